@@ -9,7 +9,7 @@ import regex
 
 import tokdfa
 from tests.standing.cases import Case
-from tests.standing.searching import pattern_of
+from tests.standing.searching import SECONDS, pattern_of
 from tests.standing.validating import array_of
 from tokdfa.errors import PatternError, UnsupportedFeatureError
 from tokdfa.replacing.tuning import Tuning
@@ -43,7 +43,14 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
         except (PatternError, UnsupportedFeatureError):
             met["refused"] += 1
             continue
-        done = [(part, 0) if special else regex.subn(pattern, new, part) for part, special in parts_of(case, ids)]
+        try:
+            done = [
+                (part, 0) if special else regex.subn(pattern, new, part, timeout=SECONDS)
+                for part, special in parts_of(case, ids)
+            ]
+        except TimeoutError:
+            met["given up by the peer"] += 1
+            continue
         after = "".join(part for part, _ in done)
         expected, count = case.encode(after), sum(n for _, n in done)
         shown = (pattern, new, text)
