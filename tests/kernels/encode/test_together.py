@@ -128,6 +128,15 @@ def test_words_of_every_length() -> None:
     assert merge_in_lanes(words, rules, b"ab") == expected
 
 
+def test_blocks_with_many_new_words() -> None:
+    # They are large, with more longer words than there is room for.
+    rules = [(0, 0, 2), (2, 2, 3), (3, 2, 4), (0, 1, 5), (4, 0, 6)]
+    draw = random.Random(3)
+    words = [bytes(draw.choice(b"aaab") for _ in range(draw.randint(1, LANES + 9))) for _ in range(400)]
+    expected = [merge_plainly([byte - ord("a") for byte in word], first_of_each(rules)) for word in words]
+    assert merge_in_lanes(words, rules, b"ab") == expected
+
+
 def test_all_256_bytes_are_symbols() -> None:
     rules = [(0, 255, 256), (255, 255, 257), (256, 257, 258)]
     words = [b"\x00\xff", b"\xff" * 9, b"\x00\xff\xff\xff" * 60, b"\x00\xff\xff\xff" * 3, b"\x00\xff\xff\xff" * 8]
@@ -138,8 +147,9 @@ def test_all_256_bytes_are_symbols() -> None:
 def test_foreign_bytes_are_told() -> None:
     tables = table([(0, 0, 1)], b"a")
     for word in (b"aab", b"b", b"aaba" * 5, b"aaba" * 40):
-        before, after = [b"aa", b"aaa"] * 20, [b"aaaa"] * 20
-        assert encode(tables, [*before, word, *after]) == (FOREIGN, [[3], [3, 0]] * 20)
+        for n in (20, 200):
+            before, after = [b"aa", b"aaa"] * n, [b"aaaa"] * 20
+            assert encode(tables, [*before, word, *after]) == (FOREIGN, [[3], [3, 0]] * n)
 
 
 def test_words_that_are_too_long_are_told() -> None:

@@ -12,7 +12,13 @@
 #include "split.h"
 #include "together.h"
 
+/* Blocks are small, so that they stay in the first-level cache, until many pieces of one are new. Then there are more
+   words to be merged together, which wait for memory at the same time. */
 #define BLOCK 128
+#define LARGE_BLOCK 512
+#define MANY_NEW 8
+/* The number of longer words that are merged together in a block; more are merged one by one. */
+#define MOST_MANY 64
 
 /* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
    IS_TOKEN minus this. */
@@ -29,14 +35,14 @@ typedef struct {
 } noted_piece;
 
 typedef struct {
-    noted_piece noted[BLOCK];
-    int32_t rest[BLOCK];
+    noted_piece noted[LARGE_BLOCK];
+    int32_t rest[LARGE_BLOCK];
     /* The words that are merged, of few lanes and of all lanes, the lanes where their tokens begin, and which of the words
        wait. */
-    _Alignas(64) uint32_t few[BLOCK * ROOM_OF(FEW_LANES)];
-    _Alignas(64) uint32_t many[BLOCK * ROOM_OF(LANES)];
-    uint64_t starts_few[BLOCK], starts_many[BLOCK];
-    int32_t waiting_few[BLOCK], waiting_many[BLOCK];
+    _Alignas(64) uint32_t few[LARGE_BLOCK * ROOM_OF(FEW_LANES)];
+    _Alignas(64) uint32_t many[MOST_MANY * ROOM_OF(LANES)];
+    uint64_t starts_few[LARGE_BLOCK], starts_many[MOST_MANY];
+    int32_t waiting_few[LARGE_BLOCK], waiting_many[MOST_MANY];
 } piece_block;
 
 /* Note the keys of all pieces of a block, and where the remembered ones are; return the number of pieces that need
@@ -91,8 +97,9 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
         }
         const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
         if (token >= 0) {
+            PREFETCH(pieces->whole->ids + token);
             piece->where = IS_TOKEN - token;
-        } else if (length >= LANES || !tables->n_symbol) {
+        } else if (length >= LANES || !tables->n_symbol || (length >= FEW_LANES && n_many == MOST_MANY)) {
             piece->where = ALONE;
         } else if (length < FEW_LANES) {
             const int32_t w = n_few++;
@@ -119,6 +126,9 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
     for (int32_t i = 0; i < n_waiting_many; i += MOST_TOGETHER) {
         merge_together(tables->rules, tables->n_rules, block->many, block->starts_many, block->waiting_many + i,
                        least(MOST_TOGETHER, n_waiting_many - i), LANES);
+    }
+    for (int32_t w = 0; w < n_few; w++) {
+        prefetch_ids(block->few + ROOM_OF(FEW_LANES) * w, FEW_LANES, block->starts_few[w], tables->ids_of_numbers);
     }
 }
 
@@ -194,14 +204,16 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
     piece_block block;
     int64_t n = pieces->n;
     const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
-    for (int64_t start = pieces->next; start < stop; start += BLOCK) {
+    int count = BLOCK, most_pieces = BLOCK;
+    for (int64_t start = pieces->next; start < stop; start += count) {
         if (UNLIKELY(begun[start] >> EVENT_BITS >= most)) {
             pieces->next = start;
             pieces->n = n;
             return TOKDFA_PAUSED;
         }
-        const int count = (int)least(BLOCK, stop - start);
+        count = (int)least(most_pieces, stop - start);
         const int n_rest = look_into_memory(pieces, text, size, begun + start, count, &block);
+        most_pieces = MANY_NEW * n_rest > count ? LARGE_BLOCK : BLOCK;
         if (n_rest) {
             look_further(pieces, text, size, n_rest, &block);
         }

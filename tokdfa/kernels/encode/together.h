@@ -154,6 +154,15 @@ ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, uint32
     }
 }
 
+/* Prefetch the first ids that `finish_word` writes. */
+ALWAYS_INLINE void prefetch_ids(const uint32_t *word, int n_lanes, uint64_t starts, const int32_t *ids) {
+    for (int i = 0; i < AT_ONCE; i++) {
+        const int64_t lane = starts ? __builtin_ctzll(starts) : 0;
+        PREFETCH(ids + word[n_lanes + lane]);
+        starts &= starts - 1;
+    }
+}
+
 /* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE places
    of `out` are written, even if the ids are fewer, because no predictor can know their number. */
 ALWAYS_INLINE int64_t finish_word(const uint32_t *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
