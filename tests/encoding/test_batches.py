@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -62,22 +63,51 @@ def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) ->
     assert (len(empty.ids), empty.offsets.tolist()) == (0, [0])
 
 
+@pytest.mark.parametrize("cut", [batches._cut, lambda texts: batches._gathered(iter(texts))])
 @pytest.mark.parametrize("length", [1, 140, 1_000, 10_000, 300_000])
-def test_documents_of_every_length_go_to_the_threads_in_parcels(length: int) -> None:
+def test_documents_of_every_length_go_to_the_threads_in_parcels(
+    length: int, cut: Callable[[list[str]], Iterator[batches.Parcel]]
+) -> None:
     n = 3_000_000 // length
-    parcels = [*batches._in_parcels(iter(["a" * length] * n))]
-    assert [first for first, _ in parcels] == [*accumulate((len(texts) for _, texts in parcels[:-1]), initial=0)]
-    assert sum(len(texts) for _, texts in parcels) == n
+    texts = [str(i)[-length:].ljust(length) for i in range(n)]
+    parcels = [(first, [*parcel[begin:end]]) for first, parcel, begin, end in cut(texts)]
+    assert [first for first, _ in parcels] == [*accumulate((len(part) for _, part in parcels[:-1]), initial=0)]
+    assert [text for _, part in parcels for text in part] == texts
     assert len(parcels) >= min(n, 20)
-    assert all(length * len(texts) < batches._PARCEL + length for _, texts in parcels)
+    # One text more than is enough, or as many as are not looked at.
+    most = max(length, length * n // batches._SAMPLE)
+    assert all(sum(map(len, part)) <= batches._PARCEL + 2 * most for _, part in parcels)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 999, 1_000, 5_000])
+def test_every_document_is_in_one_parcel(n: int) -> None:
+    draw = random.Random(n)
+    texts = ["x" * draw.choice([0, 0, 7, 500, 60_000]) for _ in range(n)]
+    for given in (texts, tuple(texts), [""] * n, [0] * n):
+        found = [[*range(begin, end)] for first, _, begin, end in batches._cut(given) if first == begin]  # type: ignore[arg-type]
+        assert [*chain(*found)] == [*range(n)]
+        assert all(found)
 
 
 def test_few_documents_are_asked_for_at_a_time() -> None:
     for length, most in ((100_000, 2), (100, 2 * batches._PARCEL // 100)):
         asked: list[int] = []
         texts = (asked.append(i) or "a" * length for i in range(10_000))  # type: ignore[func-returns-value]
-        next(batches._in_parcels(texts))
+        next(batches._gathered(texts))
         assert len(asked) <= most
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_in_any_form_are_the_same(tokenizer: tokdfa.Tokenizer, threads: int) -> None:
+    """The room for all ids is guessed by the first, and grows."""
+    texts = ["a man"] * 30_000 + ["b" * 90 + "\n"] * 5_000
+    expected = [tokenizer.encode(text) for text in texts]
+    for given in (texts, tuple(texts), iter(texts), dict(enumerate(texts)).values()):
+        ids, offsets = encode_batch(tokenizer, given, threads=threads)
+        assert np.array_equal(ids, np.concatenate(expected))
+        assert np.array_equal(np.diff(offsets), [*map(len, expected)])
+        assert ids.base is None
+        assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
 
 
 def test_half_a_surrogate_pair_is_refused(tokenizer: tokdfa.Tokenizer) -> None:

@@ -9,8 +9,8 @@ pieces (package `splitting`), and a piece becomes ids. The engine for pieces dep
 - `symbols`: dictionaries over characters, including the treatment of unknown ones.
 
 `piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
-`stream` do the same for texts that come in parts, `batches` for many texts on all cores. `texts` refuses what is no
-text.
+`stream` do the same for texts that come in parts, `batches` for many texts on all cores, by threads whose results come
+`in_order`. `texts` refuses what is no text.
 
 Used by: `tokenizers`.
 

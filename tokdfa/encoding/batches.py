@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.encoding.in_order import in_order
 from tokdfa.encoding.texts import check_texts
 from tokdfa.errors import AlphabetError, WrongTypeError
+from tokdfa.kernels.pages import empty
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
@@ -27,6 +27,11 @@ __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 _PARCEL = 1 << 17
 # Not more than so many of them are asked for at a time, which may be slow to come.
 _AT_A_TIME = 256
+# Of more documents than this, not all are looked at to cut them into parcels.
+_SAMPLE = 1000
+
+# The number of the first document; documents, and from which up to which of them.
+Parcel: TypeAlias = "tuple[int, Sequence[str], int, int]"
 
 
 class EncodedDocuments(NamedTuple):
@@ -70,10 +75,22 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> encoded.ids.tolist(), encoded.offsets.tolist()
     ([64, 462, 64, 2513, 462], [0, 2, 5])
     """
-    parcels = [*_iter_parcels(tokenizer, texts, threads)]
-    lengths = np.concatenate((np.zeros(1, dtype=np.int64), *(np.diff(parcel.offsets) for parcel in parcels)))
-    ids = np.concatenate((np.zeros(0, dtype=np.int32), *(parcel.ids for parcel in parcels)))
-    return EncodedDocuments(ids, np.cumsum(lengths))
+    n_texts = len(texts) if isinstance(texts, Sized) else 0
+    room: Int32Array = np.zeros(0, dtype=np.int32)
+    n = 0
+    offsets = [np.zeros(1, dtype=np.int64)]
+    # What is there is copied while the other threads go on.
+    for parcel, n_done in _iter_parcels(tokenizer, texts, threads):
+        if n + len(parcel.ids) > len(room):
+            expected = (n + len(parcel.ids)) * n_texts // max(n_done, 1)
+            larger = empty(max(n + len(parcel.ids), 2 * len(room), expected + expected // 16), np.int32)
+            larger[:n] = room[:n]
+            room = larger
+        room[n : n + len(parcel.ids)] = parcel.ids
+        offsets.append(parcel.offsets[1:] + n)
+        n += len(parcel.ids)
+    room.resize(n, refcheck=False)
+    return EncodedDocuments(room, np.concatenate(offsets))
 
 
 def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
@@ -87,13 +104,18 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
     [[64, 462], [64, 2513, 462]]
     """
-    for ids, offsets in _iter_parcels(tokenizer, texts, threads):
+    for (ids, offsets), _ in _iter_parcels(tokenizer, texts, threads):
         for begin, end in pairwise(offsets.tolist()):
             yield ids[begin:end]
 
 
-def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None) -> Iterator[EncodedDocuments]:
-    """Yield the ids of parcels of documents, in order, holding only a few parcels at a time."""
+def _iter_parcels(
+    tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None
+) -> Iterator[tuple[EncodedDocuments, int]]:
+    """Yield the ids of parcels of documents, in order, and the number of documents so far.
+
+    Only a few parcels are held at a time.
+    """
     if not is_tokenizer(tokenizer):
         raise wrong_argument(
             tokenizer, "a tokenizer", "tokdfa.encode_batch(tokenizer, texts)", swapped=is_tokenizer(texts)
@@ -102,33 +124,32 @@ def _iter_parcels(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | 
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
-    parcels = _in_parcels(iter(texts))
-    if n_threads == 1:
-        for first, parcel in parcels:
-            yield _encode_parcel(tokenizer, first, parcel)
-        return
-    # Not before: a program that is ending, and still validates, can't import it.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        waiting: list[Future[EncodedDocuments]] = []
-        while True:
-            for first, parcel in islice(parcels, max(2 * n_threads + 1 - len(waiting), 0)):
-                waiting.append(pool.submit(_encode_parcel, tokenizer, first, parcel))
-            if not waiting:
-                return
-            yield waiting.pop(0).result()
+    parcels = _cut(texts) if isinstance(texts, list | tuple) else _gathered(iter(texts))
+    return in_order(lambda parcel: _encode_parcel(tokenizer, *parcel), parcels, n_threads)
 
 
-def _in_parcels(texts: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield parcels of texts, each with the number of its first one."""
+def _cut(texts: Sequence[str]) -> Iterator[Parcel]:
+    """Yield parcels of texts that are all there; the thread that encodes one is the first to look at all of them."""
+    every = 1 + len(texts) // _SAMPLE
+    lengths = _lengths(texts[::every])
+    so_far = every * np.cumsum(lengths)
+    # Each parcel ends with the first text that makes it large enough.
+    ends = every * (1 + np.searchsorted(so_far, np.arange(_PARCEL, so_far[-1:].sum(), _PARCEL)))
+    bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
+    for first, stop in pairwise(bounds):
+        if first < stop:
+            yield first, texts, first, stop
+
+
+def _gathered(texts: Iterator[str]) -> Iterator[Parcel]:
+    """Yield parcels of texts that come one by one."""
     first, step = 0, 1
     while parcel := [*islice(texts, step)]:
-        size = _length(parcel)
+        size = sum(_lengths(parcel))
         while size < _PARCEL and (more := [*islice(texts, _missing(parcel, size))]):
             parcel += more
-            size += _length(more)
-        yield first, parcel
+            size += sum(_lengths(more))
+        yield first, parcel, 0, len(parcel)
         first += len(parcel)
         step = min(max(_PARCEL * len(parcel) // (size + 1), 1), _AT_A_TIME)
 
@@ -138,23 +159,26 @@ def _missing(parcel: list[str], size: int) -> int:
     return min(max((_PARCEL - size) * len(parcel) // (size + 1), 1), _AT_A_TIME)
 
 
-def _length(texts: list[str]) -> int:
+def _lengths(texts: Sequence[str]) -> list[int]:
     try:
-        return sum(map(len, texts))
+        return [*map(len, texts)]
     except TypeError:
         # One is no text, for which it is refused where it is encoded.
-        return _PARCEL
+        return [_PARCEL // _AT_A_TIME] * len(texts)
 
 
-def _encode_parcel(tokenizer: AnyTokenizer, first: int, texts: list[str]) -> EncodedDocuments:
-    """Return the ids of documents, the first of which has that number."""
+def _encode_parcel(
+    tokenizer: AnyTokenizer, first: int, all_texts: Sequence[str], begin: int, end: int
+) -> tuple[EncodedDocuments, int]:
+    """Return the ids of documents, from one up to another, the first of which has that number; and that of the next."""
+    texts = [*all_texts[begin:end]]
     together = tokenizer.encode_together(texts)
     if together is not None:
-        return together
+        return together, first + len(texts)
     encoded = [_encode(tokenizer, number, text) for number, text in enumerate(texts, first)]
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
-    return EncodedDocuments(np.concatenate(encoded), offsets)
+    return EncodedDocuments(np.concatenate(encoded), offsets), first + len(texts)
 
 
 def _encode(tokenizer: AnyTokenizer, number: int, text: str) -> Int32Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from threading import local
+from threading import get_ident, local
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -53,7 +53,7 @@ class PieceIds:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._of_thread = local()
-        self._idle: list[TextEncoder] = []
+        self._idle: dict[int, TextEncoder] = {}
 
     def __getstate__(self) -> Contents:
         return self._contents
@@ -135,23 +135,25 @@ class PieceIds:
     def idle_text_encoder(self, splitter: Splitter) -> Iterator[TextEncoder | None]:
         """Give an engine as `text_encoder` does, which no thread uses, and which is kept, with what it remembers.
 
-        Threads that come and go find it warm.
+        Threads that come and go find it warm. A thread gets the one that it had before, if it can: what that remembers
+        is still in the caches of the thread's processor.
         """
         if not self._remembers:
             yield None
             return
         from tokdfa.encoding.text_encoder import TextEncoder
 
+        thread = get_ident()
         try:
-            encoder = self._idle.pop()
-        except IndexError:
+            encoder = self._idle.pop(thread, None) or self._idle.popitem()[1]
+        except KeyError:
             encoder = None
         if encoder is None or encoder.splitter is not splitter:
             encoder = TextEncoder(self._encoder.copy(), splitter)
         try:
             yield encoder
         finally:
-            self._idle.append(encoder)
+            self._idle[thread] = encoder
 
     @cached_property
     def is_one_pass(self) -> bool:

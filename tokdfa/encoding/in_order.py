@@ -1,0 +1,117 @@
+"""Doing things on several threads and giving the results in order."""
+
+from __future__ import annotations
+
+from _thread import start_new_thread
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["in_order"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Job(Generic[Item, Result]):
+    """A call of a function, done once, by any thread."""
+
+    def __init__(self, function: Callable[[Item], Result], item: Item) -> None:
+        self._function = function
+        self._item = item
+        self._error: BaseException | None = None
+        self._found: list[Result] = []
+        self._under_way = Lock()
+        self._under_way.acquire()
+
+    @property
+    def is_done(self) -> bool:
+        return not self._under_way.locked()
+
+    def run(self) -> None:
+        try:
+            self._found.append(self._function(self._item))
+        except BaseException as error:
+            self._error = error
+            if not isinstance(error, Exception):
+                # Who interrupts the calling thread does not wait for the others.
+                raise
+        finally:
+            self._under_way.release()
+
+    def result(self) -> Result:
+        """Wait for the result, and return it or raise the error."""
+        self._under_way.acquire()
+        if self._error is not None:
+            raise self._error
+        return self._found[0]
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
+    """Yield the function's result for each item, in the order of the items, holding only a few at a time.
+
+    The calling thread asks for the items, and works as well, so that one thread fewer is started; none if there is only
+    one item. An error of the function is raised in the place of its result.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    jobs = (_Job(function, item) for item in items)
+    to_do: SimpleQueue[_Job[Item, Result] | None] = SimpleQueue()
+    waiting: deque[_Job[Item, Result]] = deque()
+    # Held while a thread works.
+    threads: list[Lock] = []
+    try:
+        while True:
+            for job in islice(jobs, max(2 * n_threads - len(waiting), 0)):
+                waiting.append(job)
+                to_do.put(job)
+                if 1 + len(threads) < min(len(waiting), n_threads):
+                    threads.append(_started(to_do))
+            if not waiting:
+                return
+            while not waiting[0].is_done:
+                job_or_none = _next(to_do)
+                if job_or_none is None:
+                    break
+                job_or_none.run()
+            yield waiting.popleft().result()
+    finally:
+        while _next(to_do) is not None:
+            pass
+        for _ in threads:
+            to_do.put(None)
+        for thread in threads:
+            thread.acquire()
+
+
+def _started(to_do: SimpleQueue[_Job[Item, Result] | None]) -> Lock:
+    """Start a thread that does what is to be done until it finds None; return a lock that it holds until then.
+
+    A `threading.Thread` is waited for when it starts, which takes as long as encoding ten kilobytes.
+    """
+    works = Lock()
+    works.acquire()
+
+    def work() -> None:
+        try:
+            while (job := to_do.get()) is not None:
+                job.run()
+        finally:
+            works.release()
+
+    start_new_thread(work, ())
+    return works
+
+
+def _next(to_do: SimpleQueue[_Job[Item, Result] | None]) -> _Job[Item, Result] | None:
+    """Return the next job; None if there is none."""
+    try:
+        return to_do.get_nowait()
+    except Empty:
+        return None
