@@ -135,9 +135,11 @@ class PieceEncoder:
         number = np.full(len(ids), -1, dtype=np.int32)
         number[: dictionary.alphabet.n_symbols] = np.arange(dictionary.alphabet.n_symbols)
         number[made] = dictionary.alphabet.n_symbols + np.arange(len(made))
-        # Parts that nothing makes never occur.
-        possible = (number[left] >= 0) & (number[right] >= 0)
-        columns = (np.ascontiguousarray(number[row[possible]]) for row in (left, right, product))
+        columns = [number[row] for row in (left, right, product)]
+        if len(made) + dictionary.alphabet.n_symbols < len(ids):
+            # Parts that nothing makes never occur.
+            possible = (columns[0] >= 0) & (columns[1] >= 0)
+            columns = [row[possible] for row in columns]
         rules, of_symbols = rules_table(*columns, n_tokens=len(ids))
         whole_tables = _whole_tables(code.tokens(extra), whole, ids)
         by_number = np.full(len(ids) + 1, -1, dtype=np.int32)

@@ -31,8 +31,7 @@ static void index_words(arena *memory, const dictionary *d, const uint8_t *live,
     uint64_t *slots = ZEROS(memory, uint64_t, sizes[0]), *filter = ZEROS(memory, uint64_t, sizes[1]);
     int64_t *edges = MINUS_ONES(memory, int64_t, sizes[2]);
     int32_t *ending = MINUS_ONES(memory, int32_t, sizes[3]), *records = ZEROS(memory, int32_t, RECORD * n);
-    tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending,
-                       records);
+    tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending);
     tokdfa_find_shorter(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending,
                         records);
     *tables = (tokdfa_token_tables){

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -167,6 +168,23 @@ def test_a_memory_does_not_grow_for_pieces_that_never_come_back() -> None:
     assert len(memory.fields["seen"]) == 0
     keep(memory, text, *pieces[0], [1])
     assert pointer.n_missed == 0
+
+
+@pytest.mark.parametrize(("used", "expected"), [(1 << 13, 1 << 14), (3 << 12, 1 << 14), ((3 << 12) + 1, 1 << 16)])
+def test_a_shelf_that_is_nearly_full_becomes_longer(used: int, expected: int) -> None:
+    memory = new_memory(1 << 17, 1 << 14)
+    pointer, text = memory.pointer, b"ab" * 20
+    keep(memory, text, 0, 40, [1, 2, 3, 4])
+    pointer.n_missed, pointer.used = MANY_MISSED, used
+    make_room(memory, 1 << 17)
+    assert len(memory.fields["shelf"]) == pointer.n_shelf == expected
+    assert look_up(memory, text, 0, 40) == [1, 2, 3, 4]
+    # Up to as many words as the pieces may take.
+    for _ in range(9):
+        pointer.n_missed, pointer.used = MANY_MISSED, pointer.n_shelf
+        make_room(memory, 1 << 17)
+    assert pointer.n_shelf == ENTRY << 17
+    assert look_up(memory, text, 0, 40) == [1, 2, 3, 4]
 
 
 def test_few_missed_pieces_change_nothing() -> None:

@@ -80,7 +80,7 @@ typedef struct {
     const int64_t *edges; /* the trie of the long words: two entries a slot */
     int64_t n_edges;
     const int32_t *ending;  /* by node: the word that ends there, or -1 */
-    const int32_t *records; /* eight entries a token */
+    const int32_t *records; /* eight entries a token; none if words are only found */
     const uint64_t *rules;
     int64_t n_rules;
     const int32_t *of_symbols; /* 65536: the product of merging the tokens u and v below 256, at u << 8 | v */
@@ -93,7 +93,7 @@ typedef struct {
 void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes);
 void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                         uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter, int64_t *edges,
-                        int64_t n_edges, int32_t *ending, int32_t *records);
+                        int64_t n_edges, int32_t *ending);
 void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                          const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
                          const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records);

@@ -69,6 +69,10 @@ def make_room(memory: Struct, n_pieces: int) -> None:
     if n_missed < MANY_MISSED:
         return
     pointer.n_missed = pointer.n_again = 0
+    largest = _sets_for(n_pieces)
+    if 4 * pointer.used > 3 * len(memory.fields["shelf"]):
+        # When it is full, everything is forgotten. As long as it may be longer, that costs more than a longer one.
+        _lengthen_shelf(memory, min(4 * len(memory.fields["shelf"]), SET * largest))
     n_distinct = pointer.n_distinct
     helps = 2 * n_again >= n_missed
     if helps or n_distinct > n_pieces:
@@ -78,15 +82,21 @@ def make_room(memory: Struct, n_pieces: int) -> None:
     if not helps:
         return
     sets = len(memory.fields["entries"]) // SET
-    sets = min(max(2 * sets, _sets_for(2 * n_distinct)), _sets_for(n_pieces))
+    sets = min(max(2 * sets, _sets_for(2 * n_distinct)), largest)
     entries = zeros(SET * sets, np.uint64)
     lib.tokdfa_move_pieces(pointer, writable(entries, np.uint64), len(entries))
-    shelf = untouched(max(len(entries), len(memory.fields["shelf"])), np.uint64)
-    shelf[: pointer.used] = memory.fields["shelf"][: pointer.used]
     memory.set("entries", entries)
-    memory.set("shelf", shelf)
-    if sets == _sets_for(n_pieces):
+    _lengthen_shelf(memory, len(entries))
+    if sets == largest:
         memory.set("seen", _none_seen(sets, n_pieces))
+
+
+def _lengthen_shelf(memory: Struct, size: int) -> None:
+    old, used = memory.fields["shelf"], memory.pointer.used
+    if len(old) < size:
+        shelf = untouched(size, np.uint64)
+        shelf[:used] = old[:used]
+        memory.set("shelf", shelf)
 
 
 def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:

@@ -100,18 +100,27 @@ ALWAYS_INLINE int64_t longest_word(const tokdfa_token_tables *tables, const uint
     return -1;
 }
 
+/* The word that is text[begin] to text[end], which is longer than what is packed, or -1. */
+NEVER_INLINE int64_t find_long(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
+                               int64_t end) {
+    packed_word cut = pack_at(text, size, begin, LONGEST_PACKED);
+    cut.high += CUT_WORD;
+    const uint64_t hashed = hash_packed(cut.low, cut.high);
+    if (!may_have(tables->filter, tables->n_filter, hashed)) {
+        return -1;
+    }
+    int64_t node = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, cut, hashed) + 2] - 1;
+    for (int64_t at = begin + LONGEST_PACKED; node >= 0 && at < end; at++) {
+        node = tables->edges[edge_slot(tables->edges, tables->n_edges, node << 8 | text[at]) + 1];
+    }
+    return node >= 0 ? tables->ending[node] : -1;
+}
+
 /* The word that is text[begin] to text[end], or -1; `word` is its packing when it is short. */
 ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                                 int64_t end, packed_word word) {
     if (UNLIKELY(end - begin > LONGEST_PACKED)) {
-        packed_word cut = pack_at(text, size, begin, LONGEST_PACKED);
-        cut.high += CUT_WORD;
-        const uint64_t hashed = hash_packed(cut.low, cut.high);
-        if (!may_have(tables->filter, tables->n_filter, hashed)) {
-            return -1;
-        }
-        const int64_t token = longest_of_long(tables, text, begin, end, cut, hashed);
-        return token >= 0 && tables->records[RECORD * token + LENGTH] == end - begin ? token : -1;
+        return find_long(tables, text, size, begin, end);
     }
     const uint64_t hashed = hash_packed(word.low, word.high);
     if (!may_have(tables->filter, tables->n_filter, hashed)) {

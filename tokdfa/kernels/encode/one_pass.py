@@ -76,7 +76,7 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     live : bool array
         The words that are marked can be found, the others are left out.
     shorter : bool
-        Whether the column SHORTER is filled, which takes as long as all else.
+        Whether there are records, with the columns LENGTH and SHORTER filled, which takes longer than all else.
     """
     sizes = np.empty(4, dtype=np.int64)
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
@@ -87,7 +87,7 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
         np.zeros(n_filter, dtype=np.uint64),
         np.full(n_edges, -1, dtype=np.int64),
         np.full(n_ending, -1, dtype=np.int32),
-        np.zeros((len(live), RECORD), dtype=np.int32),
+        np.zeros((len(live) if shorter else 0, RECORD), dtype=np.int32),
     )
     tables = (
         readable(text, np.uint8),
@@ -96,11 +96,10 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
         *(writable(words.filter, np.uint64), n_filter),
         *(writable(words.edges, np.int64), n_edges),
         writable(words.ending, np.int32),
-        writable(words.records, np.int32),
     )
     lib.tokdfa_index_words(*tables)
     if shorter:
-        lib.tokdfa_find_shorter(*tables)
+        lib.tokdfa_find_shorter(*tables, writable(words.records, np.int32))
     return words
 
 

@@ -58,11 +58,10 @@ static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, i
     return hash_packed(packed->low, packed->high);
 }
 
-/* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. Of the
-   records the lengths are written. */
+/* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. */
 TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                                     uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter,
-                                    int64_t *edges, int64_t n_edges, int32_t *ending, int32_t *records) {
+                                    int64_t *edges, int64_t n_edges, int32_t *ending) {
     const int64_t size = offsets[n_live];
     growing_trie trie = {edges, n_edges, ending, 0};
     packed_word packed[AT_A_TIME];
@@ -76,7 +75,6 @@ TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets,
         }
         for (int64_t word = first; word < stop; word++) {
             const int64_t i = word - first, begin = offsets[word], length = offsets[word + 1] - begin;
-            records[RECORD * word + LENGTH] = (int32_t)length;
             if (!live[word]) {
                 continue;
             }
@@ -94,7 +92,8 @@ TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets,
     }
 }
 
-/* Write the longest live word that is a proper prefix of each live one to the records, -1 where there is none. */
+/* Write to the records the length of each word, and the longest live word that is a proper prefix of each live one, -1
+   where there is none. */
 TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                                      const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
                                      const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records) {
@@ -113,9 +112,34 @@ TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets
             }
         }
         for (int64_t word = first; word < stop; word++) {
+            records[RECORD * word + LENGTH] = (int32_t)(offsets[word + 1] - offsets[word]);
             records[RECORD * word + SHORTER] =
                 live[word] ? (int32_t)longest_word(&tables, text, size, offsets[word], offsets[word + 1] - 1) : -1;
         }
+    }
+}
+
+/* Put the rule u≀v into the table, unless one of that pair is there. */
+ALWAYS_INLINE void add_rule(uint64_t *rules, int64_t n_rules, int64_t u, int64_t v, int32_t product,
+                            int32_t *of_symbols) {
+    const uint64_t pair = pair_of(u, v), entry = pair << NUMBER_BITS | (uint64_t)product;
+    int64_t bucket = bucket_of(n_rules, pair), way = 0;
+    while (rules[bucket + way]) {
+        if (((rules[bucket + way] ^ entry) & PAIR_MASK) == 0) {
+            return;
+        }
+        if (++way == BUCKET) {
+            rules[bucket + BUCKET - 1] |= OVERFULL;
+            way = 0;
+            bucket += BUCKET;
+            if (bucket == n_rules) {
+                bucket = 0;
+            }
+        }
+    }
+    rules[bucket + way] = entry;
+    if (u < 256 && v < 256) {
+        of_symbols[u << 8 | v] = product;
     }
 }
 
@@ -124,27 +148,13 @@ TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets
    than NO_NUMBER. `of_symbols` is zeros. */
 TOKDFA_DOOR void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
                                     uint64_t *rules, int64_t n_rules, int32_t *of_symbols) {
-    for (int64_t i = 0; i < n_left; i++) {
-        const int64_t u = left[i], v = right[i];
-        if (merged(rules, n_rules, u, v) != NOTHING) {
-            continue;
+    for (int64_t first = 0; first < n_left; first += AT_A_TIME) {
+        const int64_t stop = least(first + AT_A_TIME, n_left);
+        for (int64_t i = first; i < stop; i++) {
+            PREFETCH(rules + bucket_of(n_rules, pair_of(left[i], right[i])));
         }
-        const uint64_t pair = pair_of(u, v);
-        int64_t bucket = bucket_of(n_rules, pair);
-        while (rules[bucket + BUCKET - 1]) {
-            rules[bucket + BUCKET - 1] |= OVERFULL;
-            bucket += BUCKET;
-            if (bucket == n_rules) {
-                bucket = 0;
-            }
-        }
-        int64_t way = 0;
-        while (rules[bucket + way]) {
-            way++;
-        }
-        rules[bucket + way] = pair << NUMBER_BITS | (uint64_t)product[i];
-        if (u < 256 && v < 256) {
-            of_symbols[u << 8 | v] = product[i];
+        for (int64_t i = first; i < stop; i++) {
+            add_rule(rules, n_rules, left[i], right[i], product[i], of_symbols);
         }
     }
 }
