@@ -73,22 +73,23 @@ def make_room(memory: Struct, n_pieces: int) -> None:
     if 4 * pointer.used > 3 * len(memory.fields["shelf"]):
         # When it is full, everything is forgotten. As long as it may be longer, that costs more than a longer one.
         _lengthen_shelf(memory, min(4 * len(memory.fields["shelf"]), SET * largest))
-    n_distinct = pointer.n_distinct
-    helps = 2 * n_again >= n_missed
-    if helps or n_distinct > n_pieces:
-        # With more bits set, most pieces would seem to have been seen. And those that get room are still to come.
+    n_distinct, sets = pointer.n_distinct, len(memory.fields["entries"]) // SET
+    if n_distinct > n_pieces:
+        # With more bits set, most pieces would seem to have been seen.
         memory.fields["seen"].fill(0)
         pointer.n_distinct = 0
-    if not helps:
+    wanted = min(_sets_for(2 * n_distinct), largest)
+    if 2 * n_again < n_missed or wanted <= sets:
         return
-    sets = len(memory.fields["entries"]) // SET
-    sets = min(max(2 * sets, _sets_for(2 * n_distinct)), largest)
-    entries = zeros(SET * sets, np.uint64)
+    entries = zeros(SET * wanted, np.uint64)
     lib.tokdfa_move_pieces(pointer, writable(entries, np.uint64), len(entries))
     memory.set("entries", entries)
     _lengthen_shelf(memory, len(entries))
-    if sets == largest:
-        memory.set("seen", _none_seen(sets, n_pieces))
+    if wanted == largest:
+        memory.set("seen", _none_seen(wanted, n_pieces))
+    else:
+        # All that were seen, and are not there, come again before it can be said whether this was enough.
+        pointer.n_missed = pointer.n_again = -n_distinct
 
 
 def _lengthen_shelf(memory: Struct, size: int) -> None:
