@@ -57,6 +57,17 @@ def test_table_of_rules(rules: list[tuple[int, int, int]], pairs: list[tuple[int
             assert tables.fields["of_symbols"][u << 8 | v] == product
 
 
+def test_the_first_of_equal_pairs_counts() -> None:
+    """Wherever it is: first in its bucket, further on, or in a bucket after a full one."""
+    pairs = [(u, v) for u in range(0, 400, 7) for v in range(0, 400, 9)]
+    rules = [(u, v, 1 + i % 300) for i, (u, v) in enumerate(pairs)]
+    tables = table([*rules, *((u, v, 1 + product % 300) for u, v, product in rules)])
+    for u, v, product in rules:
+        assert merged(tables, u, v) == product
+        if u < 256 and v < 256:
+            assert tables.fields["of_symbols"][u << 8 | v] == product
+
+
 def test_table_with_full_buckets() -> None:
     # Buckets overflow, and overflow again, the last one into the first.
     draw = random.Random(1)
