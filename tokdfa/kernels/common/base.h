@@ -19,6 +19,8 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define NEVER_INLINE static __attribute__((noinline, unused))
 #define PREFETCH(pointer) __builtin_prefetch((pointer), 0, 3)
+/* Not to the nearest cache. */
+#define PREFETCH_FAR(pointer) __builtin_prefetch((pointer), 0, 2)
 
 /* Returned by kernels that need memory of their own and do not get it. */
 #define TOKDFA_NO_MEMORY (-1000)

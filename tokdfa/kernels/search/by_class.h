@@ -37,10 +37,18 @@ typedef struct {
     uint64_t *restrict restless;
     uint64_t *restrict to_idle;
     int64_t *restrict begins;
+    uintptr_t ahead; /* where the ids are that are read next, to be fetched meanwhile; nothing need be there */
 } surveying;
 
 ALWAYS_INLINE int64_t length_by_class(const int32_t *properties, int32_t id) {
     return properties[(uint32_t)id] >> LENGTH_SHIFT & LENGTH_MASK;
+}
+
+/* Ask for the ids of a group that are read later: two lines of the cache. */
+ALWAYS_INLINE void fetch_group(uintptr_t ahead, int64_t place) {
+    const uint8_t *first = (const uint8_t *)(ahead + (uintptr_t)place * sizeof(int32_t));
+    PREFETCH_FAR(first);
+    PREFETCH_FAR((const uint8_t *)((uintptr_t)first + GROUP * sizeof(int32_t) / 2));
 }
 
 #ifdef TOKDFA_SHUFFLES
@@ -85,6 +93,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
     int64_t place = 0, at = *position;
     for (; place + GROUP <= size; place += GROUP) {
         const int32_t *ids = job.ids + place;
+        fetch_group(job.ahead, place);
         /* In this order packing leaves the bytes in theirs. */
         const __m256i even = _mm256_set_m128i(eight_glances(job.glances, ids + 16), eight_glances(job.glances, ids));
         const __m256i odd = _mm256_set_m128i(eight_glances(job.glances, ids + 24), eight_glances(job.glances, ids + 8));
@@ -126,6 +135,8 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
     uint32_t row = job.rows[before & GLANCE_ROW_MASK];
     for (; place + WORD <= size; place += WORD) {
         uint64_t restless = 0, to_idle = 0;
+        fetch_group(job.ahead, place);
+        fetch_group(job.ahead, place + GROUP);
         for (int i = 0; i < WORD; i++) {
             const int32_t id = job.ids[place + i];
             const uint32_t glance = job.glances[(uint32_t)id], length = glance >> GLANCE_LENGTH_SHIFT;
@@ -148,9 +159,9 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
 
 /* Survey the tokens from `first` to `stop`, of which the first one begins at a position. */
 ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_t *restrict ids, int64_t first,
-                          int64_t stop, int64_t position) {
+                          int64_t stop, int64_t position, const int32_t *ahead) {
     const surveying job = {ids + first, moves->glances, moves->rows, moves->properties, (uint64_t *)room + RESTLESS,
-                           (uint64_t *)room + TO_IDLE, room + BEGINS};
+                           (uint64_t *)room + TO_IDLE, room + BEGINS, (uintptr_t)ahead};
     const int64_t size = stop - first;
     uint16_t before = first > 0 ? job.glances[(uint32_t)ids[first - 1]] : 0;
     int64_t place = survey_groups(job, size, before, &position);
@@ -211,7 +222,7 @@ ALWAYS_INLINE int64_t last_idle(const uint64_t *to_idle, int64_t start, int64_t 
 
 /* Skip the tokens at which nothing happens. The place is then at the end or before a token at which something does. */
 ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const tokdfa_moves *moves, int64_t idle,
-                                 const int32_t *restrict ids, int64_t n) {
+                                 const int32_t *restrict ids, int64_t n, const int32_t *ahead) {
     const int64_t n_classes = moves->n_classes;
     const int32_t *restrict properties = moves->properties, *restrict entries = moves->entries;
     const uint64_t idle_entry = (uint64_t)(idle * n_classes);
@@ -227,7 +238,7 @@ ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const
             /* Where a stretch has been read to its end, that is where its last group ends. */
             first = token;
             stop = least(n, token + SURVEYED);
-            survey(room, moves, ids, first, stop, position);
+            survey(room, moves, ids, first, stop, position, ahead);
         }
         bool at_rest = false;
         do {

@@ -106,13 +106,9 @@ ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const t
     return start_token;
 }
 
-/* Find the matches in a chunk of ids, and write them down as far as there is room. Returns how many numbers have been
-   written; `more` says whether a part of the chunk is still to be searched. */
-int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
-                               int64_t options);
-
-int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
-                               int64_t options) {
+/* Find the matches in a chunk of ids, and write them down as far as there is room. What is `ahead` is read next. */
+NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                                  int64_t options, const int32_t *ahead) {
     const tokdfa_spelled *text = machine->text;
     const tokdfa_forward *forward = machine->forward;
     const tokdfa_moves *moves = machine->moves;
@@ -129,7 +125,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
         if (at.offset == 0 && !at.pending) {
             if (n_classes > 0) {
                 place_between here = {at.token, at.state, at.position, at.idle_token};
-                skip_by_class(&here, search, moves, idle, ids, n);
+                skip_by_class(&here, search, moves, idle, ids, n, ahead);
                 at.token = here.token;
                 at.state = here.state;
                 at.position = here.position;
@@ -283,17 +279,22 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
     return n_found;
 }
 
+/* Search a chunk of ids. Returns how many numbers have been written; `more` says whether a part of the chunk is still to
+   be searched. */
+int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                               int64_t options);
+
+int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+                               int64_t options) {
+    return search_chunk(machine, search, ids, n, options, ids);
+}
+
 /* Copy the next ids, and return whether all of them are in range. What is checked is the copy: whoever owns the source
    may write to it. */
 ALWAYS_INLINE bool copy_more(tokdfa_copying *copying, int32_t *restrict ids, int64_t n) {
     const int32_t *restrict source = copying->source + copying->done;
     int32_t *restrict place = ids + copying->filled;
     uint32_t largest = 0;
-    /* The next ones are asked for, so that they are near by the time that these have been searched. */
-    const int64_t n_next = least(n, copying->n_source - copying->done - n);
-    for (int64_t i = 0; i < n_next; i += 16) {
-        __builtin_prefetch(source + n + i, 0, 2);
-    }
     for (int64_t i = 0; i < n; i++) {
         const uint32_t id = (uint32_t)source[i];
         place[i] = (int32_t)id;
@@ -336,8 +337,8 @@ int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_sea
         is_all = copying->done == copying->n_source;
         search->found = found + n_found;
         search->n_found = room - n_found;
-        n_found += VARIANT(find_leftmost)(machine, search, ids, copying->filled,
-                                          is_all ? options : options & ~(int64_t)FINAL);
+        n_found += search_chunk(machine, search, ids, copying->filled, is_all ? options : options & ~(int64_t)FINAL,
+                                is_all ? ids : copying->source + copying->done);
     } while (!is_all && !search->more);
     search->found = found;
     search->n_found = room;

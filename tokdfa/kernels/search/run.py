@@ -22,8 +22,9 @@ _MORE_MATCHES = 1
 _ROOM = 1 << 14
 # The number of entries for what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
-# The number of lines for pairs of a state and a token that are remembered; a line has eight numbers.
-_LINES, _LINE = 1 << 16, 8
+# The number of lines for pairs of a state and a token that are remembered; a line has eight numbers, two pairs. Long
+# lists of words lead to some ten thousand pairs, of which hardly any three may share a line.
+_LINES, _LINE = 1 << 17, 8
 # Room for what is noted about a stretch of tokens; see at_rest.h.
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
