@@ -19,9 +19,8 @@
 enum { SURVEYED = 1 << 11, WORD = 64, GROUP = 32 };
 
 /* What a survey notes of tokens, in `room` of tokdfa_search: bits of those that may not be at rest after the one before,
-   and of those that lead to the idle state if they are at rest; and where each group begins. The bit of the token after
-   the last one is set among the first of these. */
-enum { RESTLESS = 0, TO_IDLE = RESTLESS + SURVEYED / WORD + 1, BEGINS = TO_IDLE + SURVEYED / WORD + 1 };
+   and of the token after the last one; and where each group begins. */
+enum { RESTLESS = 0, BEGINS = RESTLESS + SURVEYED / WORD + 1 };
 
 /* The place of a search between two tokens. */
 typedef struct {
@@ -35,7 +34,6 @@ typedef struct {
     const uint16_t *restrict rows;
     const int32_t *restrict properties;
     uint64_t *restrict restless;
-    uint64_t *restrict to_idle;
     int64_t *restrict begins;
     uintptr_t ahead; /* where the ids are that are read next, to be fetched meanwhile; nothing need be there */
 } surveying;
@@ -88,7 +86,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
     }
     const __m256i low_rows = twice(low), high_rows = twice(high), low_bits = twice(low_bit), high_bits = twice(high_bit);
     const __m256i byte = _mm256_set1_epi16(0xFF), nibble = _mm256_set1_epi8(0xF), zero = _mm256_setzero_si256();
-    const __m256i idle_row = _mm256_set1_epi8(GLANCE_IDLE_ROW), no_length = _mm256_set1_epi8(-1);
+    const __m256i no_length = _mm256_set1_epi8(-1);
     __m256i known_before = _mm256_set1_epi8((char)before);
     int64_t place = 0, at = *position;
     for (; place + GROUP <= size; place += GROUP) {
@@ -100,7 +98,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
         const __m256i known = _mm256_packus_epi16(_mm256_and_si256(even, byte), _mm256_and_si256(odd, byte));
         const __m256i lengths = _mm256_packus_epi16(_mm256_srli_epi16(even, 8), _mm256_srli_epi16(odd, 8));
         const __m256i moved = _mm256_alignr_epi8(known, _mm256_permute2x128_si256(known_before, known, 0x21), 15);
-        const __m256i row = _mm256_and_si256(known, nibble), row_before = _mm256_and_si256(moved, nibble);
+        const __m256i row_before = _mm256_and_si256(moved, nibble);
         const __m256i column = _mm256_and_si256(_mm256_srli_epi16(known, GLANCE_COLUMN_SHIFT), nibble);
         const __m256i in_low =
             _mm256_and_si256(_mm256_shuffle_epi8(low_rows, row_before), _mm256_shuffle_epi8(low_bits, column));
@@ -108,7 +106,6 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
             _mm256_and_si256(_mm256_shuffle_epi8(high_rows, row_before), _mm256_shuffle_epi8(high_bits, column));
         const __m256i at_rest = _mm256_cmpeq_epi8(_mm256_or_si256(in_low, in_high), zero);
         const uint32_t restless = ~(uint32_t)_mm256_movemask_epi8(at_rest);
-        const uint32_t to_idle = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(row, idle_row));
         const __m256i sums = _mm256_sad_epu8(lengths, zero);
         const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
         int64_t n_bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
@@ -119,7 +116,6 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
             }
         }
         memcpy((uint8_t *)job.restless + place / 8, &restless, sizeof restless);
-        memcpy((uint8_t *)job.to_idle + place / 8, &to_idle, sizeof to_idle);
         job.begins[place / GROUP] = at;
         at += n_bytes;
         known_before = known;
@@ -131,25 +127,44 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
 #else
 
 ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before, int64_t *position) {
+    enum { FEW = 8 };
     int64_t place = 0, at = *position;
     uint32_t row = job.rows[before & GLANCE_ROW_MASK];
     for (; place + WORD <= size; place += WORD) {
-        uint64_t restless = 0, to_idle = 0;
+        uint64_t restless = 0;
         fetch_group(job.ahead, place);
         fetch_group(job.ahead, place + GROUP);
-        for (int i = 0; i < WORD; i++) {
-            const int32_t id = job.ids[place + i];
-            const uint32_t glance = job.glances[(uint32_t)id], length = glance >> GLANCE_LENGTH_SHIFT;
-            if (i % GROUP == 0) {
-                job.begins[(place + i) / GROUP] = at;
+        for (int64_t done = 0; done < WORD; done += FEW) {
+            const int32_t *ids = job.ids + place + done;
+            const uint32_t row_before = row;
+            uint32_t any = 0, longest = 0, n_bytes = 0;
+            if (done % GROUP == 0) {
+                job.begins[(place + done) / GROUP] = at;
             }
-            restless |= (uint64_t)(row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1) << i;
-            to_idle |= (uint64_t)((glance & GLANCE_ROW_MASK) == GLANCE_IDLE_ROW) << i;
-            row = job.rows[glance & GLANCE_ROW_MASK];
-            at += LIKELY(length < GLANCE_NO_LENGTH) ? length : length_by_class(job.properties, id);
+            for (int i = 0; i < FEW; i++) {
+                const uint32_t glance = job.glances[(uint32_t)ids[i]];
+                any |= row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK);
+                row = job.rows[glance & GLANCE_ROW_MASK];
+                longest = longest > glance ? longest : glance;
+                n_bytes += glance >> GLANCE_LENGTH_SHIFT;
+            }
+            if (any & 1) {
+                row = row_before;
+                for (int i = 0; i < FEW; i++) {
+                    const uint32_t glance = job.glances[(uint32_t)ids[i]];
+                    restless |= (uint64_t)(row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1) << (done + i);
+                    row = job.rows[glance & GLANCE_ROW_MASK];
+                }
+            }
+            if (longest >> GLANCE_LENGTH_SHIFT == GLANCE_NO_LENGTH) {
+                n_bytes = 0;
+                for (int i = 0; i < FEW; i++) {
+                    n_bytes += (uint32_t)length_by_class(job.properties, ids[i]);
+                }
+            }
+            at += n_bytes;
         }
         job.restless[place / WORD] = restless;
-        job.to_idle[place / WORD] = to_idle;
     }
     *position = at;
     return place;
@@ -161,7 +176,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
 ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_t *restrict ids, int64_t first,
                           int64_t stop, int64_t position, const int32_t *ahead) {
     const surveying job = {ids + first, moves->glances, moves->rows, moves->properties, (uint64_t *)room + RESTLESS,
-                           (uint64_t *)room + TO_IDLE, room + BEGINS, (uintptr_t)ahead};
+                           room + BEGINS, (uintptr_t)ahead};
     const int64_t size = stop - first;
     uint16_t before = first > 0 ? job.glances[(uint32_t)ids[first - 1]] : 0;
     int64_t place = survey_groups(job, size, before, &position);
@@ -171,7 +186,6 @@ ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_
     /* The rest: half a word may have been surveyed. */
     uint64_t bit = (uint64_t)1 << place % WORD;
     uint64_t restless = place % WORD ? job.restless[place / WORD] & (bit - 1) : 0;
-    uint64_t to_idle = place % WORD ? job.to_idle[place / WORD] & (bit - 1) : 0;
     for (;; place++) {
         if (place % GROUP == 0) {
             job.begins[place / GROUP] = position;
@@ -183,19 +197,16 @@ ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_
         const uint16_t glance = job.glances[(uint32_t)id];
         const uint32_t row = job.rows[before & GLANCE_ROW_MASK];
         restless |= row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1 ? bit : 0;
-        to_idle |= (glance & GLANCE_ROW_MASK) == GLANCE_IDLE_ROW ? bit : 0;
         position += length_by_class(job.properties, id);
         before = glance;
         bit <<= 1;
         if (place % WORD == WORD - 1) {
             job.restless[place / WORD] = restless;
-            job.to_idle[place / WORD] = to_idle;
-            restless = to_idle = 0;
+            restless = 0;
             bit = 1;
         }
     }
     job.restless[size / WORD] = restless | bit;
-    job.to_idle[size / WORD] = to_idle;
 }
 
 /* The first token from a place on that may not be at rest, or the end. */
@@ -208,16 +219,14 @@ ALWAYS_INLINE int64_t next_restless(const uint64_t *restless, int64_t place) {
     return word * WORD + trailing_zeros(bits);
 }
 
-/* The place after the last token before `stop`, and not before `start`, that leads to the idle state; otherwise -1. All
-   of them are at rest. */
-ALWAYS_INLINE int64_t last_idle(const uint64_t *to_idle, int64_t start, int64_t stop) {
-    int64_t word = (stop - 1) / WORD;
-    uint64_t bits = to_idle[word] & UINT64_MAX >> (WORD - 1 - (stop - 1) % WORD);
-    while (!bits && word > start / WORD) {
-        bits = to_idle[--word];
+/* The place after the last token from `start` to `stop` that leads to the idle state; otherwise -1. All of them are at
+   rest. */
+ALWAYS_INLINE int64_t last_idle(const uint16_t *restrict glances, const int32_t *restrict ids, int64_t start,
+                                int64_t stop) {
+    while (stop > start && (glances[(uint32_t)ids[stop - 1]] & GLANCE_ROW_MASK) != GLANCE_IDLE_ROW) {
+        stop--;
     }
-    const int64_t place = bits ? word * WORD + WORD - leading_zeros(bits) : -1;
-    return place > start ? place : -1;
+    return stop > start ? stop : -1;
 }
 
 /* Skip the tokens at which nothing happens. The place is then at the end or before a token at which something does. */
@@ -228,7 +237,7 @@ ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const
     const uint64_t idle_entry = (uint64_t)(idle * n_classes);
     const int32_t *restrict of_idle = entries + idle_entry;
     int64_t *room = search->room;
-    const uint64_t *restless = (const uint64_t *)room + RESTLESS, *to_idle = (const uint64_t *)room + TO_IDLE;
+    const uint64_t *restless = (const uint64_t *)room + RESTLESS;
     uint64_t entry = (uint64_t)(at->state * n_classes);
     int64_t token = at->token, first = search->stretch_begin, stop = search->stretch_end, position = at->position;
     int64_t idle_token = entry == idle_entry ? token : at->idle_token;
@@ -256,10 +265,10 @@ ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const
         if (at_rest) {
             const int64_t place = token - first, next = next_restless(restless, place);
             if (next > place) {
-                const int64_t last = last_idle(to_idle, place, next);
+                const int64_t last = last_idle(moves->glances, ids, token, first + next);
                 token = first + next;
                 entry = (uint64_t)(of_idle[properties[(uint32_t)ids[token - 1]] & CLASS_MASK] >> 2);
-                idle_token = last < 0 ? idle_token : first + last;
+                idle_token = last < 0 ? idle_token : last;
             }
         }
         if (token == stop || happens) {
