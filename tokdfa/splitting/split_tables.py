@@ -33,7 +33,7 @@ class Tuning:
 
     max_pairs: int = 1 << 16
     stretch: int = LONGEST_PART
-    least_chain: int = 64
+    least_chain: int = 16
 
 
 DEFAULT = Tuning()
