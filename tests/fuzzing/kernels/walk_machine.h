@@ -123,10 +123,14 @@ static void build_pairs(machine *m) {
         REQUIRE(row >= 0 && row < job.n_made);
         lookup[id] = (row * a_row) << 32 | at;
     }
-    m->by_history = (tokdfa_pair_test){NULL, 0, NULL, NULL, m->tokens, &d->history};
+    /* Few answers are kept, so that they are overwritten; or none. */
+    const int64_t n_memo = m->n_ids % 4 ? 1 << m->n_ids % 3 : 0;
+    m->by_history = (tokdfa_pair_test){
+        NULL, 0, NULL, NULL, m->tokens, &d->history, ROOM(memory, uint64_t, n_memo), n_memo};
+    memset(m->by_history.memo, 0xFF, (size_t)n_memo * sizeof *m->by_history.memo);
     m->by_table = (tokdfa_pair_test){
         lookup, m->n_ids, exactly(memory, job.blocks, job.n_made * a_row, sizeof *job.blocks),
-        exactly(memory, job.bits, job.n_distinct * BLOCK_WORDS, sizeof *job.bits), m->tokens, &d->history};
+        exactly(memory, job.bits, job.n_distinct * BLOCK_WORDS, sizeof *job.bits), m->tokens, &d->history, NULL, 0};
 }
 
 /* Whether id v may not follow id u, by tokenizing what they spell. What cuts the text may follow anything. */
