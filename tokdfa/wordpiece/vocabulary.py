@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tokdfa.errors import AlphabetError
 from tokdfa.guesses import Guided
@@ -13,6 +13,14 @@ __all__ = ["WordPieceVocabulary"]
 
 _LARGEST_ID = 2**28 - 2
 _State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None, str]
+
+
+def _is_sound(entries: Mapping[str, int]) -> bool:
+    """Return whether entries are strings with ids of their own in range."""
+    numbers = entries.values()
+    if {*map(type, entries)} != {str} or {*map(type, numbers)} != {int}:
+        return False
+    return min(numbers) >= 0 and max(numbers) <= _LARGEST_ID and len({*numbers}) == len(entries)
 
 
 class WordPieceVocabulary(Guided):
@@ -61,11 +69,16 @@ class WordPieceVocabulary(Guided):
         longest_word: int | None = 100,
         opening: str = "",
     ) -> None:
-        pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
         self._ids: dict[str, int] = {}
         self._entries: dict[int, str] = {}
         self.duplicates: tuple[tuple[str, int], ...] = ()
         lost = []
+        pairs: Iterable[tuple[Any, Any]]
+        pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
+        if isinstance(entries, Mapping) and _is_sound(entries):
+            # Nearly all are, and to see that of all at once takes a fraction of the time.
+            pairs = ()
+            self._ids, self._entries = dict(entries), {number: entry for entry, number in entries.items()}
         for entry, number in pairs:
             if not isinstance(entry, str):
                 raise AlphabetError("an entry of a WordPiece vocabulary must be a string", value=entry)

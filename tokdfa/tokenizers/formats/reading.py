@@ -12,6 +12,7 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import content
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.json_text import JsonObject
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
@@ -88,27 +89,29 @@ def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
 
 
 def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
-    kind = _kind_of_model(data, path)
-    if kind == "WordPiece":
-        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+    # A plain search first, because it is much faster; decoders and tokens may have these names as well.
+    if any(kind in data for kind in (b'"WordPiece"', b'"Unigram"')):
+        from tokdfa.tokenizers.formats.decimals import as_serde_json
+        from tokdfa.tokenizers.formats.json_text import parse_object
 
-        return read_wordpiece_json(data, path)
-    if kind == "Unigram":
-        from tokdfa.tokenizers.formats.unigram import read_unigram_json
+        # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
+        top = parse_object(data, path, number=float if of_object else as_serde_json)
+        kind = _kind_of_model(top)
+        if kind == "WordPiece":
+            from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
 
-        return read_unigram_json(data, path, of_object=of_object)
+            return read_wordpiece_json(top)
+        if kind == "Unigram":
+            from tokdfa.tokenizers.formats.unigram import read_unigram_json
+
+            return read_unigram_json(top)
     from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
 
     return read_tokenizer_json(data, path)
 
 
-def _kind_of_model(data: bytes, path: Path) -> str | None:
-    """Return the kind of the model if it may be another one than BPE."""
-    # A plain search first, because it is much faster; decoders and tokens may have these names as well.
-    if not any(kind in data for kind in (b'"WordPiece"', b'"Unigram"')):
-        return None
-    from tokdfa.tokenizers.formats.json_text import parse_object
-
-    model = parse_object(data, path).fields.get("model")
+def _kind_of_model(top: JsonObject) -> str | None:
+    """Return the kind of the model, if the file gives one."""
+    model = top.fields.get("model")
     kind = model.get("type") if isinstance(model, dict) else None
     return kind if isinstance(kind, str) else None

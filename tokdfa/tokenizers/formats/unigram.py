@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.decimals import as_serde_json
-from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
+from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
@@ -70,7 +69,7 @@ def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
     return replace(contents, model=replace(model, scores=scores, arithmetic="sentencepiece 0.2.1"))
 
 
-def read_unigram_json(data: bytes, path: Path, *, of_object: bool = False) -> UnigramContents:
+def read_unigram_json(top: JsonObject) -> UnigramContents:
     """Read a tokenizer.json with a Unigram model.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
@@ -78,21 +77,17 @@ def read_unigram_json(data: bytes, path: Path, *, of_object: bool = False) -> Un
 
     Parameters
     ----------
-    data : bytes
-    path : Path
-        For messages.
-    of_object : bool
-        Whether the library has just written it, so that the scores are the numbers that it has in memory. The scores
-        of a file are those that the library reads, which may differ in the last place.
+    top : JsonObject
+        The file, with the scores as the library has them in memory: of a file those that it reads, see
+        :func:`~tokdfa.tokenizers.formats.decimals.as_serde_json`.
 
     Raises
     ------
     FileFormatError
-        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
+        If it lacks a field or has one of the wrong type, or contradicts itself.
     UnsupportedFeatureError
         If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
-    top = parse_object(data, path, number=float if of_object else as_serde_json)
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     normalizer = read_normalizer(top)

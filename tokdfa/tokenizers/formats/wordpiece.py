@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
-from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
+from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
@@ -90,7 +91,7 @@ def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
     return BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
 
 
-def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
+def read_wordpiece_json(top: JsonObject) -> WordPieceContents:
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
@@ -99,11 +100,10 @@ def read_wordpiece_json(data: bytes, path: Path) -> WordPieceContents:
     Raises
     ------
     FileFormatError
-        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
+        If it lacks a field or has one of the wrong type, or contradicts itself.
     UnsupportedFeatureError
         If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
     """
-    top = parse_object(data, path)
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
     vocabulary = _read_model(top)
@@ -146,7 +146,9 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
     place = model.place("vocab")
     if not entries:
         raise FileFormatError("the vocabulary has no tokens", where=place)
-    for entry, number in entries.items():
+    # What is wrong is looked for one by one only if something is.
+    is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
+    for entry, number in () if is_sound and _is_utf8(entries) else entries.items():
         check_surrogates(entry, place)
         if isinstance(number, int) and number > LARGEST_ID:
             raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
@@ -164,6 +166,16 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
         )
     except AlphabetError as error:
         raise FileFormatError(error.what, value=error.value, where=place) from None
+
+
+def _is_utf8(entries: Iterable[str]) -> bool:
+    """Return whether no entry has a lone surrogate."""
+    try:
+        # A space keeps halves of two entries apart.
+        " ".join(entries).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_normalizer(top: JsonObject) -> BertNormalizer:
