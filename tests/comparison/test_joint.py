@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.seeds import seeds
 
-from tokdfa.comparison import joint as module
 from tokdfa.comparison.joint import Joint
+from tokdfa.kernels.walk.parts import MOST_EFFECTS
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.named import NAMED
 from tokdfa.unicode.utf8 import cut_apart
@@ -30,15 +30,14 @@ def words_of(seed: int) -> list[bytes]:
 
 @pytest.mark.parametrize("how", ["kernel", "too many classes", "too many effects"])
 @pytest.mark.parametrize("seed", seeds(2))
-def test_effects_of_all_words(seed: int, how: str, monkeypatch: Any) -> None:
-    if how == "too many classes":
-        monkeypatch.setattr(module, "_MOST_CLASSES", 1)
-    elif how == "too many effects":
-        monkeypatch.setattr(module, "MOST_EFFECTS", 6)
+def test_effects_of_all_words(seed: int, how: str) -> None:
     hypotheses = [find_hypotheses(NAMED[name]) for name in ("cl100k", "qwen2")]
     one, other = Joint(*hypotheses), Joint(*hypotheses)
     words = words_of(seed)
-    effects, heads = one.effects_of(words)
+    n_classes = len(one._by_class)
+    most = {"kernel": MOST_EFFECTS, "too many classes": n_classes - 1, "too many effects": n_classes}[how]
+    effects, heads = one.effects_of(words, most=most)
+    assert len(one.effects) > n_classes + 1
     n_bad = n_heads = n_tails = 0
     for place, word in enumerate(words):
         cut = cut_apart(word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +21,6 @@ from tokdfa.unicode.utf8 import cut_apart
 
 __all__ = ["Joint", "Target"]
 
-_MOST_CLASSES = 1 << 16
 _NOT_HERE = -2
 
 
@@ -142,14 +141,15 @@ class Joint:
         """Return an effect by its number."""
         return self._effects[number]
 
-    def effects_of(self, words: Sequence[bytes]) -> tuple[Int64Array, dict[int, bytes]]:
+    def effects_of(self, words: Sequence[bytes], *, most: int = MOST_EFFECTS) -> tuple[Int64Array, dict[int, bytes]]:
         """Return the effects of words, -1 for one that no text has, and by place what ends an earlier symbol in them.
 
-        The effect of a word that begins with such bytes is that of the rest, within a token.
+        The effect of a word that begins with such bytes is that of the rest, within a token. If there are more than
+        `most` classes or effects, the words are taken one by one.
         """
         effects: Int64Array = np.full(len(words), -1, dtype=np.int64)
         heads: dict[int, bytes] = {}
-        for place in self._note_effects(words, effects):
+        for place in self._note_effects(words, effects, most):
             cut = cut_apart(words[place])
             if cut is not None:
                 effects[place] = self.effect_of(cut.text, cut.tail, inside=bool(cut.head))
@@ -157,10 +157,10 @@ class Joint:
                     heads[place] = cut.head
         return effects, heads
 
-    def _note_effects(self, words: Sequence[bytes], effects: Int64Array) -> Iterable[int]:
+    def _note_effects(self, words: Sequence[bytes], effects: Int64Array, most: int) -> Iterable[int]:
         """Note the effects of words that begin with a symbol, all at once; return the places of the others."""
         offsets = np.append(0, np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words))))
-        if len(self._by_class) > _MOST_CLASSES:
+        if len(self._by_class) > most:
             return range(len(words))
         try:
             keys, told = take_apart(
@@ -170,7 +170,7 @@ class Joint:
                 self._class_of_code_point.astype(np.uint16),
                 len(self._by_class),
                 np.zeros(256, dtype=np.int32),
-                self._effect_after,
+                partial(self._effect_after, most),
             )
         except LimitExceededError:
             return range(len(words))
@@ -187,10 +187,10 @@ class Joint:
         places: list[int] = np.flatnonzero(rest).tolist()
         return places
 
-    def _effect_after(self, before: int | None, wanted: int) -> int:
+    def _effect_after(self, most: int, before: int | None, wanted: int) -> int:
         """Return the effect of symbols with an effect, None for none, and one more symbol of a class."""
         found = self._longer_by(self._before if before is None else before, wanted)
-        if found > MOST_EFFECTS:
+        if found > most:
             raise LimitExceededError("too many effects for the kernel", value=found)
         return found
 
