@@ -286,7 +286,9 @@ class _Expansion:
         """Return the number of the copy of a state that also records that a match ended `ago` bytes ago."""
         if (number, broken, ago) not in self.numbers_late:
             same = self.plain_of[number], self.children[number], self.at_border[number]
-            self.numbers_late[number, broken, ago] = self.add(*same, (broken, 0), (ago, -1))
+            # Where all matches are wanted, one may end with the text, too.
+            ended, delay = (broken, self.ended[number][1]), (ago, self.delay[number][1])
+            self.numbers_late[number, broken, ago] = self.add(*same, ended, delay)
         return self.numbers_late[number, broken, ago]
 
     def within(self, children: Int32Array, broken: int, read: int) -> Int32Array:
