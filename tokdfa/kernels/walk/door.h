@@ -33,8 +33,9 @@ typedef struct {
 
 /* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times
    2^32, plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of
-   pairs.h. Read-only once it is built, but for `memo`: the answers of the last pairs by hash, which threads exchange an
-   entry at a time; a power of two of them, or none. */
+   pairs.h. `memo` has the answers of the last pairs by hash, a power of two of them or none; threads exchange an entry at
+   a time, and any of them is right. Apart from these:
+   Read-only once it is built. */
 typedef struct {
     const int64_t *lookup;
     int64_t n_lookup;
