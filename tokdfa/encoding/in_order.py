@@ -46,7 +46,11 @@ class _Job(Generic[Item, Result]):
         """Wait for the result, and return it or raise the error."""
         self._under_way.acquire()
         if self._error is not None:
-            raise self._error
+            try:
+                raise self._error
+            finally:
+                # Its traceback has this job, which would keep the tokenizer alive with it.
+                self._error = None
         return self._found[0]
 
 

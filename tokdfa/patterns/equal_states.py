@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.utf8 import BORDER, EDGE, ByteDFA, shared_columns, unique_rows
 
 __all__ = ["merge_equal_states"]
@@ -15,11 +16,16 @@ __all__ = ["merge_equal_states"]
 _MAX_ROUNDS = 64
 
 
-def merge_equal_states(dfa: ByteDFA) -> ByteDFA:
+def merge_equal_states(dfa: ByteDFA, budget: Budget | None = None) -> ByteDFA:
     """Return an automaton that records the same in all texts, and in which states that do so are one.
 
     A symbol of several bytes takes states of its own even where the pattern does not care which symbol it is. Without
     them most tokens lead to the same state from everywhere, which a search relies on.
+
+    Raises
+    ------
+    LimitExceededError
+        If it takes longer than the budget allows.
 
     Notes
     -----
@@ -40,6 +46,7 @@ def merge_equal_states(dfa: ByteDFA) -> ByteDFA:
     >>> over_bytes.n_states, merge_equal_states(over_bytes).n_states
     (9, 6)
     """
+    budget = Budget() if budget is None else budget
     n_states = dfa.n_states
     ends, may_end = dfa.delay >= 0, dfa.end_delay >= 0
     # What is recorded of a match counts only where there is one.
@@ -48,6 +55,7 @@ def merge_equal_states(dfa: ByteDFA) -> ByteDFA:
     # The sink is no other state.
     block = _numbered(np.column_stack((np.arange(n_states) == 0, _nothing_has_begun(dfa), *records)))
     for _ in range(_MAX_ROUNDS):
+        budget.check_time()
         refined = _numbered(np.column_stack((block, block[targets])))
         if refined.max() == block.max():
             break

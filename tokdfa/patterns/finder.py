@@ -86,7 +86,7 @@ def finder(
         budget=budget,
     )
     backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
-    over_bytes = merge_equal_states(to_bytes(forward, budget))
+    over_bytes = merge_equal_states(to_bytes(forward, budget), budget)
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
     return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
 
