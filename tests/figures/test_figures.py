@@ -14,6 +14,7 @@ from figures.bars import bar_chart, dot_chart, note
 from figures.chart import Axis, line_chart
 from figures.table import read_table, read_tables, write_table
 from tests.benchmarks import harness
+from tests.benchmarks.__main__ import PROGRAMS
 from tokdfa.draw.dot import to_dot
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +40,12 @@ def test_a_picture_is_that_of_its_script(name: str) -> None:
 
 def test_all_figures_of_the_papers_on_automata_are_there() -> None:
     assert {f"dfa_figure_{number}" for number in range(1, 7)} | {"fwp_trie"} <= DRAWN
+
+
+def test_one_command_measures_all_tables_of_speed() -> None:
+    assert {name for name in names() if name.startswith(("throughput_", "time_"))} <= {*PROGRAMS} <= {*names()}
+    modules = {program.split()[0] for programs in PROGRAMS.values() for program in programs}
+    assert modules <= {path.stem for path in (ROOT / "tests" / "benchmarks").glob("bench_*.py")}
 
 
 def test_the_gallery_shows_them_all() -> None:
