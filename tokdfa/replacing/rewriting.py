@@ -192,15 +192,12 @@ class Rewriter:
         first: int,
         begins: bool,
     ) -> Int32Array:
-        """Return the new ids of a region with bytes that are not UTF-8: ids with such bytes stay.
+        """Return the new ids of a region with bytes that are not UTF-8: ids that cannot do without such bytes stay.
 
         No canonical stream has them.
         """
         begin_of = np.concatenate(([0], ends))
-        is_bad = np.zeros(len(ids), dtype=np.bool_)
-        for low, high in _bad_bytes(data):
-            is_bad[np.searchsorted(ends, low, "right") : np.searchsorted(ends, high - 1, "right") + 1] = True
-        bounds = np.concatenate(([-1], np.flatnonzero(is_bad), [len(ids)])).tolist()
+        bounds = np.concatenate(([-1], np.flatnonzero(_stays(data, ends)), [len(ids)])).tolist()
         parts: list[Int32Array] = []
         done = 0
         for before, stop in pairwise(bounds):
@@ -260,6 +257,25 @@ def _replaced(data: bytes, spans: Sequence[tuple[int, int]], replacements: Seque
         at = end
     parts.append(data[at:])
     return b"".join(parts)
+
+
+def _stays(data: bytes, ends: Int64Array) -> BoolArray:
+    """Return for each id, given where its bytes end, whether it has bytes that are not UTF-8, or hangs on such an id.
+
+    An id with a part of a symbol hangs on the ids with the other parts.
+    """
+    n = len(data)
+    n_bad = np.zeros(n + 1, dtype=np.int64)
+    for low, high in _bad_bytes(data):
+        n_bad[low + 1 : high + 1] = 1
+    is_bad = n_bad[1:] > 0
+    np.cumsum(n_bad, out=n_bad)
+    continues = np.append((np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80) & ~is_bad, False)
+    # Where an id does not begin within a symbol, others do not hang on those before.
+    group = np.cumsum(~continues[np.append(0, ends[:-1])])
+    has_bad = n_bad[ends] > n_bad[np.append(0, ends[:-1])]
+    stays: BoolArray = np.isin(group, group[has_bad])
+    return stays
 
 
 def _bad_bytes(data: bytes) -> Iterator[tuple[int, int]]:
