@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -54,10 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     parts = options.part or [*PROMISES]
     lots = [options.seeds[at : at + LOT] for at in range(0, len(options.seeds), LOT)]
     outcome = Outcome()
-    # Caches hold what they were made for: a process ends after some lots.
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn"), max_tasks_per_child=LOTS_EACH) as pool:
-        for done in as_completed([pool.submit(run, lot, parts) for lot in lots]):
-            outcome.add(done.result())
+    # Caches hold what they were made for: a process ends after some lots. The executor of concurrent.futures may wait
+    # for ever when all of its processes have ended so (Python 3.11).
+    with get_context("spawn").Pool(options.jobs, maxtasksperchild=LOTS_EACH) as pool:
+        for done in pool.imap_unordered(partial(run, parts=parts), lots):
+            outcome.add(done)
             total = sum(outcome.seconds.values())
             print(
                 f"{outcome.seeds:,} of {len(options.seeds):,} seeds, {len(outcome.differences)} differences, "
