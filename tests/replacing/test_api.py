@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import regex
 from support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
+from support.utf8 import is_utf8
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -332,8 +333,8 @@ def test_streams_of_any_ids(data: Path) -> None:
             ids += dice.choices(range(256), k=dice.randrange(4))
             dice.shuffle(ids)
             data_before = known.decode_bytes(ids)
-            n_bad += not _is_utf8(data_before)
-            if not _is_utf8(data_before):
+            n_bad += not is_utf8(data_before)
+            if not is_utf8(data_before):
                 try:
                     replacer.replace(ids)
                 except TokenStreamError:
@@ -347,14 +348,6 @@ def test_streams_of_any_ids(data: Path) -> None:
             parts = replacer.iter_replaced([ids[begin : begin + 3] for begin in range(0, len(ids), 3)])
             assert [id for part in parts for id in part.ids.tolist()] == found.ids.tolist()
     assert n_bad - n_refused > 5
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # Bad input

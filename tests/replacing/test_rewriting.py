@@ -7,6 +7,7 @@ import random
 import pytest
 import regex
 from support.tokenizer_files import tiktoken_lines
+from support.utf8 import is_utf8
 
 import tokdfa
 from tokdfa.errors import TokenStreamError
@@ -51,14 +52,6 @@ def test_streams_of_parts_of_symbols(known: Tokenizer) -> None:
             continue
         after = regex.sub(pattern.encode(), new.encode(), before)
         assert known.decode_bytes(found.ids) == after
-        n_beside += after != before and HAN in before and not _is_utf8(before)
+        n_beside += after != before and HAN in before and not is_utf8(before)
     assert n_refused > 100
     assert n_beside > 100
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

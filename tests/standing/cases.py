@@ -14,6 +14,7 @@ import tokenizers
 import tokdfa
 from tests.standing.texts import EVERYTHING, SPECIALS, stretch, text
 from tests.support.tokenizer_files import added_token, spell, tiktoken_lines, tokenizer_json
+from tests.support.utf8 import is_utf8
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -28,15 +29,6 @@ PATTERNS = [
 ]
 OF_TIKTOKEN = [name for name in NAMED if NAMED[name].library == "tiktoken"]
 OF_TOKENIZERS = [name for name in NAMED if NAMED[name].library == "tokenizers"]
-
-
-def is_utf8(word: bytes) -> bool:
-    """Return whether some bytes are a text."""
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 @dataclass

@@ -11,8 +11,9 @@ import numpy as np
 import regex
 
 import tokdfa
-from tests.standing.cases import Case, is_utf8
+from tests.standing.cases import Case
 from tests.standing.validating import array_of, edited
+from tests.support.utf8 import is_utf8
 from tokdfa.searching.tuning import Tuning
 
 SMALL = Tuning(block=16, step=5, patience=-1)
