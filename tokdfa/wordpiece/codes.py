@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Uint16Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint16Array, Uint32Array
 from tokdfa.kernels.wordpiece.codes import (
     ALONE,
     BLOCK_BITS,
     CONTINUES,
-    KIND,
     KIND_BITS,
     REORDER,
     SEQUENCE,
@@ -22,12 +20,14 @@ from tokdfa.kernels.wordpiece.codes import (
     SYMBOL,
 )
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
+from tokdfa.unicode.ranges import LAST
 from tokdfa.wordpiece.normalizer import WordNormalizer
+from tokdfa.wordpiece.words import Words, code_points
 
-__all__ = ["CodeTable"]
+__all__ = ["ASCII", "CodeTable", "is_kept"]
 
-
-_N_CODE_POINTS = 0x110000
+ASCII = 128
+"""Smaller code points are symbols with their own numbers, in a trie or not."""
 
 
 class CodeTable(NamedTuple):
@@ -48,137 +48,222 @@ class CodeTable(NamedTuple):
     mark_parts: Int32Array
 
     @classmethod
-    def of(
-        cls, normalizer: WordNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
-    ) -> CodeTable:
+    def of(cls, normalizer: WordNormalizer, points: Int32Array, alone: Words, other: int) -> CodeTable:
         """Compile `normalizer`.
 
         Parameters
         ----------
         normalizer : WordNormalizer
             The settings.
-        symbols, foreign
-            The number of each symbol of the trie, and the number of all others.
+        points : int32 array
+            The code points beyond ASCII that are symbols of the trie, ascending; their numbers follow those of ASCII.
         alone, other
-            The ids of words of one character, and the id of such words that are not entries.
+            The words of one character, and the id of such words that are not entries.
         """
-        return _Compiler(normalizer, symbols, foreign, alone, other).compile()
-
-
-class _Compiler:
-    def __init__(
-        self, normalizer: WordNormalizer, symbols: Mapping[str, int], foreign: int, alone: Mapping[str, int], other: int
-    ) -> None:
-        self._normalizer = normalizer
-        self._symbols = symbols
-        self._foreign = foreign
-        self._alone = alone
-        self._other = other
-        self._pool: list[int] = []
-
-    def compile(self) -> CodeTable:
-        normalizer = self._normalizer
-        codes = np.full(_N_CODE_POINTS, _code(SYMBOL, self._foreign), np.uint32)
+        forms = _forms(normalizer)
+        words = np.full(LAST + 1, _code(ALONE, other + 1), np.uint32)
+        words[alone.codes] = (alone.ids.astype(np.uint32) + 1) << KIND_BITS | ALONE
+        # What each code point is in a normalized text, and what it becomes.
+        items = np.full(LAST + 1, _code(SYMBOL, ASCII + len(points)), np.uint32)
+        symbols = np.append(np.arange(ASCII, dtype=np.int32), points)
+        items[symbols] = np.arange(len(symbols), dtype=np.uint32) << KIND_BITS | SYMBOL
+        items[forms.punctuation] = words[forms.punctuation]
+        items[forms.spaces] = _code(SPACE, 0)
+        codes = items.copy()
         for first, last in normalizer.ideographs:
-            codes[first : last + 1] = _code(ALONE, self._other + 1)
-        kept = {*self._symbols, *self._alone, *normalizer.spaces, *normalizer.punctuation}
-        for character in sorted(kept.union(normalizer.effects)):
-            codes[ord(character)] = self._of(character)
-        if normalizer.reorders:
-            codes[HANGUL_FIRST : HANGUL_LAST + 1] = self._hangul()
+            codes[first : last + 1] = words[first : last + 1]
+        codes[forms.odd] = forms.odd_codes
+        codes[forms.changed] = items[forms.changed_to]
+        codes[forms.parted] = words[forms.parted_to]
+        codes[forms.several] = forms.several_codes
         for first, last in normalizer.removed:
             codes[first : last + 1] = _code(SKIP, 0) | CONTINUES
-
-        blocks: dict[bytes, int] = {}
-        pages = [blocks.setdefault(block.tobytes(), len(blocks)) for block in codes.reshape(-1, 1 << BLOCK_BITS)]
-        return CodeTable(
-            np.array(pages, np.uint16),
-            np.frombuffer(b"".join(blocks), np.uint32),
-            np.array(self._pool, np.uint32),
-            *self._marks(),
-        )
-
-    def _of(self, character: str) -> int:
-        """Return the code of one character."""
-        data = tables()
-        text = self._normalizer.effects.get(character)
-        if text is None:
-            text = self._normalizer.effect(character)
-        flags = 0
-        if self._normalizer.reorders:
-            parts = data.decompose(character)
-            if data.combining.get(parts[0]):
-                flags = CONTINUES
-            if any(part in data.combining and part not in data.mark for part in parts):
-                return _code(REORDER, 0) | flags
-        if not text:
-            return _code(SKIP, 0) | flags
-        if len(text) == 3 and text[0] == text[2] == " " and text[1] not in self._normalizer.spaces:
-            return self._word(text[1])
-        items = [self._item(part) for part in text]
-        if len(items) == 1:
-            return items[0]
-        # No character makes more symbols than it has bytes, which bounds the number of tokens; and none ends a word
-        # within what it makes.
-        assert len(items) <= len(character.encode("utf-8"))
-        assert all(item & KIND == SYMBOL for item in items[:-1])
-        self._pool += [len(items), *items]
-        return _code(SEQUENCE, len(self._pool) - len(items) - 1)
-
-    def _hangul(self) -> Uint32Array:
-        """Return the codes of the Hangul syllables, each a sequence of two or three symbols."""
-        syllables = _syllables()
-        jamo = {part: self._item(part) for part in set().union(*syllables)}
-        first = len(self._pool)
-        for syllable in syllables:
-            items = [jamo[part] for part in syllable]
-            self._pool += [len(items), *items]
-        lengths = np.fromiter(map(len, syllables), np.int64, len(syllables)) + 1
-        return ((first + np.cumsum(lengths) - lengths) << KIND_BITS | SEQUENCE).astype(np.uint32)
-
-    def _item(self, character: str) -> int:
-        if character in self._normalizer.spaces:
-            return _code(SPACE, 0)
-        if character in self._normalizer.punctuation:
-            return self._word(character)
-        return _code(SYMBOL, self._symbols.get(character, self._foreign))
-
-    def _word(self, character: str) -> int:
-        return _code(ALONE, self._alone.get(character, self._other) + 1)
-
-    def _marks(self) -> tuple[Int32Array, Int32Array, Int32Array]:
-        pointer, rows = [0], []
-        marks: list[str] = []
-        if self._normalizer.reorders:
-            data = tables()
-            surviving = data.combining.keys() - data.mark
-            assert not surviving & (self._normalizer.spaces | self._normalizer.punctuation)
-            marks = sorted(
-                {
-                    *data.combining,
-                    *(c for c, text in data.decompositions.items() if text[0] in data.combining),
-                    *(c for c, text in data.decompositions.items() if surviving & set(text)),
-                }
-            )
-            for character in marks:
-                for part in data.decompose(character):
-                    lower = data.lowercase.get(part, part) if self._normalizer.lowercase else part
-                    assert len(lower) == 1
-                    number = -1 if part in data.mark else self._symbols.get(lower, self._foreign)
-                    rows.append((data.combining.get(part, 0), number))
-                pointer.append(len(rows))
-        return (
-            np.array([ord(character) for character in marks], np.int32),
-            np.array(pointer, np.int32),
-            np.array(rows, np.int32).ravel(),
-        )
+        pool = items[forms.pool]
+        pool[forms.pool_lengths] = forms.pool[forms.pool_lengths]
+        parts = forms.mark_parts.copy()
+        # -1 stays what it is.
+        stays = parts[:, 1] >= 0
+        parts[stays, 1] = items[parts[stays, 1]] >> KIND_BITS
+        return cls(*_in_pages(codes), pool, forms.marks, forms.mark_pointer, parts.ravel())
 
 
 @cache
-def _syllables() -> tuple[str, ...]:
-    """Return the decompositions of the Hangul syllables."""
+def is_kept(normalizer: WordNormalizer) -> BoolArray:
+    """Return for each code point whether it is kept unchanged, inside a word."""
+    forms = _forms(normalizer)
+    kept = np.ones(LAST + 1, dtype=np.bool_)
+    for first, last in normalizer.ideographs:
+        kept[first : last + 1] = False
+    kept[np.concatenate((forms.odd, forms.changed, forms.parted, forms.several))] = False
+    # A mark that stays may be moved, but is not changed.
+    kept[np.append(forms.changed[forms.changed == forms.changed_to], forms.moved)] = True
+    kept[np.append(forms.punctuation, forms.spaces)] = False
+    for first, last in normalizer.removed:
+        kept[first : last + 1] = False
+    kept.flags.writeable = False
+    return kept
+
+
+class _Forms(NamedTuple):
+    """What a normalizer makes of code points, whatever the vocabulary; arrays of code points unless stated otherwise.
+
+    Attributes
+    ----------
+    spaces, punctuation
+        As the normalizer has them.
+    odd, odd_codes
+        Those that are removed or put in order, with their codes; uint32.
+    moved
+        Those of them that are put in order and otherwise unchanged.
+    changed, changed_to
+        Those that become one, or stay what they are.
+    parted, parted_to
+        Those that become one with spaces around it.
+    several, several_codes
+        Those that become several, with their codes; uint32.
+    pool, pool_lengths
+        What the latter become: the number of code points, and these; and where these numbers are.
+    marks, mark_pointer, mark_parts
+        As in `CodeTable`, but with code points for symbol numbers.
+    """
+
+    spaces: Int32Array
+    punctuation: Int32Array
+    odd: Int32Array
+    odd_codes: Uint32Array
+    moved: Int32Array
+    changed: Int32Array
+    changed_to: Int32Array
+    parted: Int32Array
+    parted_to: Int32Array
+    several: Int32Array
+    several_codes: Uint32Array
+    pool: Int32Array
+    pool_lengths: Int64Array
+    marks: Int32Array
+    mark_pointer: Int32Array
+    mark_parts: Int32Array
+
+
+@cache
+def _forms(normalizer: WordNormalizer) -> _Forms:
+    data = tables()
+    spaces, punctuation = normalizer.spaces, normalizer.punctuation
+    odd: dict[str, int] = {}
+    moved: list[str] = []
+    changed: dict[str, str] = {}
+    parted: dict[str, str] = {}
+    several: dict[str, str] = {}
+    combining, decompositions = data.combining, data.decompositions
+    surviving = combining.keys() - data.mark
+    for character, text in normalizer.effects.items():
+        flags = 0
+        if normalizer.reorders:
+            parts = decompositions.get(character, character)
+            if parts[0] in combining:
+                flags = CONTINUES
+            if not surviving.isdisjoint(parts):
+                odd[character] = _code(REORDER, 0) | flags
+                if text == character:
+                    moved.append(character)
+                continue
+        if not text:
+            odd[character] = _code(SKIP, 0) | flags
+        elif len(text) == 1:
+            changed[character] = text
+        elif len(text) == 3 and text[0] == text[2] == " " and text[1] not in spaces:
+            parted[character] = text[1]
+        else:
+            # No character makes more symbols than it has bytes, which bounds the number of tokens; and none ends a word
+            # within what it makes.
+            assert len(text) <= len(character.encode("utf-8"))
+            assert punctuation.isdisjoint(text[:-1])
+            assert spaces.isdisjoint(text[:-1])
+            several[character] = text
+    lengths = np.fromiter(map(len, several.values()), np.int64, len(several))
+    pool, starts = _pool(code_points("".join(several.values())), lengths)
+    sources = code_points("".join(several))
+    if normalizer.reorders:
+        syllables, places = _syllables()
+        sources = np.append(sources, np.arange(HANGUL_FIRST, HANGUL_LAST + 1, dtype=np.int32))
+        starts = np.append(starts, places + len(pool))
+        pool = np.append(pool, syllables)
+    marks, mark_pointer, mark_parts = _marks(normalizer, surviving) if normalizer.reorders else _NO_MARKS
+    return _Forms(
+        spaces=code_points("".join(sorted(spaces))),
+        punctuation=code_points("".join(sorted(punctuation))),
+        odd=code_points("".join(odd)),
+        odd_codes=np.fromiter(odd.values(), np.uint32, len(odd)),
+        moved=code_points("".join(moved)),
+        changed=code_points("".join(changed)),
+        changed_to=code_points("".join(changed.values())),
+        parted=code_points("".join(parted)),
+        parted_to=code_points("".join(parted.values())),
+        several=sources,
+        several_codes=(starts << KIND_BITS | SEQUENCE).astype(np.uint32),
+        pool=pool,
+        pool_lengths=starts,
+        marks=marks,
+        mark_pointer=mark_pointer,
+        mark_parts=mark_parts,
+    )
+
+
+_NO_MARKS = (np.empty(0, np.int32), np.zeros(1, np.int32), np.empty((0, 2), np.int32))
+
+
+def _marks(normalizer: WordNormalizer, surviving: set[str]) -> tuple[Int32Array, Int32Array, Int32Array]:
+    data = tables()
+    assert not surviving & (normalizer.spaces | normalizer.punctuation)
+    lower = data.lowercase if normalizer.lowercase else {}
+    pointer, rows = [0], []
+    marks = sorted(
+        {
+            *data.combining,
+            *(c for c, text in data.decompositions.items() if text[0] in data.combining),
+            *(c for c, text in data.decompositions.items() if not surviving.isdisjoint(text)),
+        }
+    )
+    for character in marks:
+        for part in data.decompositions.get(character, character):
+            code = -1 if part in data.mark else ord(lower.get(part, part))
+            rows.append((data.combining.get(part, 0), code))
+        pointer.append(len(rows))
+    return code_points("".join(marks)), np.array(pointer, np.int32), np.array(rows, np.int32).reshape(-1, 2)
+
+
+@cache
+def _syllables() -> tuple[Int32Array, Int64Array]:
+    """Return the decompositions of the Hangul syllables as `_pool` does."""
     decompose = tables().decompose
-    return tuple(decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1))
+    parts = [decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1)]
+    return _pool(code_points("".join(parts)), np.fromiter(map(len, parts), np.int64, len(parts)))
+
+
+def _pool(parts: Int32Array, lengths: Int64Array) -> tuple[Int32Array, Int64Array]:
+    """Return sequences of these lengths, one after the other, each after its length; and where each length is."""
+    starts = np.cumsum(lengths + 1) - lengths - 1
+    pool = np.empty(len(parts) + len(lengths), np.int32)
+    is_part = np.ones(len(pool), np.bool_)
+    is_part[starts] = False
+    pool[starts], pool[is_part] = lengths, parts
+    return pool, starts
+
+
+def _in_pages(codes: Uint32Array) -> tuple[Uint16Array, Uint32Array]:
+    """Return the number of the block of each page, and the different blocks."""
+    rows = codes.reshape(-1, 1 << BLOCK_BITS)
+    # Most pages have one code throughout, and to compare these is faster.
+    is_constant = (rows == rows[:, :1]).all(axis=1).tolist()
+    blocks: dict[bytes | int, int] = {}
+    firsts: list[int] = []
+    pages = []
+    for page, (constant, code) in enumerate(zip(is_constant, rows[:, 0].tolist(), strict=True)):
+        number = blocks.setdefault(code if constant else rows[page].tobytes(), len(blocks))
+        if number == len(firsts):
+            firsts.append(page)
+        pages.append(number)
+    return np.array(pages, np.uint16), rows[firsts].ravel()
 
 
 def _code(kind: int, payload: int) -> int:

@@ -23,16 +23,19 @@ from tokdfa.kernels.wordpiece.end_to_end import (
 )
 from tokdfa.kernels.wordpiece.matching import word_trie
 from tokdfa.unicode.normalization import tables
-from tokdfa.wordpiece.codes import CodeTable
+from tokdfa.unicode.ranges import LAST
+from tokdfa.wordpiece.codes import CodeTable, is_kept
 from tokdfa.wordpiece.linmaxmatch import PackedTrie
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
-from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.wordpiece.words import Words
 
 __all__ = ["EndToEnd", "Tokens"]
 
 
 _NOTHING = np.empty(0, np.int64)
+_LETTERS_AND_DIGITS = np.zeros(LAST + 1, np.bool_)
+_LETTERS_AND_DIGITS[:128] = [chr(code).isalnum() for code in range(128)]
 _END = (1 << SHARED_BITS) - 1
 
 
@@ -93,39 +96,22 @@ class EndToEnd:
         return EndToEnd, (self.vocabulary, self.normalizer, self.added)
 
     def _build(self) -> Struct:
-        vocabulary, normalizer = self.vocabulary, self.normalizer
-        apart = normalizer.spaces | normalizer.punctuation
-        whole: dict[str, bool] = {}
-
-        def stays(symbol: str) -> bool:
-            """Whether `symbol` is kept unchanged inside words."""
-            if symbol not in whole:
-                whole[symbol] = normalizer.effect(symbol) == symbol and symbol not in apart
-            return whole[symbol]
-
-        trie = FailureTrie(
-            {entry: number for entry, number in vocabulary.beginnings.items() if all(map(stays, entry))},
-            {entry: number for entry, number in vocabulary.continuations.items() if all(map(stays, entry))},
-        )
-        packed = PackedTrie.of(trie)
-        alone = {} if vocabulary.longest_word == 0 else {e: n for e, n in vocabulary.beginnings.items() if len(e) == 1}
-        codes = CodeTable.of(normalizer, packed.symbols, packed.foreign, alone, self._unknown)
+        normalizer = self.normalizer
+        kept = is_kept(normalizer)
+        beginnings, continuations = self.vocabulary.words
+        of_one = beginnings.where(beginnings.lengths == (0 if self._limit == 0 else 1))
+        beginnings, continuations = (some.where(some.consist_of(kept)) for some in (beginnings, continuations))
+        packed = PackedTrie.of(beginnings, continuations)
+        codes = CodeTable.of(normalizer, packed.points, of_one, self._unknown)
         flags = np.zeros(256, np.uint8)
         flags[:128][np.isin(codes.blocks[:128] & KIND, (SPACE, ALONE))] = EDGE
         for token in self.added:
             flags[token.encode("utf-8")[0]] |= LEAD
-
-        longest = LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)
-        words = {
-            entry: number
-            for entry, number in vocabulary.beginnings.items()
-            if entry.isascii() and entry.isalnum() and len(entry) <= longest and all(map(stays, entry))
-        }
         added, added_rows = _rows(self.added)
         return Struct(
             "tokdfa_wordpiece",
             flags=flags,
-            words=_index(words),
+            words=_index(beginnings, LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)),
             **codes._asdict(),
             trie=word_trie(packed.cells, packed.pops, packed.points),
             added=added,
@@ -295,13 +281,10 @@ def _check_utf8(data: bytes) -> None:
         ) from None
 
 
-def _index(words: Mapping[str, int]) -> Any:
-    """Return the lookup table of whole words."""
-    data = b"".join(word.encode("ascii").ljust(LONGEST_INDEXED, b"\0") for word in words)
-    keys = np.frombuffer(data, "<u8")
-    ids = np.fromiter(words.values(), np.int32, len(words))
-    n_slots = 1 << (2 * len(words)).bit_length()
-    return index_words(keys[::2].astype(np.uint64), keys[1::2].astype(np.uint64), ids, n_slots)
+def _index(words: Words, longest: int) -> Any:
+    """Return the lookup table of whole words: those of ASCII letters and digits that are not longer than this."""
+    chosen = words.where(words.consist_of(_LETTERS_AND_DIGITS) & (words.lengths <= longest))
+    return index_words(*chosen)
 
 
 def _rows(added: Mapping[str, int]) -> tuple[Uint8Array, Int32Array]:

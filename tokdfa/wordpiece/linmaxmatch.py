@@ -3,65 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from itertools import chain
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array
 from tokdfa.display import Displayed
-from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.wordpiece.matching import match_word, pack_trie, word_trie
+from tokdfa.kernels.wordpiece.matching import build_trie, match_word, word_trie
+from tokdfa.wordpiece.codes import ASCII
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.wordpiece.words import Words
 
 __all__ = ["LinMaxMatch", "PackedTrie"]
-
-
-_ASCII = 128
 
 
 class PackedTrie(NamedTuple):
     """A failure trie as arrays, in the form that the kernels of :mod:`tokdfa.kernels.wordpiece` read.
 
-    `symbols` numbers the characters. ASCII characters have their codes as numbers. The others of the trie follow, with
-    their code points in `points`, ascending. Every character that the trie lacks has the number `foreign`, the largest.
+    ASCII characters have their codes as symbol numbers. The others of the trie follow, with their code points in
+    `points`, ascending. Every character that the trie lacks has the number after these. `n_nodes` counts the nodes,
+    both roots included.
     """
 
     cells: Int32Array
     pops: Int32Array
     points: Int32Array
-    symbols: Mapping[str, int]
-    foreign: int
+    n_nodes: int
 
     @classmethod
-    def of(cls, trie: FailureTrie) -> PackedTrie:
-        """Pack `trie`."""
-        used = sorted({symbol for children in trie.children for symbol in children if ord(symbol) >= _ASCII})
-        symbols = {chr(code): code for code in range(_ASCII)}
-        symbols.update((symbol, _ASCII + i) for i, symbol in enumerate(used))
-        foreign = len(symbols)
-        edges = [sorted((symbols[symbol], child) for symbol, child in children.items()) for children in trie.children]
-        n_edges = np.fromiter(map(len, edges), np.int32, len(edges))
-        pointer = np.concatenate(([0], np.cumsum(n_edges))).astype(np.int32)
-        flat = np.fromiter(chain.from_iterable(chain.from_iterable(edges)), np.int32, 2 * int(pointer[-1]))
-        if len(trie) * (foreign + 1) >= 2**62 or len(trie) > 2**28:
-            raise LimitExceededError("the vocabulary has too many symbols", value=len(trie), hint="2²⁸ can be packed")
-        cells, place = pack_trie(pointer, flat[::2].copy(), flat[1::2].copy(), foreign + 1)
-
-        links = cells.reshape(-1, 4)
-        failure = np.array(trie.failure)
-        links[place, 2] = np.where(failure < 0, -1, place[failure])
-        entry = np.array(trie.entry)
-        links[place[entry >= 0], 3] = entry[entry >= 0]
-        pops: list[int] = []
-        for node, popped in enumerate(trie.pops):
-            if popped and trie.entry[node] < 0:
-                links[place[node], 3] = -1 - len(pops)
-                pops += [len(popped), *chain.from_iterable(popped)]
-        points = np.fromiter(map(ord, used), np.int32, len(used))
-        return cls(cells, np.array(pops, np.int32), points, symbols, foreign)
+    def of(cls, beginnings: Words, continuations: Words) -> PackedTrie:
+        """Return the trie of the words with which a word may begin and continue."""
+        codes = np.concatenate((beginnings.codes, continuations.codes))
+        points = np.unique(codes[codes >= ASCII])
+        symbols = codes.copy()
+        symbols[codes >= ASCII] = ASCII + np.searchsorted(points, codes[codes >= ASCII])
+        offsets = np.concatenate((beginnings.offsets, continuations.offsets[1:] + len(beginnings.codes)))
+        ids = np.concatenate((beginnings.ids, continuations.ids))
+        built = build_trie(symbols, offsets, ids, len(beginnings.ids), ASCII + len(points) + 1)
+        return cls(built.cells, built.pops, points, built.n_nodes)
 
 
 class LinMaxMatch(Displayed):
@@ -87,11 +68,16 @@ class LinMaxMatch(Displayed):
 
     def __init__(self, vocabulary: WordPieceVocabulary) -> None:
         self.vocabulary = vocabulary
-        self.trie = FailureTrie.of(vocabulary)
-        packed = PackedTrie.of(self.trie)
+        packed = PackedTrie.of(*vocabulary.words)
         self._packed = word_trie(packed.cells, packed.pops, packed.points)
         self._pointer = self._packed.pointer
+        self._n_nodes = packed.n_nodes
         self._limit = sys.maxsize if vocabulary.longest_word is None else vocabulary.longest_word
+
+    @cached_property
+    def trie(self) -> FailureTrie:
+        """The trie that is laid out."""
+        return FailureTrie.of(self.vocabulary)
 
     def __reduce__(self) -> tuple[type[LinMaxMatch], tuple[object, ...]]:
         return LinMaxMatch, (self.vocabulary,)
@@ -110,4 +96,4 @@ class LinMaxMatch(Displayed):
         return ids
 
     def __repr__(self) -> str:
-        return f"<LinMaxMatch of {len(self.vocabulary)} entries, {len(self.trie)} nodes>"
+        return f"<LinMaxMatch of {len(self.vocabulary)} entries, {self._n_nodes} nodes>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from tokdfa.unicode import Ranges, characters_of, contains, ranges
+from tokdfa.unicode import Ranges, characters_of, contains, ranges, union
 from tokdfa.unicode.normalization import lowercase, normalize, spaces, tables
 
 __all__ = ["BertNormalizer", "WordNormalizer"]
@@ -176,14 +176,29 @@ def _cleaning(clean_text: bool, chinese: bool) -> Mapping[int, str]:
 @cache
 def _effects(normalizer: BertNormalizer) -> Mapping[str, str]:
     data = tables()
+    decompositions = data.decompositions if normalizer.strip_accents else {}
+    accents = data.mark if normalizer.strip_accents else frozenset()
+    lower = data.lowercase if normalizer.lowercase else {}
     touched: set[str] = set()
     if normalizer.clean_text:
         touched.update(data.space)
     if normalizer.strip_accents:
-        touched.update(data.decompositions, data.combining, data.mark)
-    if normalizer.lowercase:
-        touched.update(data.lowercase)
-    return {character: normalizer.effect(character) for character in sorted(touched)}
+        touched.update(decompositions, data.combining, accents)
+    touched.update(lower)
+    # Cleaning changes few of them. Of the others, most become one character.
+    cleaned = union(normalizer.removed, normalizer.ideographs)
+    odd = {character for character in touched if contains(cleaned, ord(character))}.union(data.space)
+    found = {}
+    for character in sorted(touched):
+        if character in odd:
+            found[character] = normalizer.effect(character)
+            continue
+        text = decompositions.get(character, character)
+        if len(text) == 1:
+            found[character] = "" if text in accents else lower.get(text, text)
+        else:
+            found[character] = "".join([lower.get(part, part) for part in text if part not in accents])
+    return found
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from tokdfa.errors import AlphabetError
 from tokdfa.guesses import Guided
+from tokdfa.wordpiece.words import Words
 
 __all__ = ["WordPieceVocabulary"]
 
@@ -117,6 +118,12 @@ class WordPieceVocabulary(Guided):
     def continuations(self) -> dict[str, int]:
         """The strings that can continue a word, without the prefix, with their ids."""
         return self._after(self.prefix)
+
+    @cached_property
+    def words(self) -> tuple[Words, Words]:
+        """The strings that can begin a word, without the opening, and those that can continue it, as arrays."""
+        entries = Words.of(self._ids, self._ids.values())
+        return entries.after(self.opening), entries.after(self.prefix)
 
     def _after(self, sign: str) -> dict[str, int]:
         """Return what is left of the entries that start with a sign and are longer."""

@@ -168,29 +168,28 @@ static void build_codes(tokenizer *t, input *in) {
     /* Mostly words are as long as it allows, or longer. */
     const int64_t limit = flags_of_all & 2 ? -1 : flags_of_all & 64 ? flags_of_all >> 2 & 15 : flags_of_all >> 2 & 3;
     /* Words that are looked up whole. */
-    uint64_t *low = ROOM(memory, uint64_t, t->n_entries), *high = ROOM(memory, uint64_t, t->n_entries);
+    int32_t *letters = ROOM(memory, int32_t, t->n_entries * TOKDFA_LONGEST_INDEXED);
+    int64_t *offsets = ZEROS(memory, int64_t, t->n_entries + 1);
     int32_t *ids = ROOM(memory, int32_t, t->n_entries);
     int64_t n_words = 0, n_slots = 1;
     for (int64_t i = 0; i < t->n_entries; i++) {
         const entry *e = t->entries + i;
         const int64_t longest = limit < 0 || limit > TOKDFA_LONGEST_INDEXED ? TOKDFA_LONGEST_INDEXED : limit;
         bool fits = !e->continues && e->length <= longest;
-        uint64_t both[2] = {0, 0};
         for (int64_t k = 0; k < e->length && fits; k++) {
             fits = is_letter(e->letters[k]) && !(folds && e->letters[k] >= 'A' && e->letters[k] <= 'Z');
-            both[k / 8] |= (uint64_t)e->letters[k] << 8 * (k % 8);
         }
         if (fits) {
-            low[n_words] = both[0];
-            high[n_words] = both[1];
+            memcpy(letters + offsets[n_words], e->letters, (size_t)e->length * sizeof *letters);
             ids[n_words++] = (int32_t)i;
+            offsets[n_words] = offsets[n_words - 1] + e->length;
         }
     }
     while (n_slots <= 2 * n_words) {
         n_slots *= 2;
     }
     uint64_t *words = ZEROS(memory, uint64_t, 3 * n_slots);
-    tokdfa_index_wordpieces(low, high, ids, n_words, words, 3 * n_slots);
+    tokdfa_index_wordpieces(letters, offsets, ids, n_words, words, 3 * n_slots);
     t->tables = (tokdfa_wordpiece){
         .flags = flags, .words = words, .n_words = 3 * n_slots, .pages = pages, .blocks = kept, .pool = pool,
         .marks = marks, .n_marks = n_marks, .mark_pointer = pointer, .mark_parts = parts, .trie = &t->trie,

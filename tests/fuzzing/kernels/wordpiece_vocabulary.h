@@ -1,4 +1,4 @@
-/* A vocabulary from bytes, and its trie by definition, packed. */
+/* A vocabulary from bytes, and its trie, compared with that by definition. */
 #ifndef TOKDFA_WORDPIECE_VOCABULARY_H
 #define TOKDFA_WORDPIECE_VOCABULARY_H
 
@@ -31,7 +31,6 @@ typedef struct {
     int64_t n_added;
     uint8_t added[MOST_ADDED][8];
     int64_t added_length[MOST_ADDED], added_id[MOST_ADDED];
-    tokdfa_cells packed;
     arena memory;
 } tokenizer;
 
@@ -123,10 +122,70 @@ static int64_t child_of(const node *nodes, int64_t n, int64_t parent, int32_t sy
     return -1;
 }
 
+/* Build the trie, and require that its cells are the nodes and nothing else. */
+static void check_trie(tokenizer *t, const node *nodes, int64_t n) {
+    arena memory = {NULL, 0, 0};
+    int32_t *symbols = ROOM(&memory, int32_t, MOST_ENTRIES * LONGEST_ENTRY + 1), *ids = ROOM(&memory, int32_t, MOST_ENTRIES);
+    int64_t *offsets = ROOM(&memory, int64_t, MOST_ENTRIES + 1), n_words = 0, n_beginnings = 0, n_symbols = 0;
+    int32_t *place = ROOM(&memory, int32_t, n);
+    offsets[0] = 0;
+    for (int continues = 0; continues < 2; continues++) {
+        for (int64_t i = 0; i < t->n_entries; i++) {
+            const entry *e = t->entries + i;
+            if (e->continues != continues) {
+                continue;
+            }
+            for (int64_t k = 0; k < e->length; k++) {
+                symbols[n_symbols++] = symbol_of(t, e->letters[k]);
+            }
+            ids[n_words++] = (int32_t)i;
+            offsets[n_words] = n_symbols;
+        }
+        n_beginnings = continues ? n_beginnings : n_words;
+    }
+    const tokdfa_trie_words words = {symbols, n_symbols, offsets, n_words + 1, ids, n_beginnings, t->foreign + 1,
+                                     (uint64_t)n_symbols * 0x9E3779B97F4A7C15u, ~(uint64_t)n_words};
+    tokdfa_built_trie built;
+    int64_t status;
+    WITH_MEMORY(status, tokdfa_build_word_trie(&words, &built));
+    REQUIRE(status == 0 && built.n_nodes == n);
+    int32_t *cells = ROOM(&t->memory, int32_t, 4 * built.n_cells), *pops = ROOM(&t->memory, int32_t, built.n_pops);
+    memcpy(cells, built.cells, (size_t)(16 * built.n_cells));
+    if (built.n_pops) {
+        memcpy(pops, built.pops, (size_t)(4 * built.n_pops));
+    }
+    const int64_t n_cells = built.n_cells, n_pops = built.n_pops;
+    tokdfa_free_word_trie(&built);
+    REQUIRE(!built.cells && !built.pops);
+    for (int64_t v = 0; v < n; v++) {
+        place[v] = v < 2 ? (int32_t)v : cells[4 * (int64_t)place[nodes[v].parent]] + nodes[v].symbol;
+        REQUIRE(place[v] >= 0 && place[v] < n_cells && cells[4 * (int64_t)place[v]] + t->foreign < n_cells);
+    }
+    /* Any symbol may be looked up in any cell, and leads where the trie does. */
+    for (int64_t v = 0; v < n; v++) {
+        for (int32_t s = 0; s <= t->foreign; s += s < 96 ? 1 + (s % 16) : 1) {
+            const int64_t w = child_of(nodes, n, v, s), target = cells[4 * (int64_t)place[v]] + s;
+            REQUIRE((cells[4 * target + 1] == place[v]) == (w >= 0));
+            REQUIRE(w < 0 || target == place[w]);
+        }
+        const int32_t *links = cells + 4 * (int64_t)place[v];
+        REQUIRE(links[2] == (nodes[v].failure < 0 ? -1 : place[nodes[v].failure]));
+        if (nodes[v].entry >= 0) {
+            REQUIRE(links[3] == nodes[v].entry);
+        } else if (nodes[v].n_pops) {
+            const int64_t at = -1 - links[3], size = 2 * nodes[v].n_pops;
+            REQUIRE(at >= 0 && at + size < n_pops && pops[at] == nodes[v].n_pops);
+            REQUIRE(!memcmp(pops + at + 1, nodes[v].pops, (size_t)size * sizeof *pops));
+        }
+    }
+    t->trie = (tokdfa_word_trie){.cells = cells, .pops = pops};
+    give_back(&memory);
+}
+
 static void build_trie(tokenizer *t) {
     arena memory = {NULL, 0, 0};
     node *nodes = ZEROS(&memory, node, MOST_NODES);
-    int64_t n = 2, n_pops = 0;
+    int64_t n = 2;
     nodes[0] = nodes[1] = (node){.symbol = -1, .parent = -1, .failure = -1, .entry = -1};
     /* Breadth first: every node comes after its parent, and after all that are less deep. */
     for (int64_t depth = 1; depth <= LONGEST_ENTRY; depth++) {
@@ -175,58 +234,11 @@ static void build_trie(tokenizer *t) {
             here->n_pops = 0;
         }
     }
-    int32_t *pointer = ROOM(&memory, int32_t, n + 1), *symbol = ROOM(&memory, int32_t, n - 2);
-    int32_t *child = ROOM(&memory, int32_t, n - 2), *place = ROOM(&memory, int32_t, n), *of = ROOM(&memory, int32_t, n);
-    int64_t n_edges = 0;
-    pointer[0] = 0;
-    for (int64_t v = 0; v < n; v++) {
-        for (int64_t w = 2; w < n; w++) {
-            if (nodes[w].parent == v) {
-                int64_t at = n_edges++;
-                for (; at > pointer[v] && nodes[w].symbol < symbol[at - 1]; at--) {
-                    symbol[at] = symbol[at - 1];
-                    child[at] = child[at - 1];
-                }
-                symbol[at] = nodes[w].symbol;
-                child[at] = (int32_t)w;
-            }
-        }
-        pointer[v + 1] = (int32_t)n_edges;
-    }
-    int64_t n_cells;
-    WITH_MEMORY(n_cells, tokdfa_pack_trie(pointer, n, symbol, child, t->foreign + 1, place, &t->packed));
-    REQUIRE(n_cells > 0 && n_cells == t->packed.n_cells);
-    int32_t *cells = ROOM(&t->memory, int32_t, 4 * n_cells), *pops = ROOM(&memory, int32_t, n * (2 * LONGEST_ENTRY + 3));
-    memcpy(cells, t->packed.cells, (size_t)(16 * n_cells));
-    tokdfa_free_cells(&t->packed);
-    REQUIRE(!t->packed.cells && place[0] == 0 && place[1] == 1);
-    for (int64_t v = 0; v < n; v++) {
-        REQUIRE(place[v] >= 0 && place[v] < n_cells);
-        of[v] = cells[4 * (int64_t)place[v]];
-        REQUIRE(of[v] + t->foreign < n_cells);
-        int32_t *links = cells + 4 * (int64_t)place[v];
-        links[2] = nodes[v].failure < 0 ? -1 : place[nodes[v].failure];
-        if (nodes[v].entry >= 0) {
-            links[3] = nodes[v].entry;
-        } else if (nodes[v].n_pops) {
-            links[3] = (int32_t)(-1 - n_pops);
-            pops[n_pops++] = nodes[v].n_pops;
-            memcpy(pops + n_pops, nodes[v].pops, (size_t)nodes[v].n_pops * sizeof *nodes[v].pops);
-            n_pops += 2 * nodes[v].n_pops;
-        }
-    }
-    /* Any symbol may be looked up in any cell, and leads where the trie does. */
-    for (int64_t v = 0; v < n; v++) {
-        for (int32_t s = 0; s <= t->foreign; s += s < 96 ? 1 + (s % 16) : 1) {
-            const int64_t w = child_of(nodes, n, v, s), target = of[v] + s;
-            REQUIRE((cells[4 * target + 1] == place[v]) == (w >= 0));
-            REQUIRE(w < 0 || target == place[w]);
-        }
-    }
-    int32_t *kept = ROOM(&t->memory, int32_t, n_pops), *used = ROOM(&t->memory, int32_t, t->n_symbol_points);
-    memcpy(kept, pops, (size_t)n_pops * sizeof *kept);
+    check_trie(t, nodes, n);
+    int32_t *used = ROOM(&t->memory, int32_t, t->n_symbol_points);
     memcpy(used, t->symbol_points, (size_t)t->n_symbol_points * sizeof *used);
-    t->trie = (tokdfa_word_trie){cells, kept, used, t->n_symbol_points};
+    t->trie.points = used;
+    t->trie.n_points = t->n_symbol_points;
     give_back(&memory);
 }
 

@@ -15,6 +15,7 @@ from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.maxmatch import max_match
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.wordpiece.words import Words
 
 SYMBOLS = "abcABC019 ,-\t\x00\x7fÉéü\u0301\u0316\u200b中한ß😀[]"
 
@@ -83,19 +84,24 @@ def test_ids_are_those_of_the_steps(lowercase: bool, names: tuple[str, ...]) -> 
 
 
 def test_words_are_found_whatever_they_share() -> None:
-    words = [b"%016d" % (7 * i) for i in range(3000)] + [b"%d" % i for i in range(1, 3000)]
-    halves = np.frombuffer(b"".join(word.ljust(16, b"\0") for word in words), "<u8").astype(np.uint64)
-    ids = np.arange(len(words), dtype=np.int32)
-    table = index_words(halves[::2].copy(), halves[1::2].copy(), ids, 1 << 13)
-    rows = table.reshape(-1, 3)
+    listed = [f"{7 * i:016d}" for i in range(3000)] + [str(i) for i in range(1, 3000)]
+    rows = index_words(*Words.of(listed, range(len(listed)))).reshape(-1, 3)
     taken = rows[rows[:, 0] != 0]
-    found = {row[:2].astype("<u8").tobytes().rstrip(b"\0"): int(row[2]) for row in taken}
-    assert found == {word: number for number, word in enumerate(words)}
+    found = {row[:2].astype("<u8").tobytes().rstrip(b"\0").decode(): int(row[2]) for row in taken}
+    assert found == {word: number for number, word in enumerate(listed)}
+
+
+@pytest.mark.parametrize("words", [["a", ""], ["a" * 17], ["a", "é"], ["\0"]])
+def test_words_that_cannot_be_looked_up_whole_do_not_reach_c(words: list[str]) -> None:
+    with pytest.raises(ValueError, match="word"):
+        index_words(*Words.of(words, range(len(words))))
+    with pytest.raises(ValueError, match="ids of"):
+        index_words(*Words.of(["a", "b"], range(2))._replace(ids=np.zeros(1, np.int32)))
 
 
 def test_arrays_of_another_type_do_not_reach_c() -> None:
-    with pytest.raises(TypeError, match="uint64"):
-        index_words(np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.int32), 2)
+    with pytest.raises(TypeError, match="int32"):
+        index_words(np.ones(1, np.int64), np.array([0, 1]), np.zeros(1, np.int32))
 
 
 def test_room_for_one_word_is_for_the_longest_that_counts() -> None:

@@ -94,18 +94,36 @@ int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *t
 int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                      tokdfa_wordpiece_room *room);
 int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size);
-void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
+void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids, int64_t n_ids,
                              uint64_t *words, int64_t n_words);
 
-/* Cells that were packed, in memory of their own. It belongs to one thread. */
+/* Words of symbol numbers: word i is symbols[offsets[i]] to symbols[offsets[i + 1]], not empty. The first ones begin
+   words of texts, the others continue them. The key of a hash is drawn anew for each. Read-only once it is built. */
+typedef struct {
+    const int32_t *symbols;
+    int64_t n_symbols;
+    const int64_t *offsets;
+    int64_t n_offsets;
+    const int32_t *ids;
+    int64_t n_beginnings;
+    int64_t n_kinds; /* symbols are less than this */
+    uint64_t key_0;
+    uint64_t key_1;
+} tokdfa_trie_words;
+
+/* The cells and the pops of a trie, in memory of their own, and its number of nodes. It belongs to one thread. */
 typedef struct {
     int32_t *cells;
     int64_t n_cells;
-} tokdfa_cells;
+    int32_t *pops;
+    int64_t n_pops;
+    int64_t n_nodes;
+} tokdfa_built_trie;
 
-int64_t tokdfa_pack_trie(const int32_t *pointer, int64_t n_nodes, const int32_t *symbol, const int32_t *child,
-                         int64_t n_symbols, int32_t *place, tokdfa_cells *packed);
-void tokdfa_free_cells(tokdfa_cells *packed);
+enum { TOKDFA_MOST_POPS = 1 << 26, TOKDFA_MANY_CELLS = -1, TOKDFA_MANY_POPS = -2 };
+
+int64_t tokdfa_build_word_trie(const tokdfa_trie_words *words, tokdfa_built_trie *built);
+void tokdfa_free_word_trie(tokdfa_built_trie *built);
 int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
 int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room);
 

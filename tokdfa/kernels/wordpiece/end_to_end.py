@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _NOTHING = np.empty(0, np.int64)
+_LAST_ASCII = 0x7F
 
 AT_A_TIME = 1 << 18
 """Bytes after which a call comes back, so that signals are heeded: a few milliseconds."""
@@ -40,27 +41,40 @@ SHARED_BITS: int = lib.TOKDFA_SHARED_BITS
 """The number of bits of a place among them."""
 
 
-def index_words(low: Any, high: Any, ids: Int32Array, n_slots: int) -> Any:
+def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
     """Return the lookup table of whole words.
 
     Parameters
     ----------
-    low, high : uint64 arrays
-        The bytes of each word, ASCII letters and digits, in two little-endian numbers.
+    codes : int32 array
+        The code points of the words, one word after the other: ASCII letters and digits.
+    offsets : int64 array
+        Word i is ``codes[offsets[i] : offsets[i + 1]]``: one code point or more, up to `LONGEST_INDEXED`.
     ids : int32 array
         The ids of the words, not negative.
-    n_slots : int
-        A power of two greater than the number of words.
 
     Returns
     -------
     uint64 array
         Three entries per slot.
+
+    Raises
+    ------
+    ValueError
+        If these are no such words.
     """
-    words = np.zeros(3 * n_slots, np.uint64)
+    lengths = np.diff(offsets)
+    if len(lengths) != len(ids) or offsets[0] != 0 or offsets[-1] != len(codes):
+        raise ValueError(f"{len(ids)} ids of {len(lengths)} words")
+    if lengths.min(initial=1) < 1 or lengths.max(initial=1) > LONGEST_INDEXED:
+        raise ValueError("an empty word, or one that is too long")
+    if codes.min(initial=1) < 1 or codes.max(initial=1) > _LAST_ASCII:
+        raise ValueError("a word that is not ASCII")
+    # A power of two, greater than the number of words.
+    words = np.zeros(3 << (2 * len(ids)).bit_length(), np.uint64)
     lib.tokdfa_index_wordpieces(
-        readable(low, np.uint64),
-        readable(high, np.uint64),
+        readable(codes, np.int32),
+        readable(offsets, np.int64),
         readable(ids, np.int32),
         len(ids),
         writable(words, np.uint64),

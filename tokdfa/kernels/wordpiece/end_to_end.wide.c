@@ -432,13 +432,19 @@ TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *share
     return first << TOKDFA_SHARED_BITS | shared->n_used;
 }
 
-/* Fill the words of the tables, all zeros before: each is given by its bytes in two little-endian numbers. */
-TOKDFA_DOOR void tokdfa_index_wordpieces(const uint64_t *low, const uint64_t *high, const int32_t *ids, int64_t n_ids,
-                                         uint64_t *words, int64_t n_words) {
+/* Fill the words of the tables, all zeros before: word i has the code points codes[offsets[i]] to codes[offsets[i + 1]],
+   all below 128, and no more than TOKDFA_LONGEST_INDEXED. */
+TOKDFA_DOOR void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids,
+                                         int64_t n_ids, uint64_t *words, int64_t n_words) {
     for (int64_t i = 0; i < n_ids; i++) {
-        const uint64_t slot = find_word(words, n_words, low[i], high[i]);
-        words[slot] = low[i];
-        words[slot + 1] = high[i];
+        uint64_t halves[2] = {0};
+        for (int64_t at = offsets[i]; at < offsets[i + 1]; at++) {
+            const int64_t place = at - offsets[i];
+            halves[place >> 3] |= (uint64_t)codes[at] << 8 * (place & 7);
+        }
+        const uint64_t slot = find_word(words, n_words, halves[0], halves[1]);
+        words[slot] = halves[0];
+        words[slot + 1] = halves[1];
         words[slot + 2] = (uint64_t)ids[i];
     }
 }

@@ -2,67 +2,101 @@
 
 from __future__ import annotations
 
+import os
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib
 
-__all__ = ["count_cells_read", "match_word", "pack_trie", "word_trie"]
+__all__ = ["BuiltTrie", "build_trie", "count_cells_read", "match_word", "word_trie"]
+
+_NO_POPS: Int32Array = np.empty(0, dtype=np.int32)
 
 
-def pack_trie(
-    pointer: Int32Array, symbol: Int32Array, child: Int32Array, n_symbols: int
-) -> tuple[Int32Array, Int32Array]:
-    """Lay a trie out as a double array, with room for failure links and pops.
+class BuiltTrie(NamedTuple):
+    """A trie with failure links as a double array; see :func:`word_trie`.
+
+    Attributes
+    ----------
+    cells : int32 array, four entries per cell
+    pops : int32 array
+    n_nodes : int
+        The number of cells in use, the two roots included.
+    """
+
+    cells: Int32Array
+    pops: Int32Array
+    n_nodes: int
+
+
+def build_trie(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_beginnings: int, n_kinds: int) -> BuiltTrie:
+    """Build the trie of words, with its failure links and failure pops.
 
     Parameters
     ----------
-    pointer : int32 array, one entry per node and one more
-        Node v has the edges ``pointer[v]`` to ``pointer[v + 1]``. Nodes 0 and 1 are the roots; every other node is
-        numbered after its parent.
-    symbol, child : int32 arrays, one entry per edge
-        The symbol of each edge, and the node to which it leads. The symbols of one node ascend.
-    n_symbols : int
-        Symbols are less than this.
-
-    Returns
-    -------
-    cells : int32 array, four entries per cell
-        The cell's base, the cell of its parent, and two entries that are -1. The edge of cell c with symbol s leads
-        to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``; this test is valid for every s less
-        than `n_symbols`.
-    place : int32 array, one entry per node
-        The cell of each node; the roots are cells 0 and 1.
+    symbols : int32 array
+        The symbols of the words, one word after the other.
+    offsets : int64 array
+        Word i is ``symbols[offsets[i] : offsets[i + 1]]``; it is not empty.
+    ids : int32 array
+        The id of each word, not negative. If two words are equal, the last one counts.
+    n_beginnings : int
+        So many of the first words begin words of texts; the others continue them.
+    n_kinds : int
+        Symbols are less than this. Every such symbol may be looked up in the trie.
 
     Raises
     ------
     LimitExceededError
-        If there are 2³¹ cells or more.
+        If there are more than 2²⁸ nodes, 2³¹ cells or more, or more than 2²⁶ pops in total, which takes words of
+        thousands of symbols.
+    ValueError
+        If these are no such words.
+
+    Notes
+    -----
+    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.wordpiece.trie.FailureTrie` is the slow
+    twin. The key of the hash is drawn anew for each trie, so that no file can be written whose words collide.
     """
-    place = np.empty(len(pointer) - 1, np.int32)
-    packed = ffi.new("tokdfa_cells *")
-    n_cells = check_memory(
-        lib.tokdfa_pack_trie(
-            readable(pointer, np.int32),
-            len(place),
-            readable(symbol, np.int32),
-            readable(child, np.int32),
-            n_symbols,
-            writable(place, np.int32),
-            packed,
-        )
+    _check_words(symbols, offsets, ids, n_beginnings, n_kinds)
+    keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()
+    words = Struct(
+        "tokdfa_trie_words",
+        # An empty array has no address.
+        symbols=symbols if len(symbols) else np.zeros(1, np.int32),
+        n_symbols=len(symbols),
+        offsets=offsets,
+        ids=ids if len(ids) else np.zeros(1, np.int32),
+        n_beginnings=n_beginnings,
+        n_kinds=n_kinds,
+        key_0=keys[0],
+        key_1=keys[1],
     )
-    if n_cells < 0:
-        raise LimitExceededError("the vocabulary has too many symbols", value=n_symbols, hint="2³¹ cells can be packed")
+    built = ffi.new("tokdfa_built_trie *")
+    status = check_memory(lib.tokdfa_build_word_trie(words.pointer, built))
+    if status == lib.TOKDFA_MANY_CELLS:
+        raise LimitExceededError("the vocabulary has too many symbols", value=n_kinds, hint="2³¹ cells can be packed")
+    if status == lib.TOKDFA_MANY_POPS:
+        raise LimitExceededError(f"this vocabulary has more than {lib.TOKDFA_MOST_POPS} failure pops")
     try:
-        cells = np.frombuffer(ffi.buffer(packed.cells, 16 * n_cells), np.int32).copy()
+        cells = np.frombuffer(ffi.buffer(built.cells, 16 * built.n_cells), np.int32).copy()
+        pops = np.frombuffer(ffi.buffer(built.pops, 4 * built.n_pops), np.int32).copy() if built.n_pops else _NO_POPS
+        return BuiltTrie(cells, pops, int(built.n_nodes))
     finally:
-        lib.tokdfa_free_cells(packed)
-    return cells, place
+        lib.tokdfa_free_word_trie(built)
+
+
+def _check_words(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_beginnings: int, n_kinds: int) -> None:
+    if not 0 <= n_beginnings <= len(ids) == len(offsets) - 1 or not 0 < n_kinds < 1 << 24:
+        raise ValueError(f"{len(ids)} ids of {len(offsets) - 1} words, {n_beginnings} and {n_kinds}")
+    if offsets[0] != 0 or offsets[-1] != len(symbols) or (np.diff(offsets) < 1).any() or len(symbols) >= 1 << 30:
+        raise ValueError("the offsets are not those of words")
+    if symbols.min(initial=0) < 0 or symbols.max(initial=0) >= n_kinds or ids.min(initial=0) < 0:
+        raise ValueError("a symbol or an id out of range")
 
 
 def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct:
@@ -71,9 +105,10 @@ def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct
     Parameters
     ----------
     cells : int32 array, four entries per cell
-        The base and parent as given by :func:`pack_trie`; the cell of the failure link, -1 if there is none; and the
-        failure pops. A non-negative number is the id of the only token, which is the whole path to this cell, and
-        -1 - p points to `pops`.
+        The base, the cell of the parent, the cell of the failure link, -1 if there is none; and the failure pops. The
+        edge of cell c with symbol s leads to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``.
+        Cells 0 and 1 are the roots. Of the pops a non-negative number is the id of the only token, which is the whole
+        path to this cell, and -1 - p points to `pops`.
     pops : int32 array
         From p on: the number of pops, then the id and the number of symbols of each.
     points : int32 array
