@@ -61,9 +61,14 @@ ALWAYS_INLINE bool same_word(packed_word a, packed_word b) {
     return a.low == b.low && a.high == b.high;
 }
 
+/* The upper half of `hash_packed`; the lower bits are less mixed. */
+ALWAYS_INLINE uint64_t mix_packed(uint64_t low, uint64_t high) {
+    return (low ^ (high * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
+}
+
 /* A hash of 64 bits, the upper ones the better mixed. */
 ALWAYS_INLINE uint64_t hash_packed(uint64_t low, uint64_t high) {
-    uint64_t mixed = (low ^ (high * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
+    const uint64_t mixed = mix_packed(low, high);
     return mixed ^ (mixed >> 32);
 }
 

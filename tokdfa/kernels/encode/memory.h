@@ -2,8 +2,8 @@
 
    It is a cache of sets of four entries; an entry is four machine words, two are a cache line. A short piece is kept
    packed, with up to three ids beside it: two in one word, and the third with the number of ids in the other. Longer
-   pieces and more ids are kept on a shelf, and the entry has their place there; for a longer piece the entry has the
-   hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
+   pieces and more ids are kept on a shelf, and the entry has their place there, which the number of ids says; for a
+   longer piece the entry has the hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
    the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten.
 
    It begins small, so that it stays in the caches, and touching it costs little. It grows only if that helps: if many of
@@ -16,10 +16,16 @@
 #include "../common/packed.h"
 #include "door.h"
 
+#if defined(TOKDFA_WIDE) && defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #define ENTRY 4
 #define WAYS 4
 #define SET (ENTRY * WAYS)
 #define IDS_INSIDE 3
+/* Added to the number of ids of an entry whose ids are on the shelf. */
+#define ON_SHELF ((int64_t)1 << 16)
 /* Longer pieces, and pieces of more ids, are not remembered. */
 #define LONGEST_KEPT TOKDFA_LONGEST_KEPT
 
@@ -49,9 +55,9 @@ ALWAYS_INLINE packed_word key_of(const uint8_t *text, int64_t size, int64_t begi
     return key_of_long(text, size, begin, end);
 }
 
-/* Where in the entries the set of a key begins, by its hash. */
-ALWAYS_INLINE int64_t set_of(const tokdfa_piece_memory *memory, uint64_t hashed) {
-    return (int64_t)(hashed >> 20 & (uint64_t)(memory->n_entries / SET - 1)) * SET;
+/* Where in `n_entries` entries, a power of two, the set of a key begins. */
+ALWAYS_INLINE int64_t set_of(int64_t n_entries, packed_word key) {
+    return (int64_t)(mix_packed(key.low, key.high) >> 36 & (uint64_t)(n_entries - SET));
 }
 
 /* Take the ids of a piece from the shelf; returns -1 if another piece is there. */
@@ -88,6 +94,26 @@ ALWAYS_INLINE void move_up(tokdfa_piece_memory *memory, int64_t entry) {
     }
 }
 
+/* Which words of the keys of two entries are those of a key, a bit for each: the first two bits are those of the entry
+   at `place`, the others those of the entry after it.
+
+   From IN_SECOND on the key is that of the second entry; IN_FRONT has a bit for each number that says it is that of one
+   of them. */
+#define IN_SECOND 12u
+#define IN_FRONT 0xF888u
+ALWAYS_INLINE unsigned same_words(const uint64_t *place, const packed_word *key) {
+#if defined(TOKDFA_WIDE) && defined(__AVX2__)
+    const __m128i wanted = _mm_loadu_si128((const __m128i *)(const void *)key);
+    const __m128i first = _mm_cmpeq_epi64(wanted, _mm_loadu_si128((const __m128i *)(const void *)place));
+    const __m128i second = _mm_cmpeq_epi64(wanted, _mm_loadu_si128((const __m128i *)(const void *)(place + ENTRY)));
+    return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_packs_epi32(first, second)));
+#else
+    const bool in_first = (place[0] == key->low) & (place[1] == key->high);
+    const bool in_second = (place[ENTRY] == key->low) & (place[ENTRY + 1] == key->high);
+    return (in_first ? 3u : 0u) | (in_second ? IN_SECOND : 0u);
+#endif
+}
+
 /* The entry of a key, of those from `first` to `stop`, or -1. */
 ALWAYS_INLINE int64_t find_among(const uint64_t *entries, int64_t first, int64_t stop, packed_word key) {
     int64_t found = -1;
@@ -98,20 +124,30 @@ ALWAYS_INLINE int64_t find_among(const uint64_t *entries, int64_t first, int64_t
     return found;
 }
 
+/* Write the three ids of an entry to `out`, and after them what is no id; return their number. `ids` are the two words
+   after the key. */
+ALWAYS_INLINE int64_t copy_ids(const uint64_t *ids, int32_t *out) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    out[0] = (int32_t)(uint32_t)(ids[0] & LOW_HALF);
+    out[1] = (int32_t)(uint32_t)(ids[0] >> 32);
+    out[2] = (int32_t)(uint32_t)(ids[1] & LOW_HALF);
+#else
+    memcpy(out, ids, (IDS_INSIDE + 1) * sizeof *out);
+#endif
+    return (int64_t)(ids[1] >> 32);
+}
+
 /* Write the ids of an entry to `out` and return their number.
 
-   Up to two more places of `out` are written than there are ids. Returns -1 if the entry is that of another long piece
-   with the same hash. */
+   Up to AT_ONCE places of `out` are written, even if the ids are fewer. Returns -1 if the entry is that of another long
+   piece with the same hash. */
 ALWAYS_INLINE int64_t recall(const tokdfa_piece_memory *memory, int64_t entry, const uint8_t *text, int64_t size,
                              int64_t begin, int64_t end, int32_t *out) {
-    const uint64_t pair = memory->entries[entry + 2], rest = memory->entries[entry + 3];
-    const int64_t n_ids = (int64_t)(rest >> 32);
-    if (UNLIKELY((n_ids > IDS_INSIDE) | (end - begin > LONGEST_PACKED))) {
-        return recall_from_shelf(memory, text, size, begin, end, (int64_t)pair, n_ids, out);
+    const uint64_t *ids = memory->entries + entry + ENTRY / 2;
+    const int64_t n_ids = copy_ids(ids, out);
+    if (UNLIKELY(n_ids > IDS_INSIDE)) {
+        return recall_from_shelf(memory, text, size, begin, end, (int64_t)ids[0], n_ids - ON_SHELF, out);
     }
-    out[0] = (int32_t)(uint32_t)(pair & LOW_HALF);
-    out[1] = (int32_t)(uint32_t)(pair >> 32);
-    out[2] = (int32_t)(uint32_t)(rest & LOW_HALF);
     return n_ids;
 }
 
@@ -138,7 +174,7 @@ NEVER_INLINE packed_word put_on_shelf(tokdfa_piece_memory *memory, const uint8_t
         *place++ = two_ids(ids + i, n_ids - i);
     }
     memory->used = place - memory->shelf;
-    packed_word words = {(uint64_t)first, (uint64_t)n_ids << 32};
+    packed_word words = {(uint64_t)first, (uint64_t)(ON_SHELF + n_ids) << 32};
     return words;
 }
 

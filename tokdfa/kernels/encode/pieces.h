@@ -1,7 +1,8 @@
 /* Encoding pieces with a memory of those seen before, a block at a time.
 
-   Memory answers late, so it is asked early: each of several passes over a block computes one thing about every piece,
-   and prefetches what the next pass needs. */
+   Memory answers late, so it is asked early: the first pass over a block computes the keys of the pieces, and prefetches
+   where they may be remembered. The second one writes their ids, up to the first piece that is unknown. For those from
+   there on, more passes compute one thing each, and prefetch what the next one needs. */
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
@@ -24,17 +25,20 @@
    IS_TOKEN minus this. */
 enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
 
-/* What the passes compute about a piece. */
+/* The second word of the key of text that is left out: no piece that is remembered has it. */
+#define LEFT_OUT_KEY ((uint64_t)1 << 63)
+
+/* What is noted about a piece of those that come after an unknown one. */
 typedef struct {
-    packed_word key;
-    int64_t begin, end;
-    int64_t set, where;
+    int64_t where;
     int32_t *ids;
     int32_t n_ids;
     int32_t word; /* if it is MERGED */
 } noted_piece;
 
 typedef struct {
+    _Alignas(64) packed_word keys[LARGE_BLOCK];
+    int64_t sets[LARGE_BLOCK]; /* where the entries of the keys' sets begin */
     noted_piece noted[LARGE_BLOCK];
     int32_t rest[LARGE_BLOCK];
     /* The words that are merged, of few lanes and of all lanes, the lanes where their tokens begin, and which of the words
@@ -45,57 +49,135 @@ typedef struct {
     int32_t waiting_few[LARGE_BLOCK], waiting_many[MOST_MANY];
 } piece_block;
 
-/* Note the keys of all pieces of a block, and where the remembered ones are; return the number of pieces that need
-   another look. Text that is left out may spell a piece that is remembered, so it is sorted out before the memory is
-   asked. */
-ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
-                                   const int64_t *begun, int count, piece_block *block) {
-    const uint64_t *entries = pieces->memory->entries;
-    int64_t begin = begun[0] >> EVENT_BITS;
-    for (int k = 0; k < count; k++) {
-        noted_piece *piece = block->noted + k;
-        const int64_t end = begun[k + 1] >> EVENT_BITS;
-        piece->begin = begin;
-        piece->end = end;
-        piece->key = key_of(text, size, begin, end);
-        piece->set = set_of(pieces->memory, hash_packed(piece->key.low, piece->key.high));
-        PREFETCH(entries + piece->set);
-        begin = end;
+ALWAYS_INLINE bool is_left_out(int64_t begun) {
+    return (begun & EVENT_MASK) != TOKDFA_BEGINS;
+}
+
+#if defined(TOKDFA_WIDE) && defined(__AVX2__)
+#include "packing.h"
+
+/* Note the key of a short piece, after which sixteen bytes can be read; return where its set begins. */
+ALWAYS_INLINE int64_t note_key(const uint8_t *piece, int64_t length, int64_t n_entries, packed_word *key) {
+    const __m128i packed = pack_16_bytes(piece, length);
+    _mm_store_si128((__m128i *)(void *)key, packed);
+    return set_of(n_entries, (packed_word){(uint64_t)_mm_cvtsi128_si64(packed), (uint64_t)_mm_extract_epi64(packed, 1)});
+}
+#else
+ALWAYS_INLINE int64_t note_key(const uint8_t *piece, int64_t length, int64_t n_entries, packed_word *key) {
+    *key = pack(load_64(piece), load_64(piece + 8), length);
+    return set_of(n_entries, *key);
+}
+#endif
+
+/* Note the keys of the pieces of a block, and prefetch their sets. */
+NEVER_INLINE void note_keys(const tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+                            int count, piece_block *block) {
+    const uint64_t *entries = memory->entries;
+    const int64_t n_entries = memory->n_entries;
+    /* The last bytes of a text are read with care; most blocks have none of them. */
+    const bool is_inside = (begun[count] >> EVENT_BITS) + LONGEST_PACKED < size;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS, length = end - begin;
+        int64_t set;
+        if (LIKELY(is_inside & (length <= LONGEST_PACKED) & !is_left_out(begun[k]))) {
+            set = note_key(text + begin, length, n_entries, block->keys + k);
+        } else {
+            const packed_word left_out = {0, LEFT_OUT_KEY};
+            block->keys[k] = is_left_out(begun[k]) ? left_out : key_of(text, size, begin, end);
+            set = set_of(n_entries, block->keys[k]);
+        }
+        block->sets[k] = set;
+        PREFETCH(entries + set);
     }
+}
+
+/* Write the ids of a piece that is not at the front of its set, or whose ids are on the shelf, and return their number;
+   -1 if it is unknown. */
+NEVER_INLINE int64_t recall_other(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+                                  packed_word key, int64_t set, unsigned same, int32_t *out) {
+    const int64_t begin = begun[0] >> EVENT_BITS, end = begun[1] >> EVENT_BITS;
+    if (is_left_out(begun[0])) {
+        return 0;
+    }
+    if (IN_FRONT >> same & 1) {
+        return recall(memory, set + (same >= IN_SECOND ? ENTRY : 0), text, size, begin, end, out);
+    }
+    const int64_t entry = find_among(memory->entries, set + SET / 2, set + SET, key);
+    if (entry < 0) {
+        return -1;
+    }
+    const int64_t n_ids = recall(memory, entry, text, size, begin, end, out);
+    move_up(memory, entry);
+    return n_ids;
+}
+
+/* Write the ids of the pieces of a block up to the first unknown one, and return which that is; `*n` is the number of
+   ids. */
+NEVER_INLINE int recall_known(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+                              int count, const piece_block *block, int32_t *out, int64_t *ends, int64_t *n) {
+    const uint64_t *entries = memory->entries;
+    int32_t *place = out + *n;
+    int64_t k = 0;
+    for (; k < count; k++) {
+        const uint64_t *set = entries + block->sets[k];
+        const unsigned same = same_words(set, block->keys + k);
+        const uint64_t *ids = set + ENTRY / 2 + (same >= IN_SECOND ? ENTRY : 0);
+        int64_t n_ids = copy_ids(ids, place);
+        if (UNLIKELY(!(IN_FRONT >> same & 1) || n_ids > IDS_INSIDE)) {
+            n_ids = recall_other(memory, text, size, begun + k, block->keys[k], block->sets[k], same, place);
+            if (n_ids < 0) {
+                break;
+            }
+        }
+        place += n_ids;
+        if (ends) {
+            ends[k] = place - out;
+        }
+    }
+    *n = place - out;
+    return (int)k;
+}
+
+/* Note where the ids of the pieces of a block from `first` on are, if they are remembered; return the number of pieces
+   that need another look. Text that is left out may spell a piece that is remembered, so it is sorted out before the
+   memory is asked. */
+ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const int64_t *begun, int first, int count,
+                                   piece_block *block) {
+    const uint64_t *entries = pieces->memory->entries;
     int n_rest = 0;
-    for (int k = 0; k < count; k++) {
-        noted_piece *piece = block->noted + k;
-        const packed_word key = piece->key;
-        const uint64_t *set = entries + piece->set;
-        const bool in_first = (set[0] == key.low) & (set[1] == key.high);
-        const bool in_second = (set[ENTRY] == key.low) & (set[ENTRY + 1] == key.high);
-        const bool is_piece = (begun[k] & EVENT_MASK) == TOKDFA_BEGINS;
-        piece->where = is_piece ? piece->set + (in_first ? 0 : ENTRY) : LEFT_OUT;
+    for (int k = first; k < count; k++) {
+        const int64_t set = block->sets[k];
+        const unsigned same = same_words(entries + set, block->keys + k);
+        const bool is_piece = !is_left_out(begun[k]);
+        block->noted[k].where = is_piece ? set + (same >= IN_SECOND ? ENTRY : 0) : LEFT_OUT;
         block->rest[n_rest] = k;
-        n_rest += is_piece & !(in_first | in_second);
+        n_rest += is_piece & !(IN_FRONT >> same & 1);
     }
     for (int i = 0; i < n_rest; i++) {
-        const noted_piece *piece = block->noted + block->rest[i];
-        PREFETCH(entries + piece->set + SET / 2);
-        prefetch_word(pieces->whole, hash_packed(piece->key.low, piece->key.high));
+        const int k = block->rest[i];
+        PREFETCH(entries + block->sets[k] + SET / 2);
+        prefetch_word(pieces->whole, hash_packed(block->keys[k].low, block->keys[k].high));
     }
     return n_rest;
 }
 
 /* Note where the ids of those pieces are that are not at the front of their sets, and merge the pieces that are
    unknown. */
-NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int n_rest,
-                               piece_block *block) {
+NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                               const int64_t *begun, int n_rest, piece_block *block) {
     const tokdfa_token_tables *tables = pieces->tables;
     int32_t n_few = 0, n_many = 0, n_waiting_few = 0, n_waiting_many = 0;
     for (int i = 0; i < n_rest; i++) {
-        noted_piece *piece = block->noted + block->rest[i];
-        const int64_t length = piece->end - piece->begin;
-        piece->where = find_among(pieces->memory->entries, piece->set + SET / 2, piece->set + SET, piece->key);
+        const int k = block->rest[i];
+        const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS, length = end - begin;
+        const int64_t set = block->sets[k];
+        const packed_word key = block->keys[k];
+        noted_piece *piece = block->noted + k;
+        piece->where = find_among(pieces->memory->entries, set + SET / 2, set + SET, key);
         if (piece->where >= 0) {
             continue;
         }
-        const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
+        const int64_t token = find_word(pieces->whole, text, size, begin, end, key);
         if (token >= 0) {
             PREFETCH(pieces->whole->ids + token);
             piece->where = IS_TOKEN - token;
@@ -105,7 +187,7 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
             const int32_t w = n_few++;
             piece->where = MERGED;
             piece->word = w;
-            block->starts_few[w] = begin_short_word(tables->of_symbols, tables->symbol, piece->key, length,
+            block->starts_few[w] = begin_short_word(tables->of_symbols, tables->symbol, key, length,
                                                     block->few + ROOM_OF(FEW_LANES) * w);
             block->waiting_few[n_waiting_few] = w;
             n_waiting_few += block->starts_few[w] != 0;
@@ -113,7 +195,7 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
             const int32_t w = n_many++;
             piece->where = MERGED;
             piece->word = w;
-            block->starts_many[w] = begin_long_word(tables->of_symbols, tables->symbol, text + piece->begin, length,
+            block->starts_many[w] = begin_long_word(tables->of_symbols, tables->symbol, text + begin, length,
                                                     block->many + ROOM_OF(LANES) * w);
             block->waiting_many[n_waiting_many] = w;
             n_waiting_many += block->starts_many[w] != 0;
@@ -162,14 +244,13 @@ NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t 
 }
 
 /* Write the ids of a piece that is not at the front of its set; return their number, or how the encoding ends here. */
-NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
-                                 const piece_block *block, int k, int32_t *out) {
+NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, int64_t begin,
+                                 int64_t end, const piece_block *block, int k, int32_t *out) {
     const noted_piece *piece = block->noted + k;
-    const int64_t length = piece->end - piece->begin;
     if (piece->where == MERGED) {
         const int32_t w = piece->word;
         const int32_t *ids = pieces->tables->ids_of_numbers;
-        const bool is_short = length < FEW_LANES;
+        const bool is_short = end - begin < FEW_LANES;
         const uint64_t starts = is_short ? block->starts_few[w] : block->starts_many[w];
         if (!starts) {
             return TOKDFA_FOREIGN;
@@ -183,13 +264,59 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
     }
     if (piece->where >= 0) {
         /* Another long piece has this hash. This one may be a token, which has not been looked for yet. */
-        const int64_t token = find_word(pieces->whole, text, size, piece->begin, piece->end, piece->key);
+        const int64_t token = find_word(pieces->whole, text, size, begin, end, block->keys[k]);
         if (token >= 0) {
             out[0] = pieces->whole->ids[token];
             return 1;
         }
     }
-    return tokenize_alone(pieces, text, size, piece->begin, piece->end, out);
+    return tokenize_alone(pieces, text, size, begin, end, out);
+}
+
+/* Encode the pieces of a block from `first` on, the keys of which are noted, and remember those that are unknown.
+   Returns 0, or how the encoding ends before the piece `*stop`; `*n` is the number of ids. `*is_new` gets whether many
+   were unknown. */
+NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                    const int64_t *begun, int first, int count, piece_block *block, int32_t *out,
+                                    int64_t *ends, int64_t *n, int *stop, bool *is_new) {
+    tokdfa_piece_memory *memory = pieces->memory;
+    const int n_rest = look_into_memory(pieces, begun, first, count, block);
+    *is_new = MANY_NEW * n_rest > count;
+    if (n_rest) {
+        look_further(pieces, text, size, begun, n_rest, block);
+    }
+    for (int k = first; k < count; k++) {
+        noted_piece *piece = block->noted + k;
+        const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS;
+        int64_t n_ids = piece->where == LEFT_OUT ? 0 : -1;
+        if (LIKELY(piece->where >= 0)) {
+            n_ids = recall(memory, piece->where, text, size, begin, end, out + *n);
+        }
+        if (UNLIKELY(n_ids < 0)) {
+            n_ids = write_other(pieces, text, size, begin, end, block, k, out + *n);
+            if (n_ids < 0) {
+                *stop = k;
+                return n_ids;
+            }
+        }
+        piece->ids = out + *n;
+        piece->n_ids = (int32_t)n_ids;
+        *n += n_ids;
+        if (ends) {
+            ends[k] = *n;
+        }
+    }
+    for (int i = 0; i < n_rest; i++) {
+        const int k = block->rest[i];
+        const noted_piece *piece = block->noted + k;
+        if (piece->where >= 0) {
+            move_up(memory, piece->where);
+        } else {
+            remember(memory, block->sets[k], block->keys[k], text, size, begun[k] >> EVENT_BITS,
+                     begun[k + 1] >> EVENT_BITS, piece->ids, piece->n_ids);
+        }
+    }
+    return 0;
 }
 
 /* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset
@@ -204,47 +331,29 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
     piece_block block;
     int64_t n = pieces->n;
     const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
-    int count = BLOCK, most_pieces = BLOCK;
+    int count;
+    bool is_new = false;
     for (int64_t start = pieces->next; start < stop; start += count) {
-        if (UNLIKELY(begun[start] >> EVENT_BITS >= most)) {
+        const int64_t *here = begun + start;
+        if (UNLIKELY(*here >> EVENT_BITS >= most)) {
             pieces->next = start;
             pieces->n = n;
             return TOKDFA_PAUSED;
         }
-        count = (int)least(most_pieces, stop - start);
-        const int n_rest = look_into_memory(pieces, text, size, begun + start, count, &block);
-        most_pieces = MANY_NEW * n_rest > count ? LARGE_BLOCK : BLOCK;
-        if (n_rest) {
-            look_further(pieces, text, size, n_rest, &block);
+        count = (int)least(is_new ? LARGE_BLOCK : BLOCK, stop - start);
+        note_keys(pieces->memory, text, size, here, count, &block);
+        int first = 0;
+        if (!is_new) {
+            first = recall_known(pieces->memory, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
         }
-        for (int k = 0; k < count; k++) {
-            noted_piece *piece = block.noted + k;
-            int64_t n_ids = piece->where == LEFT_OUT ? 0 : -1;
-            if (LIKELY(piece->where >= 0)) {
-                n_ids = recall(pieces->memory, piece->where, text, size, piece->begin, piece->end, out + n);
-            }
-            if (UNLIKELY(n_ids < 0)) {
-                n_ids = write_other(pieces, text, size, &block, k, out + n);
-                if (n_ids < 0) {
-                    pieces->next = start + k;
-                    pieces->n = n;
-                    return n_ids;
-                }
-            }
-            piece->ids = out + n;
-            piece->n_ids = (int32_t)n_ids;
-            n += n_ids;
-            if (ends) {
-                ends[start + k] = n;
-            }
-        }
-        for (int i = 0; i < n_rest; i++) {
-            noted_piece *piece = block.noted + block.rest[i];
-            if (piece->where >= 0) {
-                move_up(pieces->memory, piece->where);
-            } else {
-                remember(pieces->memory, piece->set, piece->key, text, size, piece->begin, piece->end, piece->ids,
-                         piece->n_ids);
+        if (first < count) {
+            int at = 0;
+            const int64_t status = encode_unknown(pieces, text, size, here, first, count, &block, out,
+                                                  ends ? ends + start : NULL, &n, &at, &is_new);
+            if (status) {
+                pieces->next = start + at;
+                pieces->n = n;
+                return status;
             }
         }
     }
