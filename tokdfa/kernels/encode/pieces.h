@@ -332,7 +332,8 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
     int64_t n = pieces->n;
     const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
     int count;
-    bool is_new = false;
+    /* The tokens of a piece that has paused are in `out`, where nothing else may be written before it has been continued. */
+    bool is_new = pieces->pause.is_on;
     for (int64_t start = pieces->next; start < stop; start += count) {
         const int64_t *here = begun + start;
         if (UNLIKELY(*here >> EVENT_BITS >= most)) {
