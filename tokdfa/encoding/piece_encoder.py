@@ -14,6 +14,7 @@ from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.one_pass import index_words, tables_of
 from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, LongTables, PieceRun
+from tokdfa.kernels.encode.rules import number_products
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.pages import empty
 from tokdfa.transducers.one_pass import ByteCode, OnePass, rules_table, symbols_of_bytes
@@ -131,19 +132,9 @@ class PieceEncoder:
         """
         code = ByteCode(dictionary.alphabet)
         left, right, product = merges
-        made = product[np.append(True, product[1:] != product[:-1])] if len(product) else product
-        number = np.full(len(ids), -1, dtype=np.int32)
-        number[: dictionary.alphabet.n_symbols] = np.arange(dictionary.alphabet.n_symbols)
-        number[made] = dictionary.alphabet.n_symbols + np.arange(len(made))
-        columns = [number[row] for row in (left, right, product)]
-        if len(made) + dictionary.alphabet.n_symbols < len(ids):
-            # Parts that nothing makes never occur.
-            possible = (columns[0] >= 0) & (columns[1] >= 0)
-            columns = [row[possible] for row in columns]
-        rules, of_symbols = rules_table(*columns, n_tokens=len(ids))
+        number, ids_of_numbers = number_products(product, dictionary.alphabet.n_symbols, ids)
+        rules, of_symbols = rules_table(left, right, product, number)
         whole_tables = _whole_tables(code.tokens(extra), whole, ids)
-        by_number = np.full(len(ids) + 1, -1, dtype=np.int32)
-        by_number[number[number >= 0]] = ids[number >= 0]
         tables = Struct(
             "tokdfa_token_tables",
             **whole_tables.fields
@@ -151,7 +142,7 @@ class PieceEncoder:
                 "rules": rules,
                 "of_symbols": of_symbols,
                 "symbol": symbols_of_bytes(dictionary.alphabet),
-                "ids_of_numbers": by_number,
+                "ids_of_numbers": ids_of_numbers,
             },
         )
         encoder = object.__new__(cls)
@@ -216,4 +207,4 @@ def _whole_tables(words: tuple[Uint8Array, Int64Array], chosen: BoolArray, ids: 
     none = np.zeros(0, dtype=np.int32)
     names = np.array(ids[: len(chosen)], dtype=np.int32)
     found = index_words(*words, chosen, shorter=False)
-    return tables_of(found, *rules_table(none, none, none, n_tokens=0), none, names, none)
+    return tables_of(found, np.zeros(0, dtype=np.uint64), none, none, names, none)

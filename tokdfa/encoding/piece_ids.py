@@ -13,20 +13,18 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.encoding.symbols import SymbolReader
+from tokdfa.encoding.text_encoder import TextEncoder
 from tokdfa.errors import AlphabetError
 from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.contents import Contents
-
-if TYPE_CHECKING:
     from tokdfa.encoding.long_piece import LongPiece
     from tokdfa.encoding.merger import Merger
-    from tokdfa.encoding.piece_encoder import PieceEncoder
-    from tokdfa.encoding.text_encoder import TextEncoder
     from tokdfa.kernels.library import Struct
     from tokdfa.splitting.splitter import Splitter
+    from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.transducers.subsequential import SubsequentialTransducer
 
@@ -124,8 +122,6 @@ class PieceIds:
         """Return the engine that splits UTF-8 and encodes the pieces in this thread; None if none does both at once."""
         if not self._remembers:
             return None
-        from tokdfa.encoding.text_encoder import TextEncoder
-
         encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
         if encoder is None or encoder.splitter is not splitter:
             self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
@@ -141,8 +137,6 @@ class PieceIds:
         if not self._remembers:
             yield None
             return
-        from tokdfa.encoding.text_encoder import TextEncoder
-
         thread = get_ident()
         try:
             encoder = self._idle.pop(thread, None) or self._idle.popitem()[1]
@@ -170,7 +164,7 @@ class PieceIds:
         """Whether one pass evaluates what merging gives, and its tables have room for the tokens."""
         from tokdfa.transducers.one_pass import MAX_TOKENS
 
-        return len(self._contents.dictionary.alphabet) <= MAX_TOKENS and self.is_one_pass
+        return len(self._contents.ids) <= MAX_TOKENS and self.is_one_pass
 
     @cached_property
     def _remembers(self) -> bool:
@@ -327,8 +321,6 @@ class PieceIds:
 
     @cached_property
     def _encoder(self) -> PieceEncoder:
-        from tokdfa.encoding.piece_encoder import PieceEncoder
-
         if self._ranked_merges is not None:
             contents = self._contents
             n_words = len(contents.dictionary.alphabet) + len(contents.extra)

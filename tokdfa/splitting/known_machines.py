@@ -79,7 +79,7 @@ def known_certain(splitting: Splitting) -> BoolArray | None:
 # Kept, because two functions read the same file, one after the other.
 @lru_cache(maxsize=1)
 def _fields(name: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(DATA.joinpath(name).read_text("ascii"))
+    fields: dict[str, Any] = json.loads(DATA.joinpath(name).read_bytes())
     return fields
 
 

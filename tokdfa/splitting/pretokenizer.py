@@ -15,6 +15,7 @@ from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.known_machines import is_known
 from tokdfa.splitting.matches import Span, split_piece
 from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode import version
 from tokdfa.unicode.utf8 import begins_symbol
@@ -22,7 +23,6 @@ from tokdfa.unicode.utf8 import begins_symbol
 if TYPE_CHECKING:
     from tokdfa.patterns.syntax import Node
     from tokdfa.splitting.byte_steps import ByteSteps
-    from tokdfa.splitting.splitter import Splitter
 
 __all__ = ["PreTokenizer", "pretokenizer"]
 
@@ -86,8 +86,6 @@ class PreTokenizer:
     @cached_property
     def splitter(self) -> Splitter | None:
         """The machine of the splitting; None if it cannot be expressed by an automaton or needs too many states."""
-        from tokdfa.splitting.splitter import Splitter
-
         try:
             return Splitter(self.splitting)
         except (PatternError, LimitExceededError):

@@ -100,18 +100,18 @@ def joined(words: Sequence[bytes]) -> tuple[Uint8Array, Int64Array]:
 
 
 def rules_table(
-    left: Int32Array, right: Int32Array, product: Int32Array, *, n_tokens: int
+    left: Int32Array, right: Int32Array, product: Int32Array, number: Int32Array
 ) -> tuple[Uint64Array, Int32Array]:
-    """Return the tables of rules between numbers of tokens; see :func:`tokdfa.kernels.encode.rules.index_rules`.
+    """Return the tables of rules between numbered tokens; see :func:`tokdfa.kernels.encode.rules.index_rules`.
 
     Raises
     ------
     LimitExceededError
         If there are 2^21 - 1 tokens or more.
     """
-    if n_tokens > MAX_TOKENS:
-        raise LimitExceededError(f"more than {MAX_TOKENS} tokens", value=n_tokens)
-    return index_rules(left, right, product)
+    if len(number) > MAX_TOKENS:
+        raise LimitExceededError(f"more than {MAX_TOKENS} tokens", value=len(number))
+    return index_rules(left, right, product, number)
 
 
 class OnePass:
@@ -152,8 +152,8 @@ class OnePass:
         birth = np.maximum(folding.birth, 0) + np.int32(last_symbol)
         number = np.where(folding.birth > 0, birth, np.arange(n_tokens, dtype=np.int32))
         live = folding.rule[1:]
-        columns = (number[row[live]] for row in (dictionary.left, dictionary.right, dictionary.product))
-        rules, of_symbols = rules_table(*columns, n_tokens=n_tokens)
+        left, right, product = (row[live] for row in (dictionary.left, dictionary.right, dictionary.product))
+        rules, of_symbols = rules_table(left, right, product, number)
         state = np.maximum(folding.state, 0)
         records = found.records
         records[:, kernels.STATE] = state + np.int32(last_symbol)

@@ -28,15 +28,16 @@ static void index_words(arena *memory, const dictionary *d, const uint8_t *live,
     int64_t sizes[4];
     const int64_t n = d->n_tokens;
     tokdfa_size_words(d->offsets, live, n, sizes);
-    uint64_t *slots = ZEROS(memory, uint64_t, sizes[0]), *filter = ZEROS(memory, uint64_t, sizes[1]);
+    uint32_t *slots = ZEROS(memory, uint32_t, sizes[0]);
+    uint64_t *keys = ZEROS(memory, uint64_t, 2 * n), *filter = ZEROS(memory, uint64_t, sizes[1]);
     int64_t *edges = MINUS_ONES(memory, int64_t, sizes[2]);
     int32_t *ending = MINUS_ONES(memory, int32_t, sizes[3]), *records = ZEROS(memory, int32_t, RECORD * n);
-    tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending);
-    tokdfa_find_shorter(d->text, d->offsets, live, n, slots, sizes[0], filter, sizes[1], edges, sizes[2], ending,
-                        records);
+    tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], keys, filter, sizes[1], edges, sizes[2], ending);
+    tokdfa_find_shorter(d->text, d->offsets, live, n, slots, sizes[0], keys, filter, sizes[1], edges, sizes[2],
+                        ending, records);
     *tables = (tokdfa_token_tables){
-        .slots = slots, .n_slots = sizes[0], .filter = filter, .n_filter = sizes[1], .edges = edges,
-        .n_edges = sizes[2], .ending = ending, .records = records,
+        .slots = slots, .n_slots = sizes[0], .keys = keys, .filter = filter, .n_filter = sizes[1],
+        .edges = edges, .n_edges = sizes[2], .ending = ending, .records = records,
     };
 }
 
@@ -46,7 +47,7 @@ static void index_rules(arena *memory, const int32_t *left, const int32_t *right
     const int64_t n_rules = 8 * (is_tight ? n / 8 + 1 : (int64_t)((double)n / 4.4) + 1);
     uint64_t *rules = ZEROS(memory, uint64_t, n_rules);
     int32_t *of_symbols = ZEROS(memory, int32_t, 1 << 16);
-    tokdfa_index_rules(left, right, product, n, rules, n_rules, of_symbols);
+    tokdfa_index_rules(left, right, product, n, NULL, rules, n_rules, of_symbols);
     tables->rules = rules;
     tables->n_rules = n_rules;
     tables->of_symbols = of_symbols;

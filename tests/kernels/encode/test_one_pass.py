@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.dictionaries import proper_dictionaries
 
 from tokdfa import Dictionary, tokenize_leftmost
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
-from tokdfa.kernels.encode.rules import index_rules
+from tokdfa.kernels.encode.rules import NO_NUMBER, index_rules
 from tokdfa.kernels.library import Struct, lib, writable
 from tokdfa.transducers.one_pass import OnePass, joined
 
@@ -101,3 +103,9 @@ def test_many_words_of_one_beginning() -> None:
         end = draw.randint(1, 40)
         longest = next((n for n in range(end, 0, -1) if known.get(text[:n])), 0)
         assert kernels.longest_token(tables, text, 0, end) == (words.index(text[:longest]) if longest else -1)
+
+
+def test_more_words_than_numbers_are_refused() -> None:
+    offsets = np.arange(NO_NUMBER + 1, dtype=np.int64)
+    with pytest.raises(LimitExceededError, match="more than 2097150 tokens"):
+        kernels.index_words(np.zeros(NO_NUMBER, np.uint8), offsets, np.zeros(NO_NUMBER, np.bool_))

@@ -73,8 +73,9 @@ int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t
 
 /* The tables of a dictionary; see one_pass.h for words and pairs, rules.h for rules. Read-only once it is built. */
 typedef struct {
-    const uint64_t *slots; /* short words, and the first bytes of long ones: four entries a slot */
+    const uint32_t *slots; /* short words, and the first bytes of long ones */
     int64_t n_slots;
+    const uint64_t *keys;   /* the packings of all words, cut if they are long: two entries a word */
     const uint64_t *filter; /* a bit for each hash in `slots` */
     int64_t n_filter;
     const int64_t *edges; /* the trie of the long words: two entries a slot */
@@ -92,13 +93,16 @@ typedef struct {
 
 void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes);
 void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                        uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter, int64_t *edges,
-                        int64_t n_edges, int32_t *ending);
+                        uint32_t *slots, int64_t n_slots, uint64_t *keys, uint64_t *filter, int64_t n_filter,
+                        int64_t *edges, int64_t n_edges, int32_t *ending);
 void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                         const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
-                         const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records);
+                         const uint32_t *slots, int64_t n_slots, const uint64_t *keys, const uint64_t *filter,
+                         int64_t n_filter, const int64_t *edges, int64_t n_edges, const int32_t *ending,
+                         int32_t *records);
+void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols, const int32_t *ids,
+                            int32_t *number, int32_t *ids_of_numbers);
 void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
-                        uint64_t *rules, int64_t n_rules, int32_t *of_symbols);
+                        const int32_t *number, uint64_t *rules, int64_t n_rules, int32_t *of_symbols);
 
 int64_t tokdfa_merged(const tokdfa_token_tables *tables, int64_t u, int64_t v);
 int64_t tokdfa_longest_token(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,

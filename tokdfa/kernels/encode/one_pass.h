@@ -8,10 +8,10 @@
    The data that is read for a token or a pair is kept side by side in memory, and a bit for each word and each pair
    that exists rules out most others without touching the tables, because most of the time goes into waiting for memory.
 
-   The short words are in an open-addressing hash table `slots`: the packing (two machine words), one more than the
-   word's number (0 where the slot is free), and nothing. The first 15 bytes of longer words are there too, cut, with
-   one more than a node of a trie, whose edges are a hash table as well: `node << 8 | byte`, -1 where free, and the node
-   that it leads to. */
+   The short words are in an open-addressing hash table. A slot has one more than the number of a word, and above it some
+   bits of the hash, so that nearly only slots of the word that is looked for lead to its packing in `keys`; 0 is a free
+   slot. The first 15 bytes of longer words are there too, cut, under the number of one of these words. That is the root
+   of a trie, whose edges are a hash table as well: `node << 8 | byte`, -1 where free, and the node that it leads to. */
 #ifndef TOKDFA_ONE_PASS_H
 #define TOKDFA_ONE_PASS_H
 
@@ -19,7 +19,8 @@
 #include "door.h"
 #include "rules.h"
 
-#define SLOT 4
+/* What is added to the number of a word to name the root of the trie of the words that begin like it. */
+#define ROOT ((int64_t)1 << 32)
 
 /* The record of a token: its number of bytes; the longest live token that is a proper prefix, or -1; for the state
    reached on it, the number of the product of the rule that made the state, and the last token read in that state, or
@@ -30,17 +31,29 @@ enum { LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };
 
 /* The first slot that is looked at for a hash. */
 ALWAYS_INLINE int64_t first_slot(int64_t n_slots, uint64_t hashed) {
-    return (int64_t)(hashed >> 20) & (n_slots / SLOT - 1);
+    return (int64_t)(hashed >> 20) & (n_slots - 1);
 }
 
-/* Where the slot of a packing is, or the free one where it belongs. */
-ALWAYS_INLINE int64_t slot_of(const uint64_t *slots, int64_t n_slots, packed_word word, uint64_t hashed) {
-    const int64_t mask = n_slots / SLOT - 1;
-    int64_t slot = first_slot(n_slots, hashed);
-    while (slots[SLOT * slot + 2] && (slots[SLOT * slot] != word.low || slots[SLOT * slot + 1] != word.high)) {
-        slot = (slot + 1) & mask;
+/* A slot for a word of this hash. */
+ALWAYS_INLINE uint32_t slot_of(uint64_t hashed, int64_t word) {
+    return (uint32_t)(hashed >> 56 << NUMBER_BITS) | (uint32_t)(word + 1);
+}
+
+/* The word with this packing, or -1. */
+ALWAYS_INLINE int64_t word_of(const uint32_t *slots, int64_t n_slots, const uint64_t *keys, packed_word packed,
+                              uint64_t hashed) {
+    const uint32_t wanted = slot_of(hashed, -1);
+    for (int64_t place = first_slot(n_slots, hashed);; place = (place + 1) & (n_slots - 1)) {
+        const uint32_t slot = slots[place];
+        if (slot == 0) {
+            return -1;
+        }
+        const int64_t word = (int64_t)(slot & NUMBER_MASK) - 1;
+        if ((slot & ~(uint32_t)NUMBER_MASK) == wanted && keys[2 * word] == packed.low &&
+            keys[2 * word + 1] == packed.high) {
+            return word;
+        }
     }
-    return SLOT * slot;
 }
 
 /* Where the slot of an edge of the trie is, or the free one where it belongs. */
@@ -57,15 +70,17 @@ ALWAYS_INLINE int64_t edge_slot(const int64_t *edges, int64_t n_edges, int64_t e
    longer than those, or -1. */
 NEVER_INLINE int64_t longest_of_long(const tokdfa_token_tables *tables, const uint8_t *text, int64_t begin, int64_t end,
                                      packed_word cut, uint64_t hashed) {
-    int64_t node = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, cut, hashed) + 2] - 1, found = -1;
-    for (int64_t at = begin + LONGEST_PACKED; node >= 0; at++) {
-        if (tables->ending[node] >= 0) {
-            found = tables->ending[node];
-        }
-        if (at >= end) {
+    const int64_t first = word_of(tables->slots, tables->n_slots, tables->keys, cut, hashed);
+    int64_t node = ROOT + first, found = -1;
+    if (first < 0) {
+        return -1;
+    }
+    for (int64_t at = begin + LONGEST_PACKED; at < end; at++) {
+        node = tables->edges[edge_slot(tables->edges, tables->n_edges, node << 8 | text[at]) + 1];
+        if (node < 0) {
             break;
         }
-        node = tables->edges[edge_slot(tables->edges, tables->n_edges, node << 8 | text[at]) + 1];
+        found = tables->ending[node] >= 0 ? tables->ending[node] : found;
     }
     return found;
 }
@@ -91,9 +106,9 @@ ALWAYS_INLINE int64_t longest_word(const tokdfa_token_tables *tables, const uint
         const packed_word word = pack(first, second, length);
         const uint64_t hashed = hash_packed(word.low, word.high);
         if (may_have(tables->filter, tables->n_filter, hashed)) {
-            int64_t number = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, word, hashed) + 2];
-            if (number) {
-                return number - 1;
+            const int64_t found = word_of(tables->slots, tables->n_slots, tables->keys, word, hashed);
+            if (found >= 0) {
+                return found;
             }
         }
     }
@@ -109,7 +124,8 @@ NEVER_INLINE int64_t find_long(const tokdfa_token_tables *tables, const uint8_t 
     if (!may_have(tables->filter, tables->n_filter, hashed)) {
         return -1;
     }
-    int64_t node = (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, cut, hashed) + 2] - 1;
+    const int64_t first = word_of(tables->slots, tables->n_slots, tables->keys, cut, hashed);
+    int64_t node = first < 0 ? -1 : ROOT + first;
     for (int64_t at = begin + LONGEST_PACKED; node >= 0 && at < end; at++) {
         node = tables->edges[edge_slot(tables->edges, tables->n_edges, node << 8 | text[at]) + 1];
     }
@@ -126,13 +142,13 @@ ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t
     if (!may_have(tables->filter, tables->n_filter, hashed)) {
         return -1;
     }
-    return (int64_t)tables->slots[slot_of(tables->slots, tables->n_slots, word, hashed) + 2] - 1;
+    return word_of(tables->slots, tables->n_slots, tables->keys, word, hashed);
 }
 
 /* Prefetch what `find_word` will read for a short word. */
 ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
     if (may_have(tables->filter, tables->n_filter, hashed)) {
-        PREFETCH(tables->slots + SLOT * first_slot(tables->n_slots, hashed));
+        PREFETCH(tables->slots + first_slot(tables->n_slots, hashed));
     }
 }
 

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
+from tokdfa.errors import LimitExceededError
+from tokdfa.kernels.encode.rules import NO_NUMBER
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.pages import zeros
 
@@ -47,8 +49,10 @@ class Words(NamedTuple):
 
     Attributes
     ----------
-    slots : uint64 array, four entries a slot
+    slots : uint32 array
         The short words in an open-addressing hash table.
+    keys : uint64 array, two entries a word
+        The packings of the words.
     filter : uint64 array
         A bit for each hash in `slots`.
     edges : int64 array, two entries a slot
@@ -59,7 +63,8 @@ class Words(NamedTuple):
         The column LENGTH is filled, and SHORTER where the words are to be tokenized from left to right.
     """
 
-    slots: Uint64Array
+    slots: Uint32Array
+    keys: Uint64Array
     filter: Uint64Array
     edges: Int64Array
     ending: Int32Array
@@ -77,13 +82,21 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
         The words that are marked can be found, the others are left out.
     shorter : bool
         Whether there are records, with the columns LENGTH and SHORTER filled, which takes longer than all else.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are 2^21 - 1 words or more.
     """
+    if len(live) >= NO_NUMBER:
+        raise LimitExceededError(f"more than {NO_NUMBER - 1} tokens", value=len(live))
     sizes = np.empty(4, dtype=np.int64)
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
     lib.tokdfa_size_words(*given, writable(sizes, np.int64))
     n_slots, n_filter, n_edges, n_ending = sizes.tolist()
     words = Words(
-        zeros(n_slots, np.uint64),
+        zeros(n_slots, np.uint32),
+        zeros(2 * len(live), np.uint64),
         np.zeros(n_filter, dtype=np.uint64),
         np.full(n_edges, -1, dtype=np.int64),
         np.full(n_ending, -1, dtype=np.int32),
@@ -92,7 +105,8 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     tables = (
         readable(text, np.uint8),
         *given,
-        *(writable(words.slots, np.uint64), n_slots),
+        *(writable(words.slots, np.uint32), n_slots),
+        writable(words.keys, np.uint64),
         *(writable(words.filter, np.uint64), n_filter),
         *(writable(words.edges, np.int64), n_edges),
         writable(words.ending, np.int32),

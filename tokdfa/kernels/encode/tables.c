@@ -7,24 +7,21 @@
 /* The sizes of the tables for the words that are live: of `slots`, `filter`, `edges` and `ending`. Word i is
    text[offsets[i]] to text[offsets[i + 1]]. */
 TOKDFA_DOOR void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes) {
-    int64_t n_words = 0, n_long = 0, n_edges = 0;
+    int64_t n_words = 0, n_edges = 0;
     for (int64_t word = 0; word < n_live; word++) {
         if (live[word]) {
             const int64_t size = offsets[word + 1] - offsets[word];
             n_words++;
-            if (size > LONGEST_PACKED) {
-                n_long++;
-                n_edges += size - LONGEST_PACKED;
-            }
+            n_edges += greatest(size - LONGEST_PACKED, 0);
         }
     }
-    sizes[0] = SLOT * power_of_two(2 * n_words);
+    sizes[0] = power_of_two(2 * n_words);
     sizes[1] = power_of_two(BITS_A_WORD * n_words / 64);
     sizes[2] = 2 * power_of_two(2 * n_edges);
-    sizes[3] = n_edges + n_long + 1;
+    sizes[3] = n_edges + 1;
 }
 
-/* The trie of the long words, as it grows. */
+/* The trie of the long words, as it grows. Roots are not counted among its nodes. */
 typedef struct {
     int64_t *edges;
     int64_t n_edges;
@@ -60,33 +57,43 @@ static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, i
 
 /* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. */
 TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                                    uint64_t *slots, int64_t n_slots, uint64_t *filter, int64_t n_filter,
-                                    int64_t *edges, int64_t n_edges, int32_t *ending) {
+                                    uint32_t *slots, int64_t n_slots, uint64_t *keys, uint64_t *filter,
+                                    int64_t n_filter, int64_t *edges, int64_t n_edges, int32_t *ending) {
     const int64_t size = offsets[n_live];
     growing_trie trie = {edges, n_edges, ending, 0};
-    packed_word packed[AT_A_TIME];
     uint64_t hashed[AT_A_TIME];
     for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
         const int64_t stop = least(first + AT_A_TIME, n_live);
         for (int64_t word = first; word < stop; word++) {
-            const int64_t i = word - first;
-            hashed[i] = hash_of_word(text, size, offsets[word], offsets[word + 1] - offsets[word], packed + i);
-            PREFETCH(slots + SLOT * first_slot(n_slots, hashed[i]));
+            packed_word packed;
+            const uint64_t hash = hash_of_word(text, size, offsets[word], offsets[word + 1] - offsets[word], &packed);
+            keys[2 * word] = packed.low;
+            keys[2 * word + 1] = packed.high;
+            hashed[word - first] = hash;
+            PREFETCH(slots + first_slot(n_slots, hash));
         }
         for (int64_t word = first; word < stop; word++) {
-            const int64_t i = word - first, begin = offsets[word], length = offsets[word + 1] - begin;
+            const uint64_t hash = hashed[word - first];
+            const int64_t begin = offsets[word], length = offsets[word + 1] - begin;
             if (!live[word]) {
                 continue;
             }
-            uint64_t *slot = slots + slot_of(slots, n_slots, packed[i], hashed[i]);
-            if (slot[2] == 0) {
-                slot[0] = packed[i].low;
-                slot[1] = packed[i].high;
-                slot[2] = 1 + (uint64_t)(length > LONGEST_PACKED ? trie.n_nodes++ : word);
-                add_bit(filter, n_filter, hashed[i]);
+            int64_t root = -1;
+            if (length > LONGEST_PACKED) {
+                const packed_word cut = {keys[2 * word], keys[2 * word + 1]};
+                root = word_of(slots, n_slots, keys, cut, hash);
+            }
+            if (root < 0) {
+                int64_t place = first_slot(n_slots, hash);
+                while (slots[place]) {
+                    place = (place + 1) & (n_slots - 1);
+                }
+                slots[place] = slot_of(hash, word);
+                add_bit(filter, n_filter, hash);
+                root = word;
             }
             if (length > LONGEST_PACKED) {
-                add_ending(&trie, (int64_t)slot[2] - 1, text, begin + LONGEST_PACKED, begin + length, word);
+                add_ending(&trie, ROOT + root, text, begin + LONGEST_PACKED, begin + length, word);
             }
         }
     }
@@ -95,12 +102,13 @@ TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets,
 /* Write to the records the length of each word, and the longest live word that is a proper prefix of each live one, -1
    where there is none. */
 TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                                     const uint64_t *slots, int64_t n_slots, const uint64_t *filter, int64_t n_filter,
-                                     const int64_t *edges, int64_t n_edges, const int32_t *ending, int32_t *records) {
+                                     const uint32_t *slots, int64_t n_slots, const uint64_t *keys,
+                                     const uint64_t *filter, int64_t n_filter, const int64_t *edges, int64_t n_edges,
+                                     const int32_t *ending, int32_t *records) {
     const int64_t size = offsets[n_live];
     const tokdfa_token_tables tables = {
-        .slots = slots, .n_slots = n_slots, .filter = filter, .n_filter = n_filter,
-        .edges = edges, .n_edges = n_edges, .ending = ending,
+        .slots = slots, .n_slots = n_slots, .keys = keys, .filter = filter, .n_filter = n_filter, .edges = edges,
+        .n_edges = n_edges, .ending = ending,
     };
     for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
         const int64_t stop = least(first + AT_A_TIME, n_live);
@@ -120,41 +128,70 @@ TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets
 }
 
 /* Put the rule u≀v into the table, unless one of that pair is there. */
-ALWAYS_INLINE void add_rule(uint64_t *rules, int64_t n_rules, int64_t u, int64_t v, int32_t product,
+ALWAYS_INLINE void add_rule(uint64_t *rules, int64_t n_rules, int64_t u, int64_t v, int64_t product,
                             int32_t *of_symbols) {
     const uint64_t pair = pair_of(u, v), entry = pair << NUMBER_BITS | (uint64_t)product;
-    int64_t bucket = bucket_of(n_rules, pair), way = 0;
-    while (rules[bucket + way]) {
-        if (((rules[bucket + way] ^ entry) & PAIR_MASK) == 0) {
+    uint64_t *bucket = rules + bucket_of(n_rules, pair);
+    while (true) {
+        /* Entries are taken from the first on. How many are cannot be predicted, so that all are looked at. */
+        int64_t n_taken = 0;
+        bool is_there = false;
+        for (int64_t way = 0; way < BUCKET; way++) {
+            n_taken += bucket[way] != 0;
+            is_there |= (bucket[way] != 0) & (((bucket[way] ^ entry) & PAIR_MASK) == 0);
+        }
+        if (UNLIKELY(is_there)) {
             return;
         }
-        if (++way == BUCKET) {
-            rules[bucket + BUCKET - 1] |= OVERFULL;
-            way = 0;
-            bucket += BUCKET;
-            if (bucket == n_rules) {
-                bucket = 0;
-            }
+        if (LIKELY(n_taken < BUCKET)) {
+            bucket[n_taken] = entry;
+            break;
+        }
+        bucket[BUCKET - 1] |= OVERFULL;
+        bucket += BUCKET;
+        if (bucket == rules + n_rules) {
+            bucket = rules;
         }
     }
-    rules[bucket + way] = entry;
     if (u < 256 && v < 256) {
-        of_symbols[u << 8 | v] = product;
+        of_symbols[u << 8 | v] = (int32_t)product;
+    }
+}
+
+/* Number the tokens that rules make, after the symbols and in the order of the rules: number[t] is the number of token
+   t, of which the symbols have theirs and all others -1, and ids_of_numbers[n] the id of the token that gets number n. */
+TOKDFA_DOOR void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols,
+                                        const int32_t *ids, int32_t *number, int32_t *ids_of_numbers) {
+    int64_t next = n_symbols;
+    for (int64_t i = 0; i < n_product; i++) {
+        const int32_t token = product[i];
+        if (number[token] < 0) {
+            ids_of_numbers[next] = ids[token];
+            number[token] = (int32_t)next++;
+        }
     }
 }
 
 /* Put the rules left[i]≀right[i] into a table of zeros, which has places for all of them and one more; of equal pairs
-   the first one counts. The parts and products are numbers of tokens, those of products greater than 0, and all less
-   than NO_NUMBER. `of_symbols` is zeros. */
+   the first one counts. Their tokens are what `number` says, those with -1 occur in no text, or numbers already if it
+   is NULL. Numbers are less than NO_NUMBER, and those of products greater than 0. `of_symbols` is zeros. */
 TOKDFA_DOOR void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
-                                    uint64_t *rules, int64_t n_rules, int32_t *of_symbols) {
+                                    const int32_t *number, uint64_t *rules, int64_t n_rules, int32_t *of_symbols) {
+    int64_t u[AT_A_TIME], v[AT_A_TIME], made[AT_A_TIME];
     for (int64_t first = 0; first < n_left; first += AT_A_TIME) {
         const int64_t stop = least(first + AT_A_TIME, n_left);
+        int64_t n = 0;
         for (int64_t i = first; i < stop; i++) {
-            PREFETCH(rules + bucket_of(n_rules, pair_of(left[i], right[i])));
+            u[n] = number ? number[left[i]] : left[i];
+            v[n] = number ? number[right[i]] : right[i];
+            made[n] = number ? number[product[i]] : product[i];
+            if (LIKELY(u[n] >= 0 && v[n] >= 0)) {
+                PREFETCH(rules + bucket_of(n_rules, pair_of(u[n], v[n])));
+                n++;
+            }
         }
-        for (int64_t i = first; i < stop; i++) {
-            add_rule(rules, n_rules, left[i], right[i], product[i], of_symbols);
+        for (int64_t i = 0; i < n; i++) {
+            add_rule(rules, n_rules, u[i], v[i], made[i], of_symbols);
         }
     }
 }
