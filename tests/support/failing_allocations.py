@@ -28,6 +28,8 @@ from tokdfa.kernels import library
 from tokdfa.kernels.dfa.trie import build_trie, tokens_from, trie_of
 from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 from tokdfa.kernels.search.tables import glances_of, token_effects
+from tokdfa.kernels.spelling.charsmap import read_table
+from tokdfa.kernels.spelling.order import sort_words
 from tokdfa.kernels.train.merging import FIRST_SEEN, Text, Training
 from tokdfa.kernels.train.piece_table import Pieces
 from tokdfa.kernels.unigram.segmentation import unigram_tables
@@ -139,7 +141,18 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         )  # fmt: skip
         return lambda: int(made().pointer.n_cells)
 
+    def table_of_characters() -> Use:
+        units = np.zeros(256, dtype=np.uint32)
+        # The word "a", whose value is 7.
+        units[0], units[1 ^ ord("a")], units[2] = 1 << 10, ord("a") | 1 << 8 | (1 ^ ord("a") ^ 2) << 10, 1 << 31 | 7
+        return lambda: [part.tolist() for part in read_table(units)]
+
+    def order() -> Use:
+        return lambda: sort_words(np.frombuffer(b"baac", dtype=np.uint8), np.array([0, 1, 3, 4]), 0).tolist()
+
     return {
+        "a table of characters": table_of_characters,
+        "the order of words": order,
         "ranks": lambda: lambda: tokdfa.load(ranks).encode("the abcab\n\n the").tolist(),
         "improper ranks": improper,
         "merging": merged,

@@ -112,7 +112,7 @@ def test_a_table_is_read_as_it_was_written(rules: dict[str, str]) -> None:
 
 
 def read_one_by_one(table: bytes) -> dict[str, str]:
-    """The rules of a table whose units point into it, node by node, the shortest keys first."""
+    """The rules of a table whose units point into it, node by node."""
     size = int.from_bytes(table[:4], "little")
     units = [int.from_bytes(table[at : at + 4], "little") for at in range(4, 4 + size, 4)]
     replacements = table[4 + size :]
@@ -133,10 +133,10 @@ def read_one_by_one(table: bytes) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("seed", seeds(2))
-def test_a_table_is_read_level_by_level_as_node_by_node(seed: int) -> None:
+def test_a_table_is_read_in_c_as_node_by_node(seed: int) -> None:
     drawn = random.Random(seed)
     table = charsmap(nasty_rules(drawn))
-    assert list(read_charsmap(table, "here").items()) == list(read_one_by_one(table).items())
+    assert list(read_charsmap(table, "here").items()) == sorted(read_one_by_one(table).items())
     size = int.from_bytes(table[:4], "little")
     n_read = 0
     for _ in range(60):
@@ -150,7 +150,7 @@ def test_a_table_is_read_level_by_level_as_node_by_node(seed: int) -> None:
                 with pytest.raises(UnicodeError):
                     read_one_by_one(bytes(spoiled))
             continue
-        assert list(found.items()) == list(read_one_by_one(bytes(spoiled)).items())
+        assert list(found.items()) == sorted(read_one_by_one(bytes(spoiled)).items())
         n_read += 1
     assert n_read
 

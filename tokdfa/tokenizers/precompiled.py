@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+import numpy as np
+
 from tokdfa.unicode.graphemes import is_alone, is_border, map_graphemes
+from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["Precompiled"]
 
@@ -33,7 +36,7 @@ class Precompiled:
     keeps_beginning = False
 
     def __init__(self, rules: Mapping[str, str], digest: str) -> None:
-        self._rules = rules
+        self._rules = CharacterRules.of(rules)
         self._digest = digest
 
     def __reduce__(self) -> tuple[type[Precompiled], tuple[Mapping[str, str], str]]:
@@ -57,7 +60,8 @@ class Precompiled:
     @property
     def touched(self) -> frozenset[str]:
         """The characters without any of which nothing is replaced in a text."""
-        return frozenset(character for word in self._rules for character in (word[1:] or word))
+        characters = self._rules.characters
+        return frozenset(map(chr, np.flatnonzero(characters.alone | characters.inside).tolist()))
 
     def border(self, left: str, right: str) -> tuple[str | None, str] | None:
         """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
@@ -65,7 +69,7 @@ class Precompiled:
         Nothing is replaced across such a place. What becomes of the left one is None if a rule may replace a grapheme
         that ends with it.
         """
-        after = self._rules.get(right, "" if right in self._first_of_longer else right)
+        after = self._rules.get(right, "" if self._rules.characters.first[ord(right)] else right)
         if not after or not is_border(left, right):
             return None
         if not is_alone(left) or self._has_prepended:
@@ -74,17 +78,14 @@ class Precompiled:
         return (before[-1], after[0]) if before else None
 
     @cached_property
-    def _first_of_longer(self) -> frozenset[str]:
-        return frozenset(word[0] for word in self._rules if len(word) > 1)
-
-    @cached_property
     def _has_prepended(self) -> bool:
         """Whether a word begins with a character that is in one grapheme with the one after it."""
-        return any(not is_border(word[0], "a") for word in self._rules)
+        begins = self._rules.characters.alone | self._rules.characters.first
+        return any(not is_border(chr(code), "a") for code in np.flatnonzero(begins).tolist())
 
     @cached_property
     def _singles(self) -> dict[int, str]:
-        return {ord(word): replacement for word, replacement in self._rules.items() if len(word) == 1}
+        return {ord(word): replacement for word, replacement in self._rules.singles.items()}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Precompiled) and self._digest == other._digest

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
+from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer", "SpaceAfter"]
 
 SPACE = "\u2581"
 # With so many characters to be replaced, one pass for each is faster than one pass over all.
 _FEW = 8
-# The characters of a text of so many are looked up in a table of all code points.
+# The characters of a text of so many are looked up all at once.
 _LONG = 1 << 10
 
 
@@ -35,7 +34,7 @@ class CharacterTable:
     """
 
     def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
-        self._rules = rules
+        self._rules = CharacterRules.of(rules)
         self._kept = kept
         self._digest = digest
 
@@ -77,7 +76,7 @@ class CharacterTable:
         return CharacterTable({word: new or "\0" for word, new in self._rules.items()}, self._kept, self._digest)
 
     @property
-    def rules(self) -> Mapping[str, str]:
+    def rules(self) -> CharacterRules:
         """The replacement of each word."""
         return self._rules
 
@@ -89,46 +88,43 @@ class CharacterTable:
     @property
     def touched(self) -> frozenset[str]:
         """The characters without any of which no rule applies to a text."""
-        return self._of_interest[0]
+        return frozenset(map(chr, np.flatnonzero(np.frombuffer(self._marks, dtype=np.uint8)).tolist()))
 
     def _touched(self, text: str) -> Set[str]:
         """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
-        touched, untouched_ascii = self._of_interest
+        marks = self._marks
         if text.isascii():
-            return set(text.encode("ascii").translate(None, untouched_ascii).decode("ascii"))
-        if len(text) < _LONG:
-            return touched.intersection(text)
-        try:
-            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-        except UnicodeEncodeError:
-            return touched.intersection(text)
-        return {chr(code) for code in np.unique(codes[self._is_touched[codes]]).tolist()}
+            return set(text.encode("ascii").translate(None, self._untouched_ascii).decode("ascii"))
+        if len(text) >= _LONG:
+            try:
+                codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+            except UnicodeEncodeError:
+                codes = np.fromiter(map(ord, text), dtype=np.uint32, count=len(text))
+            is_touched = np.frombuffer(marks, dtype=np.bool_)[codes]
+            return {chr(code) for code in np.unique(codes[is_touched]).tolist()}
+        return {character for character in set(text) if marks[ord(character)]}
 
     @cached_property
-    def _is_touched(self) -> BoolArray:
-        """For each code point, whether it is of interest."""
-        touched = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
-        touched[[ord(character) for character in self._of_interest[0]]] = True
-        return touched
+    def _marks(self) -> bytes:
+        """For each code point, whether a rule replaces it, or it may go on in a word of several."""
+        characters = self._rules.characters
+        return (characters.alone | characters.inside).tobytes()
+
+    @cached_property
+    def _untouched_ascii(self) -> bytes:
+        return bytes(code for code in range(0x80) if not self._marks[code])
 
     def _are_apart(self, present: Set[str], text: str) -> bool:
         """Return whether each of these characters is replaced wherever it is, and by none of the others."""
-        if not all(character in self._rules for character in present) or not present.isdisjoint(self._inside):
+        if not all(character in self._rules for character in present) or any(map(self._is_inside, present)):
             return False
         if not all(present.isdisjoint(self._rules[character]) for character in present):
             return False
         return not any(word in text for word in self._kept if not present.isdisjoint(word))
 
-    @cached_property
-    def _inside(self) -> frozenset[str]:
-        """The characters of words of several characters, but for the first of each."""
-        return frozenset("".join([word[1:] for word in self._rules]))
-
-    @cached_property
-    def _of_interest(self) -> tuple[frozenset[str], bytes]:
-        """The characters without which no rule applies, and the ASCII characters that are none of these."""
-        touched = self._inside.union(word for word in self._rules if len(word) == 1)
-        return touched, bytes(code for code in range(0x80) if chr(code) not in touched)
+    def _is_inside(self, character: str) -> bool:
+        """Whether a character is in a word of several characters, but not the first one."""
+        return bool(self._rules.characters.inside[ord(character)])
 
     def border(self, left: str, right: str) -> tuple[str, str] | None:
         """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.

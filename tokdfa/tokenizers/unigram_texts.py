@@ -20,15 +20,15 @@ def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextS
     if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
         return None
     table = normalizer.table or CharacterTable({}, (), "")
-    words = [*table.rules, *table.kept]
     # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
-    if any(" " in word for word in words) or any(SPACE in word for word in (*table.rules.values(), *table.kept)):
+    if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
+        return None
+    if any(" " in word or SPACE in word for word in table.kept):
         return None
     return TextSegmenter(
         segmenter,
         table.rules,
         table.kept,
-        table.touched,
         puts_space=normalizer.puts_space,
         trims_spaces=normalizer.trims_spaces,
     )

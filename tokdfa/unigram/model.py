@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Float64Array
+from tokdfa.arrays import BoolArray, Float64Array, running_sum
+from tokdfa.kernels.spelling.order import sort_words
 
 __all__ = ["Arithmetic", "UnigramModel", "unknown_score"]
 
@@ -64,9 +65,13 @@ class UnigramModel:
     @property
     def bytes_of_found(self) -> tuple[list[bytes], npt.NDArray[np.int32]]:
         """The pieces that are found in texts, in UTF-8 and ascending, and their ids."""
-        ids = np.flatnonzero(self.is_found).tolist()
-        rows = sorted((self.pieces[id].encode("utf-8"), id) for id in ids)
-        return [piece for piece, _ in rows], np.array([id for _, id in rows], dtype=np.int32)
+        ids = np.flatnonzero(self.is_found)
+        encoded = [self.pieces[id].encode("utf-8") for id in ids.tolist()]
+        if not encoded:
+            return [], ids.astype(np.int32)
+        offsets = running_sum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
+        order = sort_words(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets, 0)
+        return [encoded[place] for place in order.tolist()], ids[order].astype(np.int32)
 
 
 def unknown_score(least: float, *, single: bool) -> float:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.unigram.texts import Writer, segment_text, segment_texts, text_call, text_tables
+from tokdfa.unigram.character_rules import CharacterRules
 from tokdfa.unigram.segmenter import Before
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tokdfa.unigram.segmenter import Segmenter
 
 __all__ = ["TextSegmenter", "code_point_bits"]
+
+_ASCII = 0x80
 
 
 class _OfThread(threading.local):
@@ -39,8 +41,6 @@ class TextSegmenter:
         What replaces each word, the longest at each place; no word has a space, and no replacement a visible one.
     kept : sequence of str
         The words that are found before the rules apply, without spaces.
-    touched : iterable of str
-        The characters without any of which no rule applies to a text.
     puts_space, trims_spaces : bool
         Whether a space is put before a text; whether spaces at its ends are dropped, and runs of them become one.
 
@@ -51,7 +51,7 @@ class TextSegmenter:
     >>> from tokdfa.unigram.segmenter import Segmenter
     >>> pieces, found = ("?", "\u2581", "\u2581a", "b"), np.array([False, True, True, True])
     >>> model = UnigramModel(pieces, np.array([0.0, -2.0, -1.0, -1.5]), found, 0, -12.0, "sentencepiece")
-    >>> texts = TextSegmenter(Segmenter(model), {"B": "b"}, (), "B", puts_space=True, trims_spaces=True)
+    >>> texts = TextSegmenter(Segmenter(model), {"B": "b"}, (), puts_space=True, trims_spaces=True)
     >>> texts.encode(b"aB  a")[0].tolist()
     [2, 3, 2]
     """
@@ -61,15 +61,26 @@ class TextSegmenter:
         segmenter: Segmenter,
         rules: Mapping[str, str],
         kept: Sequence[str],
-        touched: Iterable[str],
         *,
         puts_space: bool,
         trims_spaces: bool,
     ) -> None:
         self._segmenter = segmenter
-        bits = code_point_bits([*touched, "\u2581"])
+        own = CharacterRules.of(rules)
+        characters = own.characters
+        within = characters.inside | characters.first
+        within[[ord(character) for word in kept for character in word]] = True
+        blanks = [chr(code) for code in range(_ASCII) if characters.alone[code] and not within[code]]
+        touched: BoolArray = characters.inside | characters.alone
+        touched[ord("\u2581")] = True
         self._tables = text_tables(
-            segmenter.tables, rules, kept, bits, puts_space=puts_space, trims_spaces=trims_spaces
+            segmenter.tables,
+            own.arrays,
+            kept,
+            [blank for blank in blanks if own[blank] == " "],
+            code_point_bits(touched),
+            puts_space=puts_space,
+            trims_spaces=trims_spaces,
         )
         self._own = _OfThread()
 
@@ -119,9 +130,8 @@ class TextSegmenter:
         return own
 
 
-def code_point_bits(characters: Iterable[str]) -> Uint64Array:
-    """Return a bit for each code point: whether it is that of one of some characters."""
-    codes = np.fromiter(map(ord, characters), dtype=np.int64)
-    marks = np.zeros((sys.maxunicode + 1 + 63) // 64 * 64, dtype=np.uint8)
-    marks[codes] = 1
-    return np.packbits(marks, bitorder="little").view("<u8").astype(np.uint64)
+def code_point_bits(marks: BoolArray) -> Uint64Array:
+    """Return the bits of marks of all code points, the first ones the lowest."""
+    padded = np.zeros((len(marks) + 63) // 64 * 64, dtype=np.bool_)
+    padded[: len(marks)] = marks
+    return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)

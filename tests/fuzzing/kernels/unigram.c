@@ -140,7 +140,8 @@ static void segment_given(const unigram *u, input *in) {
     const int32_t *kept = trie_of(&memory, (const uint8_t *)"a.", kept_offsets, has_kept, &n_kept, &unused);
     const tokdfa_unigram_texts t = {
         .model = &u->tables, .rules = cells, .n_rules = n_cells, .rule_of = rule_of,
-        .replacements = exactly(&memory, replaced, bounds[n_rules], 1), .bounds = exactly(&memory, bounds, n_rules + 1, 8),
+        .replacements = exactly(&memory, replaced, bounds[n_rules], 1), .n_replacements = bounds[n_rules],
+        .starts = exactly(&memory, bounds, n_rules, 8), .stops = exactly(&memory, bounds + 1, n_rules, 8),
         .kept = kept, .n_kept = n_kept, .blank = blank, .n_blank = 256, .touched = touched, .n_touched = 0x110000 / 64,
         .plain_ascii = !(shift & 2) && !(shift & 8), .has_kept = has_kept,
         .puts_space = flags & 1, .trims_spaces = flags >> 1 & 1,

@@ -46,7 +46,7 @@ static int32_t *trie_of(arena *memory, const uint8_t *text, const int64_t *offse
                         int32_t **keys) {
     tokdfa_unigram_trie trie;
     int64_t status;
-    WITH_MEMORY(status, tokdfa_build_unigram_trie(text, offsets, n, &trie));
+    WITH_MEMORY(status, tokdfa_build_unigram_trie(text, offsets, n, 0, &trie));
     REQUIRE(status == 0);
     int32_t *cells = exactly(memory, trie.cells, 2 * trie.n_cells, sizeof *cells);
     *keys = exactly(memory, trie.keys, trie.n_cells, sizeof **keys);

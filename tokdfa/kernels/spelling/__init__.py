@@ -1,6 +1,6 @@
 """Words by number and by spelling.
 
 `spell` writes numbered words one after the other, and reads words of the byte alphabet; `lookup` finds words, and those
-that rules need; `model` reads the vocabulary and the rules of a tokenizer.json. Callers of `spell.spell` have checked
-the numbers; the others check what they are given.
+that rules need; `order` sorts words; `model` reads the vocabulary and the rules of a tokenizer.json, `charsmap` the
+words of a character table. Callers of `spell.spell` have checked the numbers; the others check what they are given.
 """

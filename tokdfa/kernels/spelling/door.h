@@ -57,6 +57,27 @@ typedef struct {
     int64_t merges_end;
 } tokdfa_model_text;
 
+/* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after it,
+   and has a value. It belongs to one thread. */
+enum { TOKDFA_LONGEST_KEY = 256, TOKDFA_MOST_PREFIXES = 32, TOKDFA_MOST_NODES = 1 << 20 };
+enum { TOKDFA_CROWDED_TABLE = -1, TOKDFA_LARGE_TABLE = -2 };
+
+typedef struct {
+    const uint32_t *units;
+    int64_t n_units;
+    uint8_t *text;
+    int64_t room_for_bytes;
+    int64_t *offsets; /* room for one more */
+    int64_t *values;
+    int64_t room_for_words;
+    uint8_t *path; /* room for TOKDFA_LONGEST_KEY and one more */
+    int64_t n_path;
+    int64_t n_words;
+    int64_t n_bytes;
+} tokdfa_charsmap;
+
+int64_t tokdfa_read_charsmap(tokdfa_charsmap *map);
+int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap, int32_t *order);
 int64_t tokdfa_read_model(tokdfa_model_text *model);
 int64_t tokdfa_enter_words(const tokdfa_word_table *table);
 void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets, int64_t n,

@@ -80,7 +80,9 @@ typedef struct {
     int64_t n_rules;
     const int32_t *rule_of; /* of each cell the number of the word, -1 for none */
     const uint8_t *replacements;
-    const int64_t *bounds; /* of the replacement of each word, and the end of the last */
+    int64_t n_replacements;
+    const int64_t *starts; /* where the replacement of each word begins, and ends */
+    const int64_t *stops;
     const int32_t *kept;   /* the trie of pieces that no rule touches; their words are found first */
     int64_t n_kept;
     const uint8_t *blank; /* of each byte: whether it is a space, or becomes one whatever is around it */
@@ -156,7 +158,7 @@ typedef struct {
     int64_t n_cells;
 } tokdfa_unigram_trie;
 
-int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys,
+int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys, int64_t gap,
                                   tokdfa_unigram_trie *trie);
 void tokdfa_free_unigram_trie(tokdfa_unigram_trie *trie);
 

@@ -22,6 +22,7 @@ __all__ = [
     "Recording",
     "Room",
     "packed_trie",
+    "packed_trie_of",
     "record",
     "segment",
     "unigram_tables",
@@ -138,13 +139,20 @@ def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
     words : sequence of bytes
         Not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
     """
-    text = np.frombuffer(b"".join(words) or b"\0", dtype=np.uint8)
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
+    return packed_trie_of(np.frombuffer(b"".join(words), dtype=np.uint8), offsets, 0)
+
+
+def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int32Array, Int32Array]:
+    """Return what :func:`packed_trie` does for the words ``text[offsets[i] : offsets[i + 1] - gap]``."""
+    if gap not in (0, 1) or offsets[0] < 0 or offsets[-1] > len(text) or np.diff(offsets).min(initial=2) <= gap:
+        raise ValueError("the offsets are not those of words")
+    # An empty array has no address.
+    text = text if len(text) else np.zeros(1, dtype=np.uint8)
     trie = ffi.new("tokdfa_unigram_trie *")
-    check_memory(
-        lib.tokdfa_build_unigram_trie(readable(text, np.uint8), readable(offsets, np.int64), len(offsets) - 1, trie)
-    )
+    pointers = readable(text, np.uint8), readable(offsets, np.int64)
+    check_memory(lib.tokdfa_build_unigram_trie(*pointers, len(offsets) - 1, gap, trie))
     try:
         n = int(trie.n_cells)
         cells = np.frombuffer(ffi.buffer(trie.cells, 8 * n), dtype=np.int32).copy()

@@ -131,7 +131,7 @@ ALWAYS_INLINE int64_t write_space(writing *j) {
 static int64_t write_replacement(writing *j, int64_t rule) {
     const uint8_t *bytes = j->t->replacements;
     int64_t done = 1;
-    for (int64_t at = j->t->bounds[rule], end = j->t->bounds[rule + 1]; done == 1 && at < end;) {
+    for (int64_t at = j->t->starts[rule], end = j->t->stops[rule]; done == 1 && at < end;) {
         const int64_t size = symbol_size(bytes[at]);
         done = bytes[at] == ' ' ? write_space(j) : write(j, bytes + at, size);
         at += size;

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.unigram.segmentation import BEGINNING, FULL, SHORT, Before, Room, packed_trie
+from tokdfa.kernels.unigram.segmentation import BEGINNING, FULL, SHORT, Before, Room, packed_trie, packed_trie_of
 
-__all__ = ["Writer", "segment_text", "segment_texts", "text_call", "text_tables"]
+__all__ = ["RuleArrays", "Writer", "segment_text", "segment_texts", "text_call", "text_tables"]
 
 _WORD = 1 << 12
 
 
+class RuleArrays(NamedTuple):
+    """What replaces words, as arrays.
+
+    Attributes
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Word i, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, not empty, and a zero byte follows it, which no
+        word has. The words ascend by their bytes, and are distinct.
+    starts, stops : int64 arrays
+        The word becomes ``replacements[starts[i] : stops[i]]``.
+    replacements : uint8 array
+        These are UTF-8.
+    """
+
+    text: Uint8Array
+    offsets: Int64Array
+    starts: Int64Array
+    stops: Int64Array
+    replacements: Uint8Array
+
+
 def text_tables(
     tables: Struct,
-    rules: Mapping[str, str],
+    rules: RuleArrays,
     kept: Sequence[str],
+    blanks: Iterable[str],
     touched: Uint64Array,
     *,
     puts_space: bool,
@@ -32,35 +53,41 @@ def text_tables(
     ----------
     tables : Struct
         Those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`.
-    rules : mapping of str to str
+    rules : RuleArrays
         What replaces each word, the longest at each place. No word has a space, and no word or replacement U+2581.
     kept : sequence of str
         The words that are found before rules apply, the longest at each place; without spaces and U+2581.
+    blanks : iterable of str
+        The ASCII characters that become a space whatever is around them.
     touched : uint64 array
         A bit for each code point: whether it is U+2581, or a rule may apply at a character or at one that follows it.
     puts_space, trims_spaces : bool
         Whether a space is put before a text; whether spaces at its ends are dropped, and runs of them become one.
+
+    Raises
+    ------
+    ValueError
+        If the rules are not such arrays.
     """
-    # Usual tables have hundreds of thousands of rules, but few replacements.
-    encoded = {text: text.encode("utf-8") for text in set(rules.values())}
-    words = sorted((word.encode("utf-8"), encoded[replacement]) for word, replacement in rules.items())
-    cells, rule_of = packed_trie([word for word, _ in words])
+    if min(rules.starts.min(initial=0), (rules.stops - rules.starts).min(initial=0)) < 0:
+        raise ValueError("replacements that are no parts of the text")
+    if not len(rules.starts) == len(rules.stops) == len(rules.offsets) - 1:
+        raise ValueError("not one replacement a word")
+    if rules.stops.max(initial=0) > len(rules.replacements):
+        raise ValueError("a replacement past the end of the text")
+    cells, rule_of = packed_trie_of(rules.text, rules.offsets, 1)
     kept_cells, _ = packed_trie(sorted(piece.encode("utf-8") for piece in kept))
-    bounds = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter((len(text) for _, text in words), dtype=np.int64, count=len(words)), out=bounds[1:])
     blank = np.zeros(256, dtype=np.uint8)
-    inner = set("".join(chain((word for word in rules if len(word) > 1), kept)))
-    alone = [word for word in map(chr, range(0x80)) if word in rules and word not in inner]
-    blank[[ord(word) for word in alone if rules[word] == " "]] = True
-    blank[ord(" ")] = True
+    blank[[ord(" "), *map(ord, blanks)]] = True
     is_plain = not any(int(touched[code >> 6]) >> (code & 63) & 1 for code in range(0x21, 0x7F))
     return Struct(
         "tokdfa_unigram_texts",
         model=tables,
         rules=cells,
         rule_of=rule_of,
-        replacements=np.frombuffer(b"".join(text for _, text in words) + b"\0", dtype=np.uint8),
-        bounds=bounds,
+        replacements=rules.replacements,
+        starts=rules.starts,
+        stops=rules.stops,
         kept=kept_cells,
         blank=blank,
         touched=touched,

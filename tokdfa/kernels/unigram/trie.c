@@ -76,10 +76,11 @@ static int64_t find_base(layout *l, const uint8_t *labels, int64_t n) {
 }
 
 /* Place the children of a node and put them on the stack. Returns their number, -1 without memory. */
-static int64_t place_children(layout *l, const uint8_t *text, const int64_t *offsets, node parent, node *children) {
+static int64_t place_children(layout *l, const uint8_t *text, const int64_t *offsets, int64_t gap, node parent,
+                              node *children) {
     uint8_t labels[LABELS];
     int64_t n = 0, low = parent.low;
-    if (low < parent.high && offsets[low + 1] - offsets[low] == parent.depth) {
+    if (low < parent.high && offsets[low + 1] - offsets[low] == parent.depth + gap) {
         /* Keys ascend, so the one that ends here comes first; others that are equal are not there. */
         l->trie->keys[parent.cell] = (int32_t)low;
         low++;
@@ -110,8 +111,9 @@ static int64_t place_children(layout *l, const uint8_t *text, const int64_t *off
     return n;
 }
 
-/* Pack keys, not empty, distinct and ascending by their bytes, into a trie. Returns 0. */
-TOKDFA_DOOR int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys,
+/* Pack keys, not empty, distinct and ascending by their bytes, with a gap of so many bytes after each, into a trie.
+   Returns 0. */
+TOKDFA_DOOR int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys, int64_t gap,
                                               tokdfa_unigram_trie *trie) {
     layout l = {trie, 0, 1, 1};
     *trie = (tokdfa_unigram_trie){0};
@@ -142,7 +144,7 @@ TOKDFA_DOOR int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t
                 n_room *= 2;
             }
         }
-        const int64_t n = place_children(&l, text, offsets, waiting[first++], waiting + n_waiting);
+        const int64_t n = place_children(&l, text, offsets, gap, waiting[first++], waiting + n_waiting);
         if (n < 0) {
             free(waiting);
             tokdfa_free_unigram_trie(trie);

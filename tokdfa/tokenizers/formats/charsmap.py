@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint8Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.charsmap import LARGE, MOST_PREFIXES, TableWords, UnreadableTableError, read_table
+from tokdfa.kernels.unigram.texts import RuleArrays
+from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["read_charsmap"]
 
 _LEAF, _FAR = 1 << 8, 1 << 9
 _VALUE = (1 << 31) - 1
 _LABEL = (1 << 31) | 0xFF
-# The largest number of rules beginning at one place that the library considers.
-_MOST_PREFIXES = 32
 # Darts-clone writes blocks of 256 units.
 _BLOCK = 1024
-_MOST_NODES = 1 << 20
-_BATCH = 1 << 12
-_LONGEST_KEY = 256
 
 
-def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> dict[str, str]:
-    """Return the rules of a table, as a mapping from words to their replacements.
+def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> CharacterRules:
+    """Return the rules of a table.
 
     With `is_text` all replacements must be UTF-8, whether in use or not, as tokenizers demands.
 
@@ -55,26 +53,47 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> dict[str
             what, odd = "the replacements in the character table are not UTF-8", replacements[error.start :][:4]
             raise FileFormatError(what, value=odd, where=where) from None
     _check_units(units, len(replacements), where)
-    keys, values = _walk(units, where)
     try:
-        # One by one, the hundreds of thousands of rules of a usual table take ten times as long.
-        words = keys.tobytes().decode("utf-8").split("\0")[:-1]
-        starts, kind = np.unique(values, return_inverse=True)
-        texts = [_replacement(replacements, start) for start in starts.tolist()]
-        return dict(zip(words, map(texts.__getitem__, kind.tolist()), strict=True))
+        words = read_table(units)
+    except UnreadableTableError as error:
+        what = "the character table is too large"
+        if error.why != LARGE:
+            what = f"more than {MOST_PREFIXES} rules are prefixes of each other"
+        raise UnsupportedFeatureError(what, value=error.path, where=where) from None
+    spelled = np.frombuffer(replacements, dtype=np.uint8)
+    _check_utf8(words, spelled, where)
+    return CharacterRules(RuleArrays(words.text, words.offsets, words.values, _stops(spelled)[words.values], spelled))
+
+
+def _stops(spelled: Uint8Array) -> Int64Array:
+    """Return for each place the next one that has a zero byte, which the last one has."""
+    ends = np.flatnonzero(spelled == 0)
+    return np.repeat(ends, np.diff(ends, prepend=-1))
+
+
+def _check_utf8(words: TableWords, spelled: Uint8Array, where: str) -> None:
+    """Refuse words and replacements that are not UTF-8."""
+    if _is_utf8(words.text):
+        # Nearly always all of them are, and none begins within a character.
+        is_start: BoolArray = spelled[words.values] & 0xC0 != 0x80
+        if is_start.all() and _is_utf8(spelled):
+            return
+    replacements = spelled.tobytes()
+    for key, start in zip(words.text.tobytes().split(b"\0"), words.values.tolist(), strict=False):
+        try:
+            key.decode("utf-8"), replacements[start : replacements.index(b"\0", start)].decode("utf-8")
+        except UnicodeDecodeError:
+            raise UnsupportedFeatureError(
+                "the character table has a rule that is not UTF-8", value=key, where=where
+            ) from None
+
+
+def _is_utf8(text: Uint8Array) -> bool:
+    try:
+        text.tobytes().decode("utf-8")
     except UnicodeDecodeError:
-        for key, value in zip(keys.tobytes().split(b"\0"), values.tolist(), strict=False):
-            try:
-                key.decode("utf-8"), _replacement(replacements, value)
-            except UnicodeDecodeError:
-                break
-        raise UnsupportedFeatureError(
-            "the character table has a rule that is not UTF-8", value=key, where=where
-        ) from None
-
-
-def _replacement(replacements: bytes, start: int) -> str:
-    return replacements[start : replacements.index(b"\0", start)].decode("utf-8")
+        return False
+    return True
 
 
 def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
@@ -96,51 +115,6 @@ def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     if bad.any():
         place = int(places[np.argmax(bad)])
         raise FileFormatError("the character table points to nothing", value=place, where=where)
-
-
-def _walk(units: Uint32Array, where: str) -> tuple[Uint8Array, Int64Array]:
-    """Return the keys of a trie, each ended by a zero byte, which none of them has, and their values.
-
-    The shortest come first, those of equal length by their bytes. All nodes of one depth are read at a time.
-    """
-    below = _offsets(units)
-    labels = (units & np.uint32(_LABEL)).astype(np.int64)
-    # A node has the unit at a place for a child if that is labelled with what leads from the node's offset there.
-    children = np.flatnonzero((labels > 0) & (labels < 256))
-    parents = children ^ labels[children]
-    order = np.lexsort((labels[children], parents))
-    children, parents = children[order], parents[order]
-    found: list[tuple[Uint8Array, Int64Array]] = []
-    keys, offsets, n_prefixes = np.zeros((1, 0), dtype=np.uint8), below[:1], np.zeros(1, dtype=np.int64)
-    n_read = 0
-    while len(keys):
-        reached: list[tuple[Uint8Array, Int64Array, Int64Array]] = []
-        for batch in range(0, len(keys), _BATCH):
-            part = slice(batch, batch + _BATCH)
-            n_read += len(keys[part])
-            # Ends may be shared, so a damaged table may contain cycles.
-            if n_read > _MOST_NODES or keys.shape[1] > _LONGEST_KEY:
-                value = keys[batch].tobytes()
-                raise UnsupportedFeatureError("the character table is too large", value=value, where=where)
-            low, high = (np.searchsorted(parents, offsets[part], side) for side in ("left", "right"))
-            n_children = high - low
-            row = np.repeat(np.arange(len(low)), n_children)
-            at = np.arange(len(row)) - np.repeat(np.cumsum(n_children) - n_children - low, n_children)
-            place = children[at]
-            key = np.column_stack((keys[part][row], labels[place].astype(np.uint8)))
-            to = place ^ below[place]
-            is_key = units[place] & np.uint32(_LEAF) != 0
-            so_far = n_prefixes[part][row] + is_key
-            if (so_far > _MOST_PREFIXES).any():
-                what = f"more than {_MOST_PREFIXES} rules are prefixes of each other"
-                value = key[np.argmax(so_far > _MOST_PREFIXES)].tobytes()
-                raise UnsupportedFeatureError(what, value=value, where=where)
-            ended = np.column_stack((key[is_key], np.zeros(np.count_nonzero(is_key), dtype=np.uint8)))
-            found.append((ended.reshape(-1), units[to[is_key]].astype(np.int64) & _VALUE))
-            reached.append((key, to, so_far))
-        keys, offsets, n_prefixes = (np.concatenate(column) for column in zip(*reached, strict=True))
-    text, values = (np.concatenate(column) for column in zip(*found, strict=True))
-    return text, values
 
 
 def _offsets(units: Uint32Array) -> Int64Array:

@@ -67,13 +67,15 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
     pieces = _read_pieces(model, path, is_unigram)
     contents = {} if is_unigram else _over_pieces(pieces, path)
-    rules: dict[str, str] = {}
+    rules = None
     blob = normalizer.precompiled_charsmap
     if blob:
         rules = read_charsmap(blob, f"{path}, normalizer_spec.precompiled_charsmap")
     trims = bool(normalizer.remove_extra_whitespaces)
-    for text in (*dict.fromkeys(rules.values()), *pieces.user_defined) if trims else ():
-        if "  " in text:
+    if trims:
+        text = rules.first_with("  ") if rules else None
+        text = next((piece for piece in pieces.user_defined if "  " in piece), None) if text is None else text
+        if text is not None:
             where = f"{path}, normalizer_spec.remove_extra_whitespaces"
             raise UnsupportedFeatureError("two spaces in a row are not modelled here", value=text, where=where)
     table = None

@@ -1,0 +1,104 @@
+"""The words of a character table of SentencePiece, which is a double-array trie."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import Int64Array, Uint8Array, Uint32Array
+from tokdfa.kernels.library import Struct, check_memory, lib
+
+__all__ = ["CROWDED", "LARGE", "MOST_PREFIXES", "TableWords", "UnreadableTableError", "read_table"]
+
+CROWDED: int = lib.TOKDFA_CROWDED_TABLE
+LARGE: int = lib.TOKDFA_LARGE_TABLE
+MOST_PREFIXES: int = lib.TOKDFA_MOST_PREFIXES
+"""So many words of a table may be prefixes of each other."""
+
+_LEAF, _FAR = 1 << 8, 1 << 9
+
+
+class TableWords(NamedTuple):
+    """The words of a table, ascending by their bytes.
+
+    Attributes
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte, which no word has, follows it.
+    values : int64 array
+        The value of each.
+    """
+
+    text: Uint8Array
+    offsets: Int64Array
+    values: Int64Array
+
+
+class UnreadableTableError(ValueError):
+    """A table that is too large, or in which too many words are prefixes of each other.
+
+    Attributes
+    ----------
+    why : {LARGE, CROWDED}
+    path : bytes
+        The bytes that lead there.
+    """
+
+    def __init__(self, why: int, path: bytes) -> None:
+        super().__init__(why, path)
+        self.why = why
+        self.path = path
+
+
+def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> TableWords:
+    """Return the words of a table: O(units and bytes of words).
+
+    Parameters
+    ----------
+    units : uint32 array
+        The trie as Darts-clone writes it: 256 units, or a multiple of that. Those that are not values point into it.
+    expected : int and int
+        The numbers of words, and of bytes in them, that there is room for at first, for each unit.
+
+    Raises
+    ------
+    UnreadableTableError
+        If there are more than 2²⁰ nodes, one has a word of more than 256 bytes, or too many words are prefixes of each
+        other.
+    ValueError
+        If these are no such units.
+    """
+    nodes = np.flatnonzero(units >> 31 == 0)
+    kinds = units[nodes]
+    below = nodes ^ ((kinds >> 10).astype(np.int64) << ((kinds & np.uint32(_FAR)) >> 6))
+    if not len(units) or len(units) % 256 or len(units) >= 1 << 30 or below.max(initial=0) >= len(units):
+        raise ValueError("units that point outside of the table")
+    n_words, n_bytes = (each * len(units) for each in expected)
+    while True:
+        # What is not written to takes no memory.
+        text: Uint8Array = np.empty(n_bytes, dtype=np.uint8)
+        offsets: Int64Array = np.empty(n_words + 1, dtype=np.int64)
+        values: Int64Array = np.empty(n_words, dtype=np.int64)
+        path: Uint8Array = np.zeros(lib.TOKDFA_LONGEST_KEY + 1, dtype=np.uint8)
+        offsets[0] = 0
+        table = Struct(
+            "tokdfa_charsmap",
+            units=units,
+            text=text,
+            room_for_bytes=n_bytes,
+            offsets=offsets,
+            values=values,
+            room_for_words=n_words,
+            path=path,
+            n_path=0,
+            n_words=0,
+            n_bytes=0,
+        )
+        status = check_memory(lib.tokdfa_read_charsmap(table.pointer))
+        found = table.pointer
+        if status < 0:
+            raise UnreadableTableError(status, path[: found.n_path].tobytes())
+        if found.n_words <= n_words and found.n_bytes < n_bytes:
+            return TableWords(text[: found.n_bytes], offsets[: found.n_words + 1], values[: found.n_words])
+        n_words, n_bytes = int(found.n_words), int(found.n_bytes) + 1
