@@ -143,7 +143,8 @@ def test_documents_of_all_lengths_are_encoded_as_texts(tokenizer: tokdfa.Tokeniz
 def test_threads_that_come_later_find_what_others_remember(tokenizer: tokdfa.Tokenizer) -> None:
     for _ in range(3):
         encode_batch(tokenizer, ["a man"] * 2_000, threads=4)
-    assert 1 <= len(tokenizer.piece_ids._idle) <= 4
+    # Other tests of this tokenizer have used five threads.
+    assert 1 <= len(tokenizer.piece_ids._idle) <= 5
 
 
 def test_one_bad_document_is_named_among_many(tokenizer: tokdfa.Tokenizer) -> None:

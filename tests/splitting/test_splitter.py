@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.kernels.encode.split import BLOCK_BITS
+from tokdfa.splitting.machine import Machine, Runs
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.splitting.split_tables import split_tables
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
 
@@ -47,6 +51,30 @@ def pieces(splitter: Splitter, text: str) -> list[str]:
 def test_sizes(name: str) -> None:
     machine = build_machine(NAMED[name])
     assert (machine.n_states, machine.target.shape[1], machine.parent.shape[2]) == SIZES[name]
+
+
+def check_pages(machine: Machine) -> None:
+    """Check that the tables give every code point the class that it has."""
+    fields = split_tables(machine).fields
+    classes = fields["classes"].reshape(-1, 1 << BLOCK_BITS)[fields["pages"]].reshape(-1)
+    assert np.array_equal(classes, machine.class_of_code_point)
+    assert np.array_equal(fields["ascii_class"], machine.class_of_code_point[:0x80])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_classes_in_pages(name: str) -> None:
+    check_pages(splitter_named(name).machine)
+
+
+@settings(max_examples=30)
+@given(st.dictionaries(st.integers(0, 0x10FFFF) | st.integers(0, 600), st.integers(0, 9), max_size=20), st.booleans())
+def test_classes_in_pages_of_any_runs(changes: dict[int, int], ends_with_a_run_of_one: bool) -> None:
+    classes = np.zeros(0x110000, dtype=np.uint8)
+    for start in sorted(changes):
+        classes[start:] = changes[start]
+    if ends_with_a_run_of_one:
+        classes[-1] = 10
+    check_pages(replace(splitter_named("cl100k").machine, runs=Runs.of(classes)))
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -50,8 +51,6 @@ class PieceEncoder:
     ----------
     code : ByteCode
         Writes words as bytes.
-    run : PieceRun
-        The kernel that encodes, and remembers.
     encode_long : callable or None
         Encodes pieces that are too long to be merged, if there are no tables for them.
     lacks_ids : bool
@@ -92,7 +91,11 @@ class PieceEncoder:
         self._tables = (tables, whole_tables)
         self._memory = memory
         self._long_tables = long_tables
-        self.run = PieceRun(*self._tables, memory, long_tables)
+
+    @cached_property
+    def run(self) -> PieceRun:
+        """The kernel that encodes, and remembers."""
+        return PieceRun(*self._tables, self._memory, self._long_tables)
 
     @classmethod
     def of_ranks(
@@ -153,7 +156,7 @@ class PieceEncoder:
         """Return an encoder of the same pieces for another thread, with an empty memory of its own."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
-        twin.run = PieceRun(*self._tables, self._memory, self._long_tables)
+        twin.__dict__.pop("run", None)
         return twin
 
     def encode(self, text: bytes, bounds: Int64Array) -> Encoded:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Uint16Array
 from tokdfa.splitting.hypotheses import Hypotheses
-from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.machine import Machine, Runs
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Splitting
 
@@ -94,7 +94,7 @@ def _read(name: str) -> Machine:
     shape = (fields["states"], fields["classes"])
     of_targets = (*shape, fields["most_hypotheses"])
     return Machine(
-        np.repeat(np.array(fields["run_class"], np.uint8), fields["run_length"]),
+        Runs(np.array(fields["run_class"], np.uint8), np.array(fields["run_length"], np.int64)),
         np.array(fields["target"], np.int32).reshape(shape),
         np.array(fields["n_hypotheses"], np.int32),
         np.array(fields["parent"], np.uint8).reshape(of_targets),

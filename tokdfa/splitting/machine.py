@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
 
-from tokdfa.arrays import Int32Array, Uint8Array
+import numpy as np
 
-__all__ = ["DEFAULT_MAX_STATES", "Machine"]
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint16Array
+
+__all__ = ["DEFAULT_MAX_STATES", "Machine", "Runs"]
 
 
 DEFAULT_MAX_STATES = 5_000
+
+
+class Runs(NamedTuple):
+    """The classes of all code points, in runs of one class: arrays with an entry per run, its class and its length."""
+
+    classes: Uint8Array | Uint16Array
+    lengths: Int64Array
+
+    @classmethod
+    def of(cls, class_of_code_point: Uint8Array | Uint16Array) -> Self:
+        """Return the runs of the classes of code points."""
+        starts = np.append(0, np.flatnonzero(np.diff(class_of_code_point)) + 1)
+        return cls(class_of_code_point[starts], np.diff(starts, append=len(class_of_code_point)))
 
 
 @dataclass(frozen=True)
@@ -20,8 +37,8 @@ class Machine:
 
     Attributes
     ----------
-    class_of_code_point : uint8 array of shape (0x110000,)
-        The class of every code point; no state distinguishes code points of one class.
+    runs : Runs
+        The classes of all code points; no state distinguishes code points of one class.
     target : int32 array of shape (states, classes)
         The state after a symbol.
     n_hypotheses : int32 array, one entry per state
@@ -33,12 +50,17 @@ class Machine:
         The hypothesis that the end of the text confirms.
     """
 
-    class_of_code_point: Uint8Array
+    runs: Runs
     target: Int32Array
     n_hypotheses: Int32Array
     parent: Uint8Array
     event: Uint8Array
     borne_out: Uint8Array
+
+    @cached_property
+    def class_of_code_point(self) -> Uint8Array:
+        """The class of every code point, a uint8 array of shape (0x110000,)."""
+        return np.repeat(self.runs.classes.astype(np.uint8), self.runs.lengths)
 
     @property
     def n_states(self) -> int:

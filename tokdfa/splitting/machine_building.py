@@ -15,7 +15,7 @@ from tokdfa.splitting.counters import naming_counters
 from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.known_machines import is_known
-from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine
+from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine, Runs
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["build_machine"]
@@ -109,7 +109,7 @@ def _merge_classes(
     if len(first) > _MOST_CLASSES:
         raise LimitExceededError(f"the split pattern takes more than {_MOST_CLASSES} classes", value=len(first))
     return Machine(
-        merged.reshape(-1).astype(np.uint8)[hypotheses.class_of_code_point],
+        Runs.of(merged.reshape(-1).astype(np.uint8)[hypotheses.class_of_code_point]),
         target[:, first],
         np.array([len(state) for state in states], dtype=np.int32),
         np.ascontiguousarray(padded[0][:, first]),

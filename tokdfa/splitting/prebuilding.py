@@ -6,20 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tokdfa.arrays import BoolArray, Uint8Array, Uint16Array
+from tokdfa.arrays import BoolArray, Uint16Array
 from tokdfa.splitting.border_pairs import border_pairs
 from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import DATA, known_names
-from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.machine import Machine, Runs
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]
-
-_N_CODE_POINTS = 0x110000
 
 
 def as_text(machine: Machine) -> str:
@@ -34,7 +30,7 @@ def as_text(machine: Machine) -> str:
             "parent": machine.parent.ravel().tolist(),
             "event": machine.event.ravel().tolist(),
             "borne_out": machine.borne_out.tolist(),
-            **_runs(machine.class_of_code_point),
+            **_fields(machine.runs),
         }
     )
 
@@ -45,16 +41,15 @@ def hypotheses_as_text(hypotheses: Hypotheses, borders: tuple[Uint16Array, BoolA
         {
             "moves": hypotheses.moves,
             "ends": hypotheses.ends,
-            "classes_of_moves": _runs(hypotheses.class_of_code_point),
+            "classes_of_moves": _fields(Runs.of(hypotheses.class_of_code_point)),
             "is_border": borders[1].astype(int).tolist(),
-            "classes_of_borders": _runs(borders[0]),
+            "classes_of_borders": _fields(Runs.of(borders[0])),
         }
     )
 
 
-def _runs(classes: Uint8Array | Uint16Array) -> dict[str, list[int]]:
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(classes)) + 1))
-    return {"run_class": classes[starts].tolist(), "run_length": np.diff(starts, append=_N_CODE_POINTS).tolist()}
+def _fields(runs: Runs) -> dict[str, list[int]]:
+    return {"run_class": runs.classes.tolist(), "run_length": runs.lengths.tolist()}
 
 
 def _in_lines(fields: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from tokdfa.arrays import Int32Array, Uint8Array, Uint16Array
 from tokdfa.kernels.encode.events import UNSETTLED
 from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART
 from tokdfa.kernels.library import Struct
-from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.machine import Machine, Runs
 
 __all__ = ["DEFAULT", "Tuning", "split_tables"]
 
@@ -48,9 +48,10 @@ def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     assert 4 <= tuning.stretch <= LONGEST_PART
     n_classes = machine.target.shape[1]
     class_bits = max(n_classes - 1, 1).bit_length()
-    pages, classes = _paged(machine.class_of_code_point)
+    pages, classes = _paged(machine.runs)
     action, unsettled = _actions(machine)
-    ascii_class = machine.class_of_code_point[:0x80].copy()
+    # The first block is ASCII.
+    ascii_class = classes[int(pages[0]) << BLOCK_BITS :][: 1 << BLOCK_BITS].copy()
     pairs, pair_class, known_after, pair_bits = _pairs(machine.target, action, ascii_class, tuning.max_pairs)
     tables = {
         "ascii_class": ascii_class,
@@ -136,16 +137,26 @@ def _padded(cells: Any, class_bits: int) -> Any:
     return room.reshape(-1)
 
 
-def _paged(classes: Uint8Array) -> tuple[Uint16Array, Uint8Array]:
+def _paged(runs: Runs) -> tuple[Uint16Array, Uint8Array]:
     """Return the classes of all code points in two tables: the page of each block, and the distinct pages."""
-    blocks = classes.reshape(-1, 1 << BLOCK_BITS)
-    # Nearly all blocks are of one class: the pages of those come first, one a class. Eight are compared at once.
-    words = blocks.view(np.uint64)
-    alike = (words == blocks[:, :1] * np.uint64(0x0101010101010101)).all(axis=1)
-    is_first = np.bincount(blocks[:, 0], minlength=0x100) > 0
-    of_class = np.flatnonzero(is_first).astype(np.uint8)
-    pages = (np.cumsum(is_first, dtype=np.uint16) - np.uint16(1))[blocks[:, 0]]
+    size = 1 << BLOCK_BITS
+    ends = np.cumsum(runs.lengths)
+    starts = ends - runs.lengths
+    # Nearly all blocks are of one class: the pages of those come first, one a class.
+    is_class = np.zeros(0x100, dtype=np.bool_)
+    is_class[runs.classes] = True
+    of_class = np.flatnonzero(is_class).astype(np.uint8)
+    page_of_class = np.cumsum(is_class, dtype=np.uint16) - np.uint16(1)
+    n_begin_in = -(-ends // size) - -(-starts // size)
+    pages = np.repeat(page_of_class[runs.classes], n_begin_in)
+    # Those of several classes are cut out of runs that end with them.
+    is_mixed = np.zeros(len(pages), dtype=np.bool_)
+    is_mixed[starts[starts % size != 0] // size] = True
+    mixed = np.flatnonzero(is_mixed)
+    cuts = np.sort(np.concatenate((starts, size * mixed, size * (mixed + 1))), kind="stable")
+    inside = is_mixed[np.minimum(cuts // size, len(pages) - 1)] & (cuts < ends[-1])
+    of_cut = runs.classes[np.searchsorted(starts, cuts[inside], side="right") - 1]
+    blocks = np.repeat(of_cut, np.diff(cuts, append=ends[-1])[inside]).reshape(-1, size)
     numbers: dict[bytes, int] = {}
-    pages[~alike] = [numbers.setdefault(block.tobytes(), len(of_class) + len(numbers)) for block in blocks[~alike]]
-    whole = np.repeat(of_class, 1 << BLOCK_BITS)
-    return pages, np.concatenate((whole, np.frombuffer(b"".join(numbers), dtype=np.uint8)))
+    pages[mixed] = [numbers.setdefault(block.tobytes(), len(of_class) + len(numbers)) for block in blocks]
+    return pages, np.concatenate((np.repeat(of_class, size), np.frombuffer(b"".join(numbers), dtype=np.uint8)))
