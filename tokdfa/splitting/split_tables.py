@@ -43,6 +43,10 @@ _CLASSES_OF_PAIRS = 256
 _COLUMNS = 4
 
 
+# The hypotheses of an unsettled action fill whole machine words, which the kernel reads at once.
+_ROW = 8
+
+
 def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     """Return the tables of a machine, ``tokdfa_splitting``."""
     assert 4 <= tuning.stretch <= LONGEST_PART
@@ -68,8 +72,8 @@ def split_tables(machine: Machine, *, tuning: Tuning = DEFAULT) -> Struct:
     for table in tables.values():
         table.setflags(write=False)
     return Struct(
-        "tokdfa_splitting", **tables, width=machine.parent.shape[2], class_bits=class_bits, pair_bits=pair_bits,
-        stretch=tuning.stretch, least_chain=tuning.least_chain,
+        "tokdfa_splitting", **tables, width=_ROW * -(-machine.parent.shape[2] // _ROW), class_bits=class_bits,
+        pair_bits=pair_bits, stretch=tuning.stretch, least_chain=tuning.least_chain,
     )  # fmt: skip
 
 
@@ -84,6 +88,8 @@ def _actions(machine: Machine) -> tuple[Int32Array, dict[str, Uint8Array]]:
     first, action[is_open] = _distinct(rows.astype(np.uint8))
     action[is_open] += UNSETTLED
     parent, event, last = np.split(rows[first].astype(np.uint8), (width, 2 * width), axis=1)
+    filler = np.zeros((len(first), -width % _ROW), dtype=np.uint8)
+    parent, event = np.hstack((parent, filler)), np.hstack((event, filler))
     return action, {name: row.flatten() for name, row in (("parent", parent), ("event", event), ("settles", last))}
 
 

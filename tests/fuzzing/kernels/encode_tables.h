@@ -171,12 +171,14 @@ static void build_splitting(encoder *e, input *in) {
     arena *memory = &e->memory;
     e->n_states = between(in, 1, MOST_STATES);
     const int64_t n_cells = e->n_states << CLASS_BITS, width = between(in, 1, MOST_WIDTH);
+    /* Rows of eight are read in another way. */
+    const int64_t row = e->n_states % 2 ? 8 : width;
     const int64_t n_kinds = between(in, 1, 3);
     uint8_t *ascii = ROOM(memory, uint8_t, 128), *classes = ROOM(memory, uint8_t, n_kinds * PAGE);
     uint16_t *pages = ROOM(memory, uint16_t, N_PAGES);
     uint8_t *settles = ROOM(memory, uint8_t, n_cells), *borne_out = ROOM(memory, uint8_t, e->n_states);
-    uint8_t *parent = ROOM(memory, uint8_t, n_cells * width), *event = ROOM(memory, uint8_t, n_cells * width);
-    uint8_t *parents = ROOM(memory, uint8_t, n_cells * width), *events = ROOM(memory, uint8_t, n_cells * width);
+    uint8_t *parent = ZEROS(memory, uint8_t, n_cells * row), *event = ZEROS(memory, uint8_t, n_cells * row);
+    uint8_t *parents = ROOM(memory, uint8_t, n_cells * row), *events = ROOM(memory, uint8_t, n_cells * row);
     int32_t *target = ROOM(memory, int32_t, n_cells), *action = ROOM(memory, int32_t, n_cells);
     const int flags = take(in), shift = flags & 7;
     for (int i = 0; i < 128; i++) {
@@ -198,13 +200,13 @@ static void build_splitting(encoder *e, input *in) {
         target[cell] = (int32_t)(to << CLASS_BITS);
         for (int64_t h = 0; h < width; h++) {
             const int what = h < e->n_hypotheses[to] ? take(in) : 0;
-            parent[cell * width + h] = (uint8_t)(what % e->n_hypotheses[from]);
-            event[cell * width + h] = (uint8_t)((what >> 4) % 3);
+            parent[cell * row + h] = (uint8_t)(what % e->n_hypotheses[from]);
+            event[cell * row + h] = (uint8_t)((what >> 4) % 3);
         }
-        action[cell] = event[cell * width];
+        action[cell] = event[cell * row];
         if (e->n_hypotheses[from] > 1 || e->n_hypotheses[to] > 1) {
-            memcpy(parents + n_open * width, parent + cell * width, (size_t)width);
-            memcpy(events + n_open * width, event + cell * width, (size_t)width);
+            memcpy(parents + n_open * row, parent + cell * row, (size_t)row);
+            memcpy(events + n_open * row, event + cell * row, (size_t)row);
             settles[n_open] = e->n_hypotheses[to] == 1;
             action[cell] = TOKDFA_UNSETTLED + n_open++;
         }
@@ -214,7 +216,7 @@ static void build_splitting(encoder *e, input *in) {
     static const int64_t stretches[4] = {TOKDFA_LONGEST_PART, 4, 37, 200}, least_chains[4] = {64, 1, 5, 1000};
     e->splitting = (tokdfa_splitting){
         .ascii_class = ascii, .pages = pages, .classes = classes, .target = target, .action = action,
-        .settles = settles, .parent = parents, .event = events, .width = width, .class_bits = CLASS_BITS,
+        .settles = settles, .parent = parents, .event = events, .width = row, .class_bits = CLASS_BITS,
         .borne_out = borne_out, .stretch = stretches[flags >> 4 & 3], .least_chain = least_chains[flags >> 6],
     };
     if (!(flags & 8)) {

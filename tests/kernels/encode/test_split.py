@@ -20,6 +20,8 @@ SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
     [
         *NAMED.values(),
         Splitting("tiktoken", (Split(r"[a-z]+!|\s+(?!\S)|1"),)),
+        # More hypotheses than a machine word has bytes.
+        Splitting("tiktoken", (Split(r"s{12}!|s"),)),
         Splitting("tokenizers", (Split("a.*!|é"), Split(r"\s", "removed"), Split("l", "merged_with_next"))),
     ],
 )

@@ -24,6 +24,17 @@ ALWAYS_INLINE uint64_t high_bytes(const uint8_t *bytes) {
     return highest_bits(load_32_bytes(bytes), load_32_bytes(bytes + 32));
 }
 
+ALWAYS_INLINE __m256i backwards(__m256i bytes) {
+    const __m256i order = _mm256_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                                          0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(bytes, 0x4E), order);
+}
+
+/* The same from the last byte to the first. */
+ALWAYS_INLINE uint64_t high_bytes_backwards(const uint8_t *bytes) {
+    return highest_bits(backwards(load_32_bytes(bytes + 32)), backwards(load_32_bytes(bytes)));
+}
+
 /* Which of 64 bytes are at least 0xC0. */
 ALWAYS_INLINE uint64_t highest_bytes(const uint8_t *bytes) {
     const __m256i low = load_32_bytes(bytes), high = load_32_bytes(bytes + 32);
@@ -38,6 +49,11 @@ ALWAYS_INLINE uint64_t small_bytes(const uint8_t *bytes) {
                         _mm256_cmpgt_epi8(load_32_bytes(bytes + 32), zero));
 }
 
+/* Which of 64 bytes have the second lowest bit, if all of them are below 4. */
+ALWAYS_INLINE uint64_t second_bits(const uint8_t *bytes) {
+    return highest_bits(_mm256_slli_epi16(load_32_bytes(bytes), 6), _mm256_slli_epi16(load_32_bytes(bytes + 32), 6));
+}
+
 #else
 /* The highest bits of eight bytes. */
 ALWAYS_INLINE uint64_t highest_bits(uint64_t bytes) {
@@ -49,6 +65,15 @@ ALWAYS_INLINE uint64_t high_bytes(const uint8_t *bytes) {
     uint64_t bits = 0;
     for (int i = 0; i < WORD; i += 8) {
         bits |= highest_bits(load_64(bytes + i)) << i;
+    }
+    return bits;
+}
+
+/* The same from the last byte to the first. */
+ALWAYS_INLINE uint64_t high_bytes_backwards(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i += 8) {
+        bits |= highest_bits(__builtin_bswap64(load_64(bytes + WORD - 8 - i))) << i;
     }
     return bits;
 }
@@ -69,6 +94,15 @@ ALWAYS_INLINE uint64_t small_bytes(const uint8_t *bytes) {
     for (int i = 0; i < WORD; i += 8) {
         const uint64_t some = load_64(bytes + i);
         bits |= highest_bits(some << 7 | some << 6) << i;
+    }
+    return bits;
+}
+
+/* Which of 64 bytes have the second lowest bit, if all of them are below 4. */
+ALWAYS_INLINE uint64_t second_bits(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i += 8) {
+        bits |= highest_bits(load_64(bytes + i) << 6) << i;
     }
     return bits;
 }

@@ -32,6 +32,7 @@ enum {
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
    plus a class. What a symbol does there is an action: an event, or above these, from TOKDFA_UNSETTLED on, an unsettled
    one, of which the hypothesis h after it has an event and a parent, the hypothesis before it, at action * width + h.
+   A width of 8 is the fastest.
    Read-only once it is built. */
 typedef struct {
     const uint8_t *ascii_class; /* 128 */

@@ -17,7 +17,7 @@
    words to be merged together, which wait for memory at the same time. */
 #define BLOCK 128
 #define LARGE_BLOCK 512
-#define MANY_NEW 8
+#define MANY_NEW 24
 /* The number of longer words that are merged together in a block; more are merged one by one. */
 #define MOST_MANY 64
 

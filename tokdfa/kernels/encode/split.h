@@ -59,45 +59,61 @@ ALWAYS_INLINE int64_t leave_open(const tokdfa_splitting *splitting, const uint8_
     return first;
 }
 
+/* What a row of the hypotheses says of one of them. A row of eight is read at once, before it is known of which. */
+ALWAYS_INLINE uint8_t of_hypothesis(const uint8_t *row, int64_t width, uint64_t hypothesis) {
+    return width == 8 ? (uint8_t)(load_64(row) >> (8 * hypothesis & 63)) : row[hypothesis];
+}
+
+/* See `settle_stretch`. */
+ALWAYS_INLINE int64_t settle_rows(const uint8_t *event, const uint8_t *parent, int64_t width, uint8_t *actions,
+                                  int64_t n) {
+    uint64_t hypothesis = 0;
+    for (int64_t block = (n - 1) / WORD * WORD; block >= 0; block -= WORD) {
+        for (uint64_t open = high_bytes_backwards(actions + block); open; open &= open - 1) {
+            uint8_t *action = actions + block + WORD - 1 - __builtin_ctzll(open);
+            const int64_t row = (*action - UNSETTLED) * width;
+            *action = of_hypothesis(event + row, width, hypothesis);
+            hypothesis = of_hypothesis(parent + row, width, hypothesis);
+        }
+    }
+    return (int64_t)hypothesis;
+}
+
 /* Replace the unsettled actions of the first `n` symbols by events, given that there is one hypothesis after them;
    return the hypothesis before them. */
 ALWAYS_INLINE int64_t settle_stretch(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
-    const int64_t width = splitting->width;
-    const uint8_t *event = splitting->event, *parent = splitting->parent;
-    int64_t hypothesis = 0;
-    for (int64_t block = (n - 1) / WORD * WORD; block >= 0; block -= WORD) {
-        uint64_t open = high_bytes(actions + block);
-        while (open) {
-            const int64_t bit = 63 - leading_zeros(open);
-            const int64_t cell = (actions[block + bit] - UNSETTLED) * width + hypothesis;
-            open ^= (uint64_t)1 << bit;
-            actions[block + bit] = event[cell];
-            hypothesis = parent[cell];
-        }
-    }
-    return hypothesis;
+    return LIKELY(splitting->width == 8) ? settle_rows(splitting->event, splitting->parent, 8, actions, n)
+                                         : settle_rows(splitting->event, splitting->parent, splitting->width, actions, n);
 }
+
+/* The number of events that are written without checking how many there are. */
+#define EVENTS_AT_ONCE 16
 
 /* Append the events of `n` bytes to `out`; return their number. */
 ALWAYS_INLINE int64_t gather(const uint8_t *events, int64_t n, int64_t base, int64_t *out) {
     int64_t n_out = 0;
     for (int64_t block = 0; block < n; block += WORD) {
         uint64_t bits = small_bytes(events + block);
-        const int64_t n_bits = count_ones(bits);
+        const int64_t first = (base + block) << EVENT_BITS;
         int64_t *place = out + n_out;
-        n_out += n_bits;
-        if (LIKELY(n_bits <= 16 && n - block >= 16)) {
+        n_out += count_ones(bits);
+        if (UNLIKELY(second_bits(events + block))) {
+            for (; bits; bits &= bits - 1) {
+                const int64_t at = __builtin_ctzll(bits);
+                *place++ = (first + (at << EVENT_BITS)) | events[block + at];
+            }
+            continue;
+        }
+        const int64_t begins = first | TOKDFA_BEGINS;
+        if (LIKELY(n - block >= EVENTS_AT_ONCE)) {
             /* Without a branch for each: no predictor can know where pieces begin. */
-            for (int i = 0; i < 16; i++) {
-                const int64_t at = block + trailing_zeros(bits);
-                place[i] = (base + at) << EVENT_BITS | events[at];
+            for (int i = 0; i < EVENTS_AT_ONCE; i++) {
+                *place++ = begins + (trailing_zeros(bits) << EVENT_BITS);
                 bits &= bits - 1;
             }
-        } else {
-            for (; bits; bits &= bits - 1) {
-                const int64_t at = block + __builtin_ctzll(bits);
-                *place++ = (base + at) << EVENT_BITS | events[at];
-            }
+        }
+        for (; bits; bits &= bits - 1) {
+            *place++ = begins + (trailing_zeros(bits) << EVENT_BITS);
         }
     }
     return n_out;

@@ -157,7 +157,7 @@ ALWAYS_INLINE void merge_together(const uint64_t *rules, int64_t n_rules, uint32
 /* Prefetch the first ids that `finish_word` writes. */
 ALWAYS_INLINE void prefetch_ids(const uint32_t *word, int n_lanes, uint64_t starts, const int32_t *ids) {
     for (int i = 0; i < AT_ONCE; i++) {
-        const int64_t lane = starts ? __builtin_ctzll(starts) : 0;
+        const int64_t lane = trailing_zeros(starts) & (n_lanes - 1);
         PREFETCH(ids + word[n_lanes + lane]);
         starts &= starts - 1;
     }
@@ -170,7 +170,7 @@ ALWAYS_INLINE int64_t finish_word(const uint32_t *word, int n_lanes, uint64_t st
     const uint32_t *tokens = word + n_lanes;
     for (int i = 0; i < AT_ONCE; i++) {
         /* Where no more begin, this is the first lane. */
-        const int64_t lane = starts ? __builtin_ctzll(starts) : 0;
+        const int64_t lane = trailing_zeros(starts) & (n_lanes - 1);
         out[i] = ids[tokens[lane]];
         starts &= starts - 1;
     }
