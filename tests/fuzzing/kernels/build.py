@@ -19,7 +19,10 @@ sys.path.append(str(ROOT / "tokdfa" / "kernels" / "backend"))
 
 from compile import BuildError, compile_objects, compiler_of_this_machine  # noqa: E402
 
-TARGETS = ("walk", "search", "encode", "train", "wordpiece", "dfa", "normalization", "unigram", "guiding")
+TARGETS = (
+    "walk", "search", "encode", "documents", "train", "wordpiece", "dfa", "normalization", "unigram", "guiding",
+    "replacing",
+)  # fmt: skip
 CHECKED = ["-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
 # What the targets themselves are compiled with; they are the judges, so nothing may be dubious in them either.
 OWN = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]

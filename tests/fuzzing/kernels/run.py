@@ -15,7 +15,7 @@ from tests.fuzzing.kernels.build import TARGETS
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 # No input is longer: long enough for the blocks of the walk and the shelf of the memory, and quick to run.
-MOST_BYTES = dict.fromkeys(TARGETS, 512) | {"encode": 1024, "wordpiece": 768}
+MOST_BYTES = dict.fromkeys(TARGETS, 512) | {"encode": 1024, "documents": 1024, "wordpiece": 768}
 # So much of a corpus is committed, the inputs that find the most first.
 KEPT_BYTES = 48 << 10
 # Totals are written after each slice, so that little is lost if the machine goes away.

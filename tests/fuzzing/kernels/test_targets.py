@@ -33,11 +33,11 @@ def test_nothing_that_was_kept_fails(target: str, driver: Path) -> None:
     assert done.stdout.startswith(f"{target}: {n_inputs} inputs"), done.stdout
     n_failing = int(done.stdout.split(", ")[1].split()[0])
     # These take no memory of their own.
-    assert (n_failing > 20) == (target not in ("walk", "normalization")), done.stdout
+    assert (n_failing > 20) == (target not in ("walk", "documents", "normalization", "replacing")), done.stdout
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_corpora_are_small(target: str) -> None:
     sizes = [path.stat().st_size for path in (CORPORA / target).iterdir()]
-    assert 50 < len(sizes) < 500
+    assert 40 < len(sizes) < 500
     assert sum(sizes) <= KEPT_BYTES
