@@ -97,16 +97,23 @@ def all_moves(machine: SearchPlan) -> list[Struct]:
     return [kernels.machine_of(text, forward, back, known) for known in moves]
 
 
-def matches_of(machine: SearchPlan, known: Struct, ids: list[int], chunks: list[int]) -> list[Match]:
-    """Search ids that come in ever longer chunks, all of them kept."""
+def matches_of(
+    machine: SearchPlan, known: Struct, ids: list[int], chunks: list[int], n_lines: int | None = None
+) -> list[Match]:
+    """Search ids that come in ever longer chunks, all of them kept, with few lines for what is remembered if wanted."""
     search = machine.begin()
     find = search.all if machine.wants_all else search.leftmost
+    if n_lines is not None:
+        assert not next(iter(find(known, np.empty(0, dtype=np.int32), 0))).size
+        assert search.at.n_steps > 8 * n_lines
+        search.at.n_steps = 8 * n_lines
     found = []
     for stop in [*(stop for stop in chunks if stop < len(ids)), len(ids)]:
         options = run.FINAL if stop == len(ids) else 0
         for block in find(known, np.array(ids[:stop], dtype=np.int32), options):
             found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
-    machine.end(search)
+    if n_lines is None:
+        machine.end(search)
     return found
 
 
@@ -158,11 +165,34 @@ def test_by_definition(
     chunks = sorted(data.draw(st.lists(st.integers(0, len(ids)), max_size=3)))
     for known in all_moves(machine):
         assert matches_of(machine, known, ids, chunks) == expected
+        if known.pointer.moves.n_runs:
+            assert matches_of(machine, known, ids, chunks, n_lines=1) == expected
         if not wants_all:
             done, step = data.draw(st.integers(0, len(ids))), data.draw(st.integers(1, 5))
             assert matches_in_copy(machine, known, ids, done, step, len(ids)) == (expected, 0)
             room = data.draw(st.integers(1, 9))
             assert matches_in_copy(machine, known, ids, 0, step, room, found.longest)[0] == expected
+
+
+@pytest.mark.parametrize("n_lines", [None, 1, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_many_pairs_are_remembered(seed: int, n_lines: int | None) -> None:
+    """They are told apart, whether each has room or pairs that came before must make some."""
+    dice = np.random.default_rng(seed)
+
+    def strings(n: int, longest: int) -> list[str]:
+        return sorted({"".join(dice.choice([*"abc"], size)) for size in dice.integers(1, longest + 1, n)})
+
+    tokens, words = strings(200, 5), [word for word in strings(100, 9) if len(word) > 4]
+    vocabulary = Vocabulary([token.encode() for token in tokens])
+    machine = SearchPlan(finder(words, "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
+    ids = dice.integers(0, len(tokens), 6000).tolist()
+    expected = matches_of(machine, machine.bytewise, ids, [])
+    assert len(expected) > 500
+    known = all_moves(machine)[-1]
+    assert known.pointer.moves.n_runs
+    # What was remembered in the first half is used in the other one.
+    assert matches_of(machine, known, ids, [len(ids) // 2], n_lines) == expected
 
 
 @pytest.mark.parametrize("wrong", [-1, 2, -(1 << 31), (1 << 31) - 1])

@@ -96,8 +96,8 @@ typedef struct {
     /* For searches for all matches: where those that end at one place begin. */
     int64_t *starts;
     int64_t n_starts;
-    /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first. Of at_rest.h or
-       by_class.h: the stretch at hand, and room for what is found out about it. */
+    /* Of at_rest.h: pairs of states and tokens that are remembered, 2^k lines of them, all -1 at first; there are no more
+       than 2^(k + 24) pairs. Of at_rest.h or by_class.h: the stretch at hand, and room for what is found out about it. */
     int64_t *steps;
     int64_t n_steps;
     int64_t stretch_begin, stretch_end, run;

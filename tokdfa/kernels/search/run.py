@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.search.tables import TOLD
 
-__all__ = ["ALIGNED", "FINAL", "Search", "copying_of"]
+__all__ = ["ALIGNED", "FINAL", "Search", "copying_of", "n_lines"]
 
 ALIGNED, FINAL = 1, 2
 """Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
@@ -22,9 +24,10 @@ _MORE_MATCHES = 1
 _ROOM = 1 << 14
 # The number of entries for what was read in vain beyond the end of a match.
 _MEMORY = 1 << 14
-# The number of lines for pairs of a state and a token that are remembered; a line has eight numbers, two pairs. Long
-# lists of words lead to some ten thousand pairs, of which hardly any three may share a line.
-_LINES, _LINE = 1 << 17, 8
+# The number of lines for pairs of a state and a token that are remembered, unless more pairs than that share a tag; see
+# at_rest.h. A line has eight numbers, four pairs. Long lists of words lead to some ten thousand pairs, of which hardly
+# any five may share a line, and all of which have to stay in the second-level cache.
+_LINES, _LINE, _TAGS = 1 << 15, 8, 1 << 24
 # Room for what is noted about a stretch of tokens; see at_rest.h.
 _STRETCHES = 8 * (1024 + 66)
 _STARTS = 1 << 10
@@ -63,6 +66,17 @@ def copying_of(
     if not 0 <= done <= len(source) or step < 1:
         raise TypeError("these are not places in the ids")
     return Struct("tokdfa_copying", source=source, limit=limit, step=step, done=done, filled=filled, longest=longest)
+
+
+def n_lines(n_pairs: int) -> int:
+    """Return the number of lines for so many pairs of a state and a token: a line and a tag tell them apart.
+
+    Examples
+    --------
+    >>> [n_lines(n) for n in (1, 1 << 39, (1 << 39) + 1)]
+    [32768, 32768, 65536]
+    """
+    return max(_LINES, 1 << ((n_pairs - 1) // _TAGS).bit_length())
 
 
 class Search:
@@ -179,7 +193,10 @@ class Search:
         """Make ready for another chunk of ids."""
         at = self.at
         if machine.pointer.moves.n_runs and not at.n_steps:
-            self._struct.set("steps", np.full(_LINES * _LINE, -1, dtype=np.int64))
+            n_states = machine.pointer.forward.n_told // len(TOLD)
+            steps = pages.zeros(n_lines(n_states * (machine.pointer.text.n_starts - 1)) * _LINE, np.int64)
+            steps[:] = -1
+            self._struct.set("steps", steps)
         at.run = at.stretch_begin = at.stretch_end = 0
         at.more = _MORE_MATCHES
 
