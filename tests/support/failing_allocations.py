@@ -135,8 +135,9 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
 
     def unigram() -> Use:
         scores, ids = np.array([-1.0, -1.5, -2.0]), np.arange(1, 4, dtype=np.int32)
+        pieces = np.frombuffer(b"aabb", np.uint8), np.array([0, 1, 3, 4]), 0
         made = partial(
-            unigram_tables, [b"a", b"ab", b"b"], scores, ids, unknown=(0, -9.0), byte_ids=None, single=False,
+            unigram_tables, pieces, scores, ids, unknown=(0, -9.0), byte_ids=None, single=False,
             rounded_late=False, restarts=False, has_words=False,
         )  # fmt: skip
         return lambda: int(made().pointer.n_cells)

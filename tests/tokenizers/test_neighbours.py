@@ -101,7 +101,8 @@ def test_of_scores_that_are_equal() -> None:
         every = ["".join(word) for n in (2, 3, 4) for word in product("ab", repeat=n)]
         words = ["a", "b", *source.sample(every, source.randint(2, 7))]
         normal = {word: (number, -float(source.randrange(3))) for number, word in enumerate(words)}
-        tokenizer = Tokenizer(Contents(format="sentencepiece", **over_scored(normal, {}, "here")))
+        columns = np.arange(len(words), dtype=np.int32), np.array([score for _, score in normal.values()])
+        tokenizer = Tokenizer(Contents(format="sentencepiece", **over_scored(words, *columns, {}, "here")))
         of = neighbours(tokenizer)
         scores = [score for word, (_, score) in normal.items() if len(word) > 1]
         met["equal"] += len({*scores}) < len(scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -370,7 +370,7 @@ class UnigramTokenizer(AnyTokenizer):
         unknown = (model.unknown, model.unknown_score, model.arithmetic, model.byte_ids)
         settings = (self.pretokenizer and self.pretokenizer.splitting, self.spells_bytes, self.rewriting)
         found = (self.finds_specials, sorted(map(repr, self.specials)))
-        return model.pieces, scores, tuple(model.is_found.tolist()), repr((unknown, settings, found))
+        return tuple(model.pieces), scores, tuple(model.is_found.tolist()), repr((unknown, settings, found))
 
     def __repr__(self) -> str:
         return f"<UnigramTokenizer from {self.format}: {self.sizes['pieces']} pieces, {self.n_ids} ids>"
@@ -379,7 +379,7 @@ class UnigramTokenizer(AnyTokenizer):
 class _Strings:
     """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
-    def __init__(self, pieces: tuple[str, ...], specials: tuple[Special, ...], n_ids: int) -> None:
+    def __init__(self, pieces: Sequence[str], specials: tuple[Special, ...], n_ids: int) -> None:
         self._pieces = pieces
         self._specials = specials
         self._n_ids = n_ids

@@ -12,7 +12,6 @@ from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.normalizer_borders import after_border, border, is_known
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer, SpaceAfter
-from tokdfa.tokenizers.unigram_texts import has_inner_spaces
 from tokdfa.unicode.normalization import spaces
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def why_not_cut(
             return "a space is put after texts"
         if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces:
             return "spaces are not visible to the model"
-        if has_inner_spaces(model):
+        if model.has_inner_spaces:
             return "a piece has a space that does not begin it"
         return None
     if not splits_at_spaces(splitting):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
-from tokdfa.unigram.model import UnigramModel
 from tokdfa.unigram.segmenter import Segmenter
 from tokdfa.unigram.texts import TextSegmenter
 
-__all__ = ["has_inner_spaces", "text_segmenter"]
+__all__ = ["text_segmenter"]
 
 
 def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
     """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
-    if not segmenter.model.is_single or has_inner_spaces(segmenter.model):
+    if not segmenter.model.is_single or segmenter.model.has_inner_spaces:
         return None
     if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
         return None
@@ -32,8 +29,3 @@ def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextS
         puts_space=normalizer.puts_space,
         trims_spaces=normalizer.trims_spaces,
     )
-
-
-def has_inner_spaces(model: UnigramModel) -> bool:
-    """Return whether a piece that is found in texts has a visible space that does not begin it."""
-    return any(SPACE in model.pieces[id][1:] for id in np.flatnonzero(model.is_found).tolist())

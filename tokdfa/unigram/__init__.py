@@ -3,7 +3,8 @@
 Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant) and `viterbi` (the
 segmentation by definition, the oracle), then `segmenter` (the compiled one). `lattice` has the ways through the pieces
 of a text, and compares two of them; `scores` is what comes of it. `texts` normalizes and segments in one pass, and
-`accepted` judges streams word by word; `character_rules` are the rules of a character table.
+`accepted` judges streams word by word; `character_rules` and `piece_texts` are
+rules and pieces as arrays.
 
 The two libraries run the same recurrence from left to right, and of equal sums the one whose last piece is longest
 wins. SentencePiece rounds each sum to 32 bits and adds up a whole text, so that a piece may depend on how much text is

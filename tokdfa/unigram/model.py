@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Float64Array, running_sum
+from tokdfa.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, running_sum
 from tokdfa.kernels.spelling.order import sort_words
+from tokdfa.kernels.spelling.spell import spell
+from tokdfa.unigram.piece_texts import PieceTexts
 
-__all__ = ["Arithmetic", "UnigramModel", "unknown_score"]
+__all__ = ["Arithmetic", "FoundWords", "UnigramModel", "unknown_score"]
 
 Arithmetic: TypeAlias = Literal["sentencepiece", "sentencepiece 0.2.1", "tokenizers"]
 
 _PENALTY = 10.0
+
+
+class FoundWords(NamedTuple):
+    """Pieces ascending by their bytes: piece i is ``text[offsets[i] : offsets[i + 1] - gap]``, and has an id."""
+
+    text: Uint8Array
+    offsets: Int64Array
+    gap: int
+    ids: Int32Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +35,8 @@ class UnigramModel:
 
     Attributes
     ----------
-    pieces : tuple of str
-        The piece of each id.
+    pieces : sequence of str
+        The piece of each id; a tuple, or `PieceTexts`.
     scores : float64 array, one entry an id
         What each piece adds to a sum. For SentencePiece these are values of 32 bits, except those of user-defined
         pieces up to version 0.2.1.
@@ -44,7 +55,7 @@ class UnigramModel:
         The id of each byte, -1 for none, if unknown characters become their bytes.
     """
 
-    pieces: tuple[str, ...]
+    pieces: Sequence[str]
     scores: Float64Array
     is_found: BoolArray
     unknown: int | None
@@ -63,15 +74,26 @@ class UnigramModel:
         return self.arithmetic == "sentencepiece 0.2.1"
 
     @property
-    def bytes_of_found(self) -> tuple[list[bytes], npt.NDArray[np.int32]]:
-        """The pieces that are found in texts, in UTF-8 and ascending, and their ids."""
-        ids = np.flatnonzero(self.is_found)
-        encoded = [self.pieces[id].encode("utf-8") for id in ids.tolist()]
-        if not encoded:
-            return [], ids.astype(np.int32)
-        offsets = running_sum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
-        order = sort_words(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets, 0)
-        return [encoded[place] for place in order.tolist()], ids[order].astype(np.int32)
+    def found_words(self) -> FoundWords:
+        """The pieces that are found in texts, ascending by their bytes."""
+        pieces, ids = PieceTexts.of(self.pieces), np.flatnonzero(self.is_found).astype(np.int32)
+        if not len(ids):
+            return FoundWords(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64), pieces.gap, ids)
+        text, lengths = spell(pieces.text, pieces.offsets, ids)
+        offsets = running_sum(lengths)
+        order = sort_words(text, offsets, pieces.gap)
+        text, lengths = spell(text, offsets, order)
+        return FoundWords(text, running_sum(lengths), pieces.gap, ids[order])
+
+    @property
+    def has_inner_spaces(self) -> bool:
+        """Whether a piece that is found in texts has a visible space that does not begin it."""
+        pieces = PieceTexts.of(self.pieces)
+        text = pieces.text
+        first, second, third = (text[place : len(text) - 2 + place] for place in range(3))
+        spaces = np.flatnonzero((first == 0xE2) & (second == 0x96) & (third == 0x81))
+        places = np.searchsorted(pieces.offsets, spaces, "right") - 1
+        return bool((self.is_found[places] & (pieces.offsets[places] != spaces)).any())
 
 
 def unknown_score(least: float, *, single: bool) -> float:

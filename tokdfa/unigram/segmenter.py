@@ -26,9 +26,6 @@ from tokdfa.unigram.model import UnigramModel
 __all__ = ["BEGINNING", "Before", "Segmenter"]
 
 
-_SPACE = "\u2581".encode()
-
-
 class Segmenter:
     """The segmentation of texts with a model. Threads may share it; each has a room of its own.
 
@@ -58,20 +55,20 @@ class Segmenter:
 
     def __init__(self, model: UnigramModel) -> None:
         self.model = model
-        pieces, ids = model.bytes_of_found
-        size = sum(map(len, pieces))
+        words = model.found_words
+        size = len(words.text) - words.gap * len(words.ids)
         if size > LARGEST_TRIE:
             raise LimitExceededError(f"the pieces have more than {LARGEST_TRIE} bytes", value=size)
         self.tables = unigram_tables(
-            pieces,
-            model.scores[ids],
-            ids,
+            (words.text, words.offsets, words.gap),
+            model.scores[words.ids],
+            words.ids,
             unknown=(NO_UNKNOWN if model.unknown is None else model.unknown, model.unknown_score),
             byte_ids=None if model.byte_ids is None else np.array(model.byte_ids, dtype=np.int32),
             single=model.is_single,
             rounded_late=model.is_rounded_late,
             restarts=not model.is_single,
-            has_words=not model.is_single or not any(_SPACE in piece[1:] for piece in pieces),
+            has_words=not model.is_single or not model.has_inner_spaces,
         )
         self._own = threading.local()
 

@@ -2,8 +2,8 @@
 
 Read `vocabulary` and `maxmatch` (the algorithm by definition, the oracle), then `trie` and `linmaxmatch` (*Fast
 WordPiece Tokenization*, Algorithms 1 and 2) and `end_to_end` (whole texts in one pass, with `normalizer` and `codes`;
-`words` are the entries as arrays, `llama_cpp` is the normalizer of llama.cpp, `strips` is for added tokens that take
-white space along).
+`words` and `entry_texts` are entries as arrays, `llama_cpp` is the normalizer of llama.cpp, `strips` is for added
+tokens that take white space along).
 `language` is the automaton of correct tokenizations of words, `stream` that of whole streams. `difference` finds a
 shortest text on which two tokenizers differ.
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from tokdfa.errors import AlphabetError
 from tokdfa.guesses import Guided
+from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.words import Words
 
 __all__ = ["WordPieceVocabulary"]
@@ -33,7 +34,7 @@ class WordPieceVocabulary(Guided):
 
     Parameters
     ----------
-    entries : iterable of str, or mapping of str to int
+    entries : iterable of str, mapping of str to int, or EntryTexts
         The entries in the order of their ids, or with their ids. If an iterable has equal entries, the last one counts,
         as in BERT's own reader, and the ids of the others have no entry.
     prefix : str, optional
@@ -63,16 +64,30 @@ class WordPieceVocabulary(Guided):
 
     def __init__(
         self,
-        entries: Iterable[str] | Mapping[str, int],
+        entries: Iterable[str] | Mapping[str, int] | EntryTexts,
         *,
         prefix: str = "##",
         unknown: str = "[UNK]",
         longest_word: int | None = 100,
         opening: str = "",
     ) -> None:
-        self._ids: dict[str, int] = {}
-        self._entries: dict[int, str] = {}
+        if longest_word is not None and longest_word < 0:
+            raise AlphabetError(
+                "the length of the longest word must not be negative", value=longest_word, hint="None means no limit"
+            )
+        self._texts: EntryTexts | None = None
         self.duplicates: tuple[tuple[str, int], ...] = ()
+        if isinstance(entries, EntryTexts):
+            self._texts = entries
+        else:
+            self._read(entries)
+        self.prefix = prefix
+        self.unknown = unknown
+        self.longest_word = longest_word
+        self.opening = opening
+
+    def _read(self, entries: Iterable[str] | Mapping[str, int]) -> None:
+        self._ids, self._entries = {}, {}
         lost = []
         pairs: Iterable[tuple[Any, Any]]
         pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
@@ -92,22 +107,23 @@ class WordPieceVocabulary(Guided):
                 del self._entries[self._ids[entry]]
             self._ids[entry] = number
             self._entries[number] = entry
-        if longest_word is not None and longest_word < 0:
-            raise AlphabetError(
-                "the length of the longest word must not be negative", value=longest_word, hint="None means no limit"
-            )
         self.duplicates = tuple(lost)
-        self.prefix = prefix
-        self.unknown = unknown
-        self.longest_word = longest_word
-        self.opening = opening
 
     def __getstate__(self) -> _State:
         return self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word, self.opening
 
     def __setstate__(self, state: _State) -> None:
         self._ids, self.duplicates, self.prefix, self.unknown, self.longest_word, self.opening = state
-        self._entries = {number: entry for entry, number in self._ids.items()}
+        self._texts = None
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        assert self._texts is not None
+        return self._texts.as_dict()
+
+    @cached_property
+    def _entries(self) -> dict[int, str]:
+        return {number: entry for entry, number in self._ids.items()}
 
     @cached_property
     def beginnings(self) -> dict[str, int]:
@@ -122,7 +138,7 @@ class WordPieceVocabulary(Guided):
     @cached_property
     def words(self) -> tuple[Words, Words]:
         """The strings that can begin a word, without the opening, and those that can continue it, as arrays."""
-        entries = Words.of(self._ids, self._ids.values())
+        entries = Words.of(self._ids, self._ids.values()) if self._texts is None else self._texts.as_words()
         return entries.after(self.opening), entries.after(self.prefix)
 
     def _after(self, sign: str) -> dict[str, int]:
@@ -143,7 +159,7 @@ class WordPieceVocabulary(Guided):
     @property
     def unknown_id(self) -> int | None:
         """The id of the unknown token; None if the vocabulary lacks it."""
-        return self._ids.get(self.unknown)
+        return self.id(self.unknown)
 
     def unknown_word(self, word: str, where: str | None = None) -> int:
         """Return the id of the unknown token, for `word`, which has no tokenization.
@@ -166,10 +182,12 @@ class WordPieceVocabulary(Guided):
     @property
     def n_ids(self) -> int:
         """One more than the largest id; 0 when there are no entries."""
-        return max(self._entries, default=-1) + 1
+        return 1 + (max(self._entries, default=-1) if self._texts is None else int(self._texts.ids.max()))
 
     def id(self, entry: str) -> int | None:
         """Return the id of `entry`, or None."""
+        if self._texts is not None and "_ids" not in vars(self):
+            return self._texts.id(entry)
         return self._ids.get(entry)
 
     def entry(self, number: int) -> str | None:
@@ -194,7 +212,7 @@ class WordPieceVocabulary(Guided):
         return self._ids.items()
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._ids if self._texts is None else self._texts.ids)
 
     def __contains__(self, entry: object) -> bool:
         return entry in self._ids

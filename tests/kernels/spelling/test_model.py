@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokdfa.kernels.spelling.model import read_model
+from tokdfa.kernels.spelling.model import NOWHERE, read_model
 
 LARGEST = 1 << 24
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6)
@@ -57,7 +57,7 @@ def put(top: Any, found: dict[str, Any]) -> Any:
 def check(data: bytes) -> bool:
     """Check what is read of a file, and return whether it is read."""
     found = read_model(data, LARGEST)
-    if found is None:
+    if found is None or found.merges == NOWHERE:
         return False
     text, ends = found.text.tobytes(), found.offsets.tolist()
     words = [text[start : end - 1].decode("utf-8") for start, end in pairwise(ends)]
@@ -150,3 +150,79 @@ def test_the_largest_id_is_checked() -> None:
         with pytest.raises(ValueError, match=r"is no largest id$"):
             read_model(MODEL.encode(), largest)
     assert read_model(b"", LARGEST) is None
+
+
+def test_a_vocabulary_without_rules() -> None:
+    found = read_model(b'{"model": {"vocab": {"a": 3, "b": 1}, "type": "WordPiece"}}', LARGEST)
+    assert found is not None
+    assert (found.text.tobytes(), found.ids.tolist(), found.merges, found.scores) == (b"a\0b\0", [3, 1], NOWHERE, None)
+    assert read_model(b'{"model": {"merges": []}}', LARGEST) is None
+
+
+SCORED = '{"model": {"vocab": [["a", -1.25], [ "\\u00e9" , 3 ] ,["b",0.5e-3]]}}'
+
+
+def scores_of(text: str) -> list[tuple[int, int, int]] | None:
+    found = read_model(text.encode(), LARGEST, scored=True)
+    if found is None:
+        return None
+    assert found.scores is not None
+    assert found.ids.tolist() == [*range(len(found.ids))]
+    return [*zip(*(part.tolist() for part in found.scores), strict=True)]
+
+
+def test_a_vocabulary_with_scores() -> None:
+    assert scores_of(SCORED) == [(125, -2, 1), (3, 0, 0), (5, -4, 0)]
+    found = read_model(SCORED.encode(), LARGEST, scored=True)
+    assert found is not None
+    assert found.text.tobytes().decode() == "a\0é\0b\0"
+    assert SCORED[found.vocab[0] : found.vocab[1]] == SCORED[SCORED.index("[") : SCORED.rindex("]") + 1]
+    # One is not read as the other.
+    assert read_model(SCORED.encode(), LARGEST) is None
+    assert read_model(MODEL.encode(), LARGEST, scored=True) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [
+        ("-0", (0, 0, 1)),
+        ("0.0", (0, -1, 0)),
+        ("18446744073709551615", ((1 << 64) - 1, 0, 0)),
+        ("1.8446744073709551615", ((1 << 64) - 1, -19, 0)),
+        ("1E+308", (1, 308, 0)),
+        ("1e-308", (1, -308, 0)),
+        ("10e-0308", None),
+        ("18446744073709551616", None),
+        ("1.8446744073709551616", None),
+        *((odd, None) for odd in ("1e309", "1e-309", "1e99999", "1e9999999999", "0.1e-308", "", "-", "01", "1.", ".5")),
+        *(
+            (odd, None)
+            for odd in ("1e", "1e+", "+1", "NaN", "1 2", "0x1", "null", '"1"', "true", "--1", "1.5.5", "[1]")
+        ),
+    ],
+)
+def test_numbers(number: str, read: tuple[int, int, int] | None) -> None:
+    assert scores_of(SCORED.replace("-1.25", number)) == (None if read is None else [read, (3, 0, 0), (5, -4, 0)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"a"', '""'),
+        ('"a"', '"\\u0000"'),
+        ('["a", -1.25]', '["a"]'),
+        ('["a", -1.25]', '["a", -1.25, 0]'),
+        ('["a", -1.25]', '{"a": -1.25}'),
+        ('["a", -1.25]', '"a"'),
+        ('["a", -1.25],', ""),
+        ("3 ] ,", "3 ]"),
+        ("3 ] ,", "3 ],,"),
+        ("]]}", "],]}"),
+        ("]]}", "]}"),
+    ],
+)
+def test_odd_rows_are_not_read(old: str, new: str) -> None:
+    is_shorter = (old, new) == ('["a", -1.25],', "")
+    assert (scores_of(SCORED.replace(old, new)) is None) != is_shorter
+    for end in range(len(SCORED)):
+        assert scores_of(SCORED[:end]) is None

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 from support.seeds import seeds
 
+import tokdfa
 from tests.evidence.tally import Tally
+from tokdfa import UnigramTokenizer
 from tokdfa.tokenizers.formats.decimals import as_serde_json
+from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE
 
 
 def numbers(drawn: random.Random, n: int) -> list[str]:
@@ -35,6 +39,18 @@ def check(spelled: list[str]) -> int:
     fields = '{"version":"1.0","added_tokens":[],"model":{"type":"Unigram","unk_id":0,"vocab":[' + rows + "]}}"
     read = [score for _, score in json.loads(Tokenizer.from_str(fields).to_str())["model"]["vocab"]]
     assert [as_serde_json(text) for text in spelled] == read
+    # All at once, as far as they are written plainly and are scores.
+    scores = [(text, score) for text, score in zip(spelled, read, strict=True) if abs(score) <= LARGEST_SCORE]
+    for at in range(0, len(scores), 8):
+        rows = scores[at : at + 8]
+        model = {"type": "Unigram", "unk_id": 0, "vocab": [[str(number), 0] for number in range(len(rows))]}
+        file = json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model})
+        for number, (text, _) in enumerate(rows):
+            file = file.replace(f'["{number}", 0]', f'["{number}", {text}]')
+        tokenizer = tokdfa.load(file.encode())
+        assert isinstance(tokenizer, UnigramTokenizer)
+        found = tokenizer.model.scores
+        assert found.tobytes() == np.array([score for _, score in rows]).tobytes()
     return sum(float(text) != score for text, score in zip(spelled, read, strict=True))
 
 

@@ -11,10 +11,11 @@ import pytest
 from support import random_files
 from support.seeds import seeds
 from support.tokenizer_files import as_bytes, tokenizer_json
+from support.unigrams import any_tokenizers, changed_tokenizers
 
 import tokdfa
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.formats.plain_model import read_plain
+from tokdfa.tokenizers.formats.plain_model import read_plain, read_plain_words
 
 
 def slowly(data: bytes) -> bytes:
@@ -38,7 +39,8 @@ def _answer(data: bytes) -> object:
         tokenizer = tokdfa.load(data)
     except FileFormatError as error:
         return type(error), str(error)
-    return tokenizer.made_of, tokenizer.token_to_id.tolist(), tokenizer.specials
+    numbers = tokenizer.token_to_id.tolist() if isinstance(tokenizer, tokdfa.Tokenizer) else tokenizer.n_ids
+    return tokenizer.made_of, numbers, tokenizer.specials
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,66 @@ def test_equal_words_are_found() -> None:
     assert read_plain(data, Path("x")) is None
     with pytest.raises(FileFormatError, match=r"^<bytes>, \$\.model\.vocab: a duplicate key in an object: 'b'$"):
         tokdfa.load(data)
+
+
+@pytest.mark.parametrize(
+    ("make", "scored"),
+    [(random_files.wordpiece_file, False), (changed_tokenizers, True), (any_tokenizers, True)],
+)
+def test_random_files_without_rules(make: Any, scored: bool, tmp_path: Path) -> None:
+    n_plain = n_loaded = 0
+    for seed in seeds(30):
+        data = as_bytes(make(random.Random(seed)))
+        n_plain += read_plain_words(data, tmp_path, float, scored=scored) is not None
+        assert read_plain_words(slowly(data), tmp_path, float, scored=scored) is None
+        assert _answer(data) == _answer(slowly(data))
+        n_loaded += not isinstance(_answer(data)[0], type)  # type: ignore[index]
+    assert n_plain > 10
+    assert n_loaded > 5
+
+
+WORDS = {"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9}
+BERT = {
+    "normalizer": {
+        "type": "BertNormalizer",
+        **dict.fromkeys(("clean_text", "handle_chinese_chars", "lowercase"), True),
+        "strip_accents": None,
+    },
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+}
+
+
+@pytest.mark.parametrize(
+    "vocab",
+    [
+        {"?": 0, "a": 1},
+        {"?": 7, "a": 1, "##a": 3},
+        {"?": 0, "a": 0},
+        {"?": 0, "": 1},
+        {"?": 0, "\0": 1},
+        {"?": 0, "\ud800": 1},
+        {"?": 0, "a": -1},
+        {"?": 0, "a": True},
+        {"?": 0, "a": 1.5},
+        {"?": 0, "a": 1 << 28},
+        {},
+        None,
+        [],
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"merges": []}, {"max_input_chars_per_word": -1}, {"unk_token": "none"}])
+def test_word_pieces(vocab: Any, more: dict[str, Any]) -> None:
+    data = json.dumps({"version": "1.0", **BERT, "model": {"vocab": vocab, **WORDS, **more}}).encode()
+    assert _answer(data) == _answer(slowly(data))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [["a", -1], ["?", -1], ["", -1], ["\0", 0], ["a"], ["a", "1"], ["a", None], ["a", 1e300], ["a", -1e999], "a", {}],
+)
+@pytest.mark.parametrize("more", [{}, {"unk_id": 5}, {"byte_fallback": True}, {"merges": None}])
+def test_scored_pieces(row: Any, more: dict[str, Any]) -> None:
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], row, ["b", -1.5]], **more}
+    data = json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}).encode()
+    assert _answer(data) == _answer(slowly(data))

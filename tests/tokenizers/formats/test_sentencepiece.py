@@ -138,8 +138,12 @@ def test_documents_are_judged_each_for_itself(byte_fallback: bool, tmp_path: Pat
 
 def test_without_the_packages_that_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.model"
-    path.write_bytes(sentencepieces.trained("identity", True))
+    data = sentencepieces.trained("identity", True)
     monkeypatch.setitem(sys.modules, "google.protobuf.message", None)
+    # They are needed for what is not written plainly only.
+    path.write_bytes(data)
+    assert tokdfa.load(path).encode("the").tolist()
+    path.write_bytes(data + b"\x1a\0")
     with pytest.raises(UnsupportedFeatureError, match=r"needs more packages.*pip install 'tokdfa\[sentencepiece\]'"):
         tokdfa.load(path)
 

@@ -35,17 +35,22 @@ void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t *offsets, c
 /* The byte that separates words, and the parts of rules, that are read from a file. */
 enum { TOKDFA_BETWEEN_WORDS = 0 };
 
-/* A tokenizer.json and what is read of it: words with their ids, each followed by the separator; and rules, as strings
-   or as pairs of strings, each followed by the separator. The places of both in the file, from the bracket to the byte
+/* A tokenizer.json and what is read of it: words with their ids, each followed by the separator; or, if it is scored,
+   words with their scores, which are digits * 10^powers, with a sign; and rules, as strings or as pairs of strings, each
+   followed by the separator. The places of both in the file, from the bracket to the byte
    after the other one. It belongs to one thread. */
 typedef struct {
     const uint8_t *data;
     int64_t n_data;
     int64_t largest_id;
     int64_t most_ids;
+    int64_t is_scored;
     uint8_t *words;
     int64_t *offsets;
     int32_t *ids;
+    uint64_t *digits;
+    int32_t *powers;
+    uint8_t *signs;
     uint8_t *rules;
     int64_t n_ids;
     int64_t n_rules;
@@ -76,8 +81,28 @@ typedef struct {
     int64_t n_bytes;
 } tokdfa_charsmap;
 
+/* The pieces of a SentencePiece model, each followed by a zero byte, with scores and kinds; and what else is in the model.
+   It belongs to one thread. */
+enum { TOKDFA_LONGEST_SPELLING = 1024, TOKDFA_NORMAL_PIECE = 1, TOKDFA_MOST_KINDS = 6 };
+
+typedef struct {
+    const uint8_t *data;
+    int64_t n_data;
+    int64_t most;
+    uint8_t *text;
+    int64_t *offsets;
+    double *scores;
+    uint8_t *kinds;
+    uint8_t *left;
+    int64_t n_pieces;
+    int64_t n_left;
+} tokdfa_piece_list;
+
+int64_t tokdfa_read_pieces(tokdfa_piece_list *list);
 int64_t tokdfa_read_charsmap(tokdfa_charsmap *map);
 int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap, int32_t *order);
+enum { TOKDFA_HAS_WORDS = 1, TOKDFA_HAS_RULES = 2, TOKDFA_MOST_POWERS = 308 };
+
 int64_t tokdfa_read_model(tokdfa_model_text *model);
 int64_t tokdfa_enter_words(const tokdfa_word_table *table);
 void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets, int64_t n,

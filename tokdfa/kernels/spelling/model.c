@@ -267,6 +267,83 @@ static const uint8_t *take_vocabulary(tokdfa_model_text *model, const uint8_t *a
     }
 }
 
+/* Read a number and write it as digits and a power of ten; NULL if they do not fit, or it is none. */
+static const uint8_t *take_score(const uint8_t *at, const uint8_t *end, tokdfa_model_text *model) {
+    uint64_t digits = 0;
+    int32_t power = 0, exponent = 0;
+    const bool is_negative = at < end && *at == '-';
+    at += is_negative;
+    for (int part = 0; part < 2; part++) {
+        const uint8_t *begin = at;
+        for (; at < end && *at >= '0' && *at <= '9'; at++) {
+            const uint64_t digit = *at - '0';
+            if (digits > (UINT64_MAX - digit) / 10) {
+                return NULL;
+            }
+            digits = 10 * digits + digit;
+            power -= part;
+        }
+        if (at == begin || (!part && *begin == '0' && at - begin > 1)) {
+            return NULL;
+        }
+        if (part || at == end || *at != '.') {
+            break;
+        }
+        at++;
+    }
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        const bool is_small = at < end && *at == '-';
+        at += at < end && (*at == '-' || *at == '+');
+        const uint8_t *begin = at;
+        for (; at < end && *at >= '0' && *at <= '9' && at - begin < 4; at++) {
+            exponent = 10 * exponent + (*at - '0');
+        }
+        if (at == begin || at - begin == 4) {
+            return NULL;
+        }
+        power += is_small ? -exponent : exponent;
+    }
+    if (power > TOKDFA_MOST_POWERS || power < -TOKDFA_MOST_POWERS) {
+        return NULL;
+    }
+    model->digits[model->n_ids] = digits;
+    model->powers[model->n_ids] = power;
+    model->signs[model->n_ids] = is_negative;
+    return at;
+}
+
+/* Read a vocabulary with scores, pairs of a word and a number, given the place after its bracket. There is one word or
+   more, and none is empty; their ids are their places. */
+static const uint8_t *take_scored(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end) {
+    uint8_t *to = model->words;
+    for (;;) {
+        const uint8_t *begin = to;
+        at = after_byte(at, end, '[');
+        if (!at || at == end || *at != '"' || model->n_ids == model->most_ids) {
+            return NULL;
+        }
+        at = take_string(at + 1, end, &to);
+        if (!at || to - begin == 1) {
+            return NULL;
+        }
+        at = after_byte(at, end, ',');
+        at = at ? take_score(at, end, model) : NULL;
+        at = at ? after_byte(at, end, ']') : NULL;
+        if (!at) {
+            return NULL;
+        }
+        model->ids[model->n_ids] = (int32_t)model->n_ids;
+        model->offsets[++model->n_ids] = to - model->words;
+        if (at == end || (*at != ',' && *at != ']')) {
+            return NULL;
+        }
+        if (*at++ == ']') {
+            return at;
+        }
+    }
+}
+
 /* Read a rule as two strings. */
 static const uint8_t *take_pair(const uint8_t *at, const uint8_t *end, uint8_t **to) {
     for (int part = 0; part < 2; part++) {
@@ -338,9 +415,10 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
         }
         if (!is_model && *at == '{' && is_named(key, after, "model")) {
             at = take_members(model, at + 1, end, true);
-        } else if (is_model && *at == '{' && !model->vocab_end && is_named(key, after, "vocab")) {
+        } else if (is_model && *at == (model->is_scored ? '[' : '{') && !model->vocab_end &&
+                   is_named(key, after, "vocab")) {
             model->vocab_begin = at - model->data;
-            at = take_vocabulary(model, at + 1, end);
+            at = (model->is_scored ? take_scored : take_vocabulary)(model, at + 1, end);
             model->vocab_end = at ? at - model->data : 0;
         } else if (is_model && *at == '[' && !model->merges_end && is_named(key, after, "merges")) {
             model->merges_begin = at - model->data;
@@ -359,11 +437,15 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
     }
 }
 
-/* Read both parts. There is room for as many bytes of words, and of rules, as the file has, for `most_ids` ids and for
-   one offset more. Returns whether both are there and written plainly. */
+/* Read both parts, or the one of them that there is. There is room for as many bytes of words, and of rules, as the file
+   has, for `most_ids` ids, or scores, and for one offset more. Returns which of them are there, and written plainly; 0 if
+   one is not. */
 TOKDFA_DOOR int64_t tokdfa_read_model(tokdfa_model_text *model) {
     const uint8_t *end = model->data + model->n_data, *at = after_byte(model->data, end, '{');
     model->n_ids = model->n_rules = model->n_rule_bytes = model->in_pairs = model->offsets[0] = 0;
     model->vocab_begin = model->vocab_end = model->merges_begin = model->merges_end = 0;
-    return at && take_members(model, at, end, false) && model->vocab_end && model->merges_end;
+    if (!at || !take_members(model, at, end, false)) {
+        return 0;
+    }
+    return (model->vocab_end ? TOKDFA_HAS_WORDS : 0) | (model->merges_end ? TOKDFA_HAS_RULES : 0);
 }

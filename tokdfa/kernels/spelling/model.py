@@ -6,16 +6,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib
 
-__all__ = ["SEPARATOR", "ModelText", "read_model"]
+__all__ = ["NOWHERE", "SEPARATOR", "ModelText", "Scores", "read_model"]
 
 SEPARATOR = 0
 """The byte after each word, and after each part of a rule; no word that is read contains it."""
 
+NOWHERE = (0, 0)
+"""The place of a part that is not there."""
+
 # A word of one byte, its quotation marks, a colon, a digit and a comma.
 _LEAST_ENTRY = 6
+
+
+class Scores(NamedTuple):
+    """Numbers as they are written: ``digits * 10 ** powers``, negative where there is a sign.
+
+    Attributes
+    ----------
+    digits : uint64 array
+    powers : int32 array
+        From -308 to 308.
+    signs : uint8 array
+    """
+
+    digits: Uint64Array
+    powers: Int32Array
+    signs: Uint8Array
 
 
 class ModelText(NamedTuple):
@@ -28,18 +47,22 @@ class ModelText(NamedTuple):
         follows it. None is empty; there may be equal ones.
     ids : int32 array
         Their ids.
+    scores : Scores or None
+        Their scores, if that is what they have; the ids are then their places.
     rules : uint8 array
         The rules as strings, or the parts of rules, each followed by the separator.
     n_rules : int
     in_pairs : bool
         Whether the rules are pairs of strings.
     vocab, merges : pairs of int
-        The first byte of each, which is a bracket, and the byte after the other bracket.
+        The first byte of each, which is a bracket, and the byte after the other bracket; `NOWHERE` for rules that
+        are not there.
     """
 
     text: Uint8Array
     offsets: Int64Array
     ids: Int32Array
+    scores: Scores | None
     rules: Uint8Array
     n_rules: int
     in_pairs: bool
@@ -47,7 +70,7 @@ class ModelText(NamedTuple):
     merges: tuple[int, int]
 
 
-def read_model(data: bytes, largest_id: int) -> ModelText | None:
+def read_model(data: bytes, largest_id: int, *, scored: bool = False) -> ModelText | None:
     """Read the members ``vocab`` and ``merges`` of the member ``model`` of a JSON object: O(n).
 
     What is outside them is skipped, and not checked: the file is JSON if it is with an empty object and an empty array
@@ -58,13 +81,15 @@ def read_model(data: bytes, largest_id: int) -> ModelText | None:
     data : bytes
     largest_id : int
         The largest id that is read: less than 2**31, and not negative.
+    scored : bool
+        Whether the vocabulary is an array of words with scores.
 
     Returns
     -------
     ModelText or None
-        None if one of them is not there, or is anything but a vocabulary of words and ids and a list of strings, or of
-        pairs of strings; if it is not UTF-8, has half of a surrogate pair or U+0000, or an empty word; or if a word is
-        missing altogether.
+        None if there is no vocabulary; if it is anything but one of words and ids, or scores, or the rules anything but
+        a list of strings, or of pairs of strings; if something is not UTF-8, or has half of a surrogate pair or U+0000,
+        or an empty word; if a word is missing altogether, or a score has too many digits.
 
     Raises
     ------
@@ -73,19 +98,26 @@ def read_model(data: bytes, largest_id: int) -> ModelText | None:
     """
     if not 0 <= largest_id < 1 << 31:
         raise ValueError(f"{largest_id} is no largest id")
-    most = len(data) // _LEAST_ENTRY + 1
+    most = min(len(data) // _LEAST_ENTRY, largest_id) + 1
     # What is not written to takes no memory.
     words, rules = (np.empty(len(data) + 1, dtype=np.uint8) for _ in range(2))
     offsets, ids = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.int32)
+    n_scores = most if scored else 1
+    digits, powers = np.empty(n_scores, dtype=np.uint64), np.empty(n_scores, dtype=np.int32)
+    signs = np.empty(n_scores, dtype=np.uint8)
     model = Struct(
         "tokdfa_model_text",
         data=np.frombuffer(data or b"\0", dtype=np.uint8),
         n_data=len(data),
         largest_id=largest_id,
         most_ids=most,
+        is_scored=scored,
         words=words,
         offsets=offsets,
         ids=ids,
+        digits=digits,
+        powers=powers,
+        signs=signs,
         rules=rules,
         **dict.fromkeys(
             (
@@ -95,13 +127,15 @@ def read_model(data: bytes, largest_id: int) -> ModelText | None:
             0,
         ),
     )
-    if not lib.tokdfa_read_model(model.pointer):
+    if not lib.tokdfa_read_model(model.pointer) & lib.TOKDFA_HAS_WORDS:
         return None
     found = model.pointer
+    n = found.n_ids
     return ModelText(
-        words[: int(offsets[found.n_ids])],
-        offsets[: found.n_ids + 1],
-        ids[: found.n_ids],
+        words[: int(offsets[n])],
+        offsets[: n + 1],
+        ids[:n],
+        Scores(digits[:n], powers[:n], signs[:n]) if scored else None,
         rules[: found.n_rule_bytes],
         found.n_rules,
         bool(found.in_pairs),

@@ -74,7 +74,7 @@ BEGINNING = Before()
 
 
 def unigram_tables(
-    pieces: Sequence[bytes],
+    pieces: tuple[Uint8Array, Int64Array, int],
     scores: Float64Array,
     ids: Int32Array,
     *,
@@ -89,8 +89,9 @@ def unigram_tables(
 
     Parameters
     ----------
-    pieces : sequence of bytes
-        Valid UTF-8, not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
+    pieces : uint8 array, int64 array and int
+        A text, offsets and a gap: piece i is ``text[offsets[i] : offsets[i + 1] - gap]``. Valid UTF-8, not empty,
+        distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
     scores : float64 array, ids : int32 array
         Of each piece. The scores are finite, and so are the sums of any texts.
     unknown : int and float
@@ -106,9 +107,9 @@ def unigram_tables(
     has_words : bool
         Whether no piece has U+2581 but at its beginning, or sums restart, so that words are remembered.
     """
-    if sum(map(len, pieces)) > LARGEST_TRIE:
-        raise ValueError(f"the pieces have {sum(map(len, pieces))} bytes")
-    cells, keys = packed_trie(pieces)
+    if len(pieces[0]) > 2 * LARGEST_TRIE:
+        raise ValueError(f"the pieces have {len(pieces[0])} bytes")
+    cells, keys = packed_trie_of(*pieces)
     ends = keys >= 0
     scores_of = np.zeros(len(keys), dtype=np.float64)
     ids_of = np.full(len(keys), -1, dtype=np.int32)

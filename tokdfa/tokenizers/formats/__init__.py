@@ -6,12 +6,12 @@ neither: the `encodings` of tiktoken, or what was meant. `reading` then calls th
 `tekken`, `tiktoken`, `sentencepiece`, `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or
 `gguf` (with `gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape,
 `contents`, or refuses with the line or the JSON path. `specials` adds the special tokens that a rank file lacks.
-Shared: `json_text` (strict JSON with places), `decimals` (numbers as serde_json reads them), `plain_model` (the large
-parts of a tokenizer.json, in compiled code), `spelled_ids` (vocabularies as written), `pairs` (the rules as written),
-`pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied),
-`ranks` (rules out of ranked words), `scored` (rules out of words with scores), `lint` (what is odd in a file),
-`charsmap` (SentencePiece's table of characters).
-Used by: `tokenizers.loading`.
+Shared: `json_text` (strict JSON with places), `decimals` (numbers as serde_json reads them), `plain_model`,
+`plain_sentencepiece` (the large parts of a tokenizer.json, in compiled code), `spelled_ids` (vocabularies as
+written), `pairs` (the rules as written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json),
+`left_out` (what of it is read and not applied), `ranks` (rules out of ranked words), `scored` (rules out of words
+with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters). Used by:
+`tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.
 """

@@ -205,7 +205,13 @@ def _sentencepiece(head: GGUFHead) -> Contents:
     splits = head.boolean("tokenizer.ggml.add_space_prefix", default=True)
     return Contents(
         format="gguf",
-        **over_scored(normal, byte_tokens, head.place("tokenizer.ggml.tokens")),
+        **over_scored(
+            [*normal],
+            np.array([id for id, _ in normal.values()], dtype=np.int32),
+            np.array([score for _, score in normal.values()], dtype=np.float64),
+            byte_tokens,
+            head.place("tokenizer.ggml.tokens"),
+        ),
         fallback=Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256))),
         rewriting=Rewriting(
             SentencePieceNormalizer(None, splits, trims_spaces=False, shows_spaces=True),

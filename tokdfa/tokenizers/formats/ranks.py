@@ -180,7 +180,15 @@ def _find_late_pairs(
     words: dict[int, list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
 ) -> None:
     """Fill in the pairs of words made through a part that is not stronger, by merging the word completely."""
-    products = {(u, v): product for u, v, product in splits.tolist()}
+    # Only what the symbols of these words can be merged to is looked up.
+    is_near = np.zeros(n + len(left), dtype=np.bool_)
+    is_near[[symbol for tokens in words.values() for symbol in tokens]] = True
+    while True:
+        near = splits[is_near[splits[:, 0]] & is_near[splits[:, 1]]]
+        if is_near[near[:, 2]].all():
+            break
+        is_near[near[:, 2]] = True
+    products = {(u, v): product for u, v, product in near.tolist()}
     for i, tokens in words.items():
         while len(tokens) > 2:
             pairs = ((products.get(pair), at) for at, pair in enumerate(pairwise(tokens)))

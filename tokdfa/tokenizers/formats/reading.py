@@ -13,6 +13,7 @@ from tokdfa.tokenizers.formats.files import content
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.json_text import JsonObject
+    from tokdfa.tokenizers.formats.plain_model import PlainWords
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
@@ -90,24 +91,35 @@ def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
 
 def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
     # A plain search first, because it is much faster; decoders and tokens may have these names as well.
-    if any(kind in data for kind in (b'"WordPiece"', b'"Unigram"')):
+    names = [name for name in ("WordPiece", "Unigram") if f'"{name}"'.encode("ascii") in data]
+    if names:
         from tokdfa.tokenizers.formats.decimals import as_serde_json
         from tokdfa.tokenizers.formats.json_text import parse_object
+        from tokdfa.tokenizers.formats.plain_model import read_plain_words
 
         # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
-        top = parse_object(data, path, number=float if of_object else as_serde_json)
-        kind = _kind_of_model(top)
-        if kind == "WordPiece":
-            from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
-
-            return read_wordpiece_json(top)
-        if kind == "Unigram":
-            from tokdfa.tokenizers.formats.unigram import read_unigram_json
-
-            return read_unigram_json(top)
+        number = float if of_object else as_serde_json
+        for name in names:
+            plain = read_plain_words(data, path, number, scored=name == "Unigram")
+            if plain is not None and _kind_of_model(plain.top) == name:
+                return _read_kind(plain.top, plain, of_object)
+        top = parse_object(data, path, number=number)
+        if _kind_of_model(top) in names:
+            return _read_kind(top, None, of_object)
     from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
 
     return read_tokenizer_json(data, path)
+
+
+def _read_kind(top: JsonObject, plain: PlainWords | None, of_object: bool) -> AnyContents:
+    """Read a tokenizer.json with a WordPiece or Unigram model, and its vocabulary from `plain` if that is given."""
+    if _kind_of_model(top) == "WordPiece":
+        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+
+        return read_wordpiece_json(top, plain)
+    from tokdfa.tokenizers.formats.unigram import read_unigram_json
+
+    return read_unigram_json(top, plain, of_object=of_object)
 
 
 def _kind_of_model(top: JsonObject) -> str | None:

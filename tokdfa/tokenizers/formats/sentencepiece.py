@@ -9,34 +9,41 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tokdfa.arrays import Float64Array, Uint8Array
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
+from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, Settings, read_plain_model
 from tokdfa.tokenizers.formats.scored import over_scored
+from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer, SpaceAfter
 from tokdfa.unigram.model import UnigramModel, unknown_score
+from tokdfa.unigram.piece_texts import PieceTexts
 
 __all__ = ["read_sentencepiece"]
 
 _LONGEST_PIECE = 1024
 _MOST_PREFIXES = 64
-_SURFACE = " \u2047 "
 _UNIGRAM, _BPE = 1, 2
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 
 
 class _Pieces(NamedTuple):
-    """The pieces of a model by type, each with its id, and with its score if it merges."""
+    """The pieces of a model by id, their scores and kinds; and those of other kinds than normal, with their ids."""
 
-    normal: dict[str, tuple[int, float]]
+    words: Vocabulary
+    scores: Float64Array
+    kinds: Uint8Array
     unknown: tuple[str, int]
     control: dict[str, int]
     user_defined: dict[str, int]
     byte: dict[str, int]
-    unused: dict[str, int]
 
 
 def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
@@ -47,31 +54,24 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     FileFormatError
         If it is not such a model, or the library would refuse it.
     UnsupportedFeatureError
-        If it is neither BPE nor Unigram, or asks for something that is not modelled exactly; or if the packages that
-        read it are missing.
+        If it is neither BPE nor Unigram, or asks for something that is not modelled exactly; or if it is not written
+        plainly, and the packages that read it are missing.
     """
-    model = _parse(data, path)
-    for part in ("trainer_spec", "normalizer_spec"):
-        # The library takes its defaults, Unigram above all, for a model that was cut short.
-        if not model.HasField(part):
-            raise FileFormatError("the model has no such part: it is not whole", where=f"{path}, {part}")
-    trainer, normalizer = model.trainer_spec, model.normalizer_spec
-    is_unigram = trainer.model_type == _UNIGRAM
-    if trainer.model_type not in (_UNIGRAM, _BPE):
-        name = trainer.ModelType.Name(trainer.model_type)
-        raise UnsupportedFeatureError(
-            "only BPE and Unigram models can be read", value=name, where=f"{path}, trainer_spec.model_type"
-        )
-    if model.denormalizer_spec.precompiled_charsmap:
-        where = f"{path}, denormalizer_spec"
-        raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
-    pieces = _read_pieces(model, path, is_unigram)
-    contents = {} if is_unigram else _over_pieces(pieces, path)
+    plain = read_plain_model(data)
+    words = None if plain is None else _sound_words(plain)
+    if plain is None or words is None:
+        message = _parse(data, path)
+        settings = _settings(message, path)
+        words, scores, kinds = _read_pieces(message, path, settings.is_unigram)
+    else:
+        settings, scores, kinds = plain.settings, plain.pieces.scores, plain.pieces.kinds
+    pieces = _by_kind(words, scores, kinds)
+    _check(pieces, settings.byte_fallback, path)
+    contents = {} if settings.is_unigram else _over_pieces(pieces, path)
     rules = None
-    blob = normalizer.precompiled_charsmap
-    if blob:
-        rules = read_charsmap(blob, f"{path}, normalizer_spec.precompiled_charsmap")
-    trims = bool(normalizer.remove_extra_whitespaces)
+    if settings.charsmap:
+        rules = read_charsmap(settings.charsmap, f"{path}, normalizer_spec.precompiled_charsmap")
+    trims = settings.trims
     if trims:
         text = rules.first_with("  ") if rules else None
         text = next((piece for piece in pieces.user_defined if "  " in piece), None) if text is None else text
@@ -80,25 +80,83 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
             raise UnsupportedFeatureError("two spaces in a row are not modelled here", value=text, where=where)
     table = None
     if rules:
-        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(blob).hexdigest())
-    puts = bool(normalizer.add_dummy_prefix)
-    surface = _text(trainer, "unk_surface", f"{path}, trainer_spec") if trainer.HasField("unk_surface") else _SURFACE
-    is_suffix = bool(trainer.treat_whitespace_as_suffix)
-    usual = SentencePieceNormalizer(table, puts and not is_suffix, trims, bool(normalizer.escape_whitespaces))
+        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(settings.charsmap).hexdigest())
+    puts = settings.puts
+    usual = SentencePieceNormalizer(table, puts and not settings.is_suffix, trims, settings.escapes)
     rewriting = Rewriting(
-        SpaceAfter(usual) if puts and is_suffix else usual,
+        SpaceAfter(usual) if puts and settings.is_suffix else usual,
         # A space that is put after texts stays, but the decoder drops one from their beginning all the same.
-        (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], surface),),
+        (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], settings.surface),),
     )
-    if not is_unigram:
+    if not settings.is_unigram:
         return Contents(**{**contents, "rewriting": rewriting})
     return UnigramContents(
         format="sentencepiece",
-        model=_unigram(pieces, len(model.pieces), path),
+        model=_unigram(pieces, path),
         user_defined=tuple(pieces.user_defined.values()),
         specials=tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
         rewriting=rewriting,
     )
+
+
+def _settings(model: Any, path: Path) -> Settings:
+    """Return the settings of a model that was parsed."""
+    for part in ("trainer_spec", "normalizer_spec"):
+        # The library takes its defaults, Unigram above all, for a model that was cut short.
+        if not model.HasField(part):
+            raise FileFormatError("the model has no such part: it is not whole", where=f"{path}, {part}")
+    trainer, normalizer = model.trainer_spec, model.normalizer_spec
+    if trainer.model_type not in (_UNIGRAM, _BPE):
+        name = trainer.ModelType.Name(trainer.model_type)
+        raise UnsupportedFeatureError(
+            "only BPE and Unigram models can be read", value=name, where=f"{path}, trainer_spec.model_type"
+        )
+    if model.denormalizer_spec.precompiled_charsmap:
+        where = f"{path}, denormalizer_spec"
+        raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
+    return Settings(
+        is_unigram=trainer.model_type == _UNIGRAM,
+        byte_fallback=bool(trainer.byte_fallback),
+        is_suffix=bool(trainer.treat_whitespace_as_suffix),
+        surface=_text(trainer, "unk_surface", f"{path}, trainer_spec") if trainer.HasField("unk_surface") else SURFACE,
+        charsmap=bytes(normalizer.precompiled_charsmap),
+        puts=bool(normalizer.add_dummy_prefix),
+        trims=bool(normalizer.remove_extra_whitespaces),
+        escapes=bool(normalizer.escape_whitespaces),
+    )
+
+
+def _sound_words(plain: PlainModel) -> Vocabulary | None:
+    """Return the words of pieces that are written plainly; None if anything is wrong with the pieces."""
+    text, offsets, scores, kinds, _ = plain.pieces
+    is_unigram, n_pieces = plain.settings.is_unigram, len(kinds)
+    try:
+        text.tobytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    largest = LARGEST_SCORE if is_unigram else np.finfo(np.float64).max
+    is_odd = (kinds == _NORMAL) & ~(np.abs(scores) <= largest)
+    if is_odd.any() or n_pieces > LARGEST_ID or np.count_nonzero(kinds == _UNKNOWN) != 1:
+        return None
+    if not is_unigram and (kinds == _UNUSED).any():
+        return None
+    table = WordTable(text, offsets, 1)
+    if table.again >= 0:
+        return None
+    return Vocabulary.of_text(Spellings(text, offsets), np.arange(n_pieces, dtype=np.int32), table)
+
+
+def _by_kind(words: Vocabulary, scores: Float64Array, kinds: Uint8Array) -> _Pieces:
+    (text, offsets), _ = words.words
+
+    def of(kind: int) -> dict[str, int]:
+        return {
+            text[offsets[id] : offsets[id + 1] - 1].tobytes().decode("utf-8"): id
+            for id in np.flatnonzero(kinds == kind).tolist()
+        }
+
+    (unknown,) = of(_UNKNOWN).items()
+    return _Pieces(words, scores, kinds, unknown, of(_CONTROL), of(_USER_DEFINED), of(_BYTE))
 
 
 def _parse(data: bytes, path: Path) -> Any:
@@ -140,7 +198,8 @@ def _text(message: Any, name: str, where: str) -> str:
     return text
 
 
-def _read_pieces(model: Any, path: Path, is_unigram: bool) -> _Pieces:
+def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, Float64Array, Uint8Array]:
+    """Return the words of the pieces of a model that was parsed, their scores and their kinds."""
     kinds = type(model.pieces[0])
     names = {kinds.UNKNOWN: "unknown", kinds.CONTROL: "control", kinds.USER_DEFINED: "user_defined", kinds.BYTE: "byte"}
     names |= {kinds.UNUSED: "unused"} if is_unigram else {}
@@ -177,31 +236,30 @@ def _read_pieces(model: Any, path: Path, is_unigram: bool) -> _Pieces:
         else:
             name, where = kinds.Type.Name(kind), f"{path}, pieces[{id}].type"
             raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=where)
-    pieces = _Pieces(
-        normal, ("", -1), others["control"], others["user_defined"], others["byte"], others.get("unused", {})
-    )
     if len(others["unknown"]) != 1:
         raise FileFormatError(
             "a model must have exactly one unknown piece", value=[*others["unknown"]], where=str(path)
         )
-    (unknown,) = others["unknown"].items()
-    _check(pieces, unknown[0], bool(model.trainer_spec.byte_fallback), path)
-    return pieces._replace(unknown=unknown)
-
-
-def _check(pieces: _Pieces, unknown: str, byte_fallback: bool, path: Path) -> None:
-    """Refuse pieces that the library refuses, or that are found where they are not intended."""
-    names: set[str] = set()
-    for group in (pieces.normal, pieces.control, pieces.user_defined, pieces.byte, {unknown: 0}, pieces.unused):
-        again = names.intersection(group)
+    seen: set[str] = set()
+    for names_of_kind in (set(normal), *map(set, others.values())):
+        again = seen & names_of_kind
         if again:
             raise UnsupportedFeatureError("a piece has two types", value=min(again), where=str(path))
-        names.update(group)
+        seen |= names_of_kind
+    texts = [piece.piece for piece in model.pieces]
+    words = Vocabulary(texts, np.arange(len(texts), dtype=np.int32), {text: id for id, text in enumerate(texts)})
+    scores = np.array([piece.score for piece in model.pieces], dtype=np.float64)
+    return words, scores, np.array([piece.type for piece in model.pieces], dtype=np.uint8)
+
+
+def _check(pieces: _Pieces, byte_fallback: bool, path: Path) -> None:
+    """Refuse pieces that the library refuses, or that are found where they are not intended."""
+    unknown, _ = pieces.unknown
     reserved = [text for text in (*pieces.control, unknown) if len(text) == 1]
     if reserved:
         raise UnsupportedFeatureError("a character that is a control piece", value=reserved[0], where=str(path))
     odd = [text for text in pieces.byte if byte_of(text) is None]
-    odd += names.intersection(BYTE_TOKENS).difference(pieces.byte)
+    odd += pieces.words.ids_of(BYTE_TOKENS).keys() - pieces.byte.keys()
     if odd or (len(pieces.byte) < 256 if byte_fallback else pieces.byte):
         what = "there must be byte pieces for all bytes or, without byte fallback, for none"
         raise FileFormatError(what, value=odd or len(pieces.byte), where=str(path))
@@ -217,31 +275,26 @@ def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
     fallback = Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256)))
     if not pieces.byte:
         fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
+    normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
+    words = [spelled[id] for id in normal.tolist()]
     return {
         "format": "sentencepiece",
-        **over_scored(pieces.normal, atoms, str(path)),
+        **over_scored(words, normal.astype(np.int32), pieces.scores[normal], atoms, str(path)),
         "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
         "atoms": tuple(pieces.user_defined),
         "fallback": fallback,
     }
 
 
-def _unigram(pieces: _Pieces, n_ids: int, path: Path) -> UnigramModel:
+def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:
     """Return the model of the pieces, with the scores that the library computes with."""
-    if not pieces.normal:
+    is_normal = pieces.kinds == _NORMAL
+    if not is_normal.any():
         raise UnsupportedFeatureError("a Unigram model without normal pieces is not modelled", where=str(path))
-    spelled = [""] * n_ids
-    scores = np.zeros(n_ids, dtype=np.float64)
-    is_found = np.zeros(n_ids, dtype=np.bool_)
-    name, unknown = pieces.unknown
-    for group in ({name: unknown}, pieces.control, pieces.user_defined, pieces.byte, pieces.unused):
-        for text, id in group.items():
-            spelled[id] = text
-    for text, (id, score) in pieces.normal.items():
-        spelled[id], scores[id], is_found[id] = text, score, True
-    of_normal = [score for _, score in pieces.normal.values()]
+    scores, is_found = np.where(is_normal, pieces.scores, 0.0), is_normal.copy()
     for text, id in pieces.user_defined.items():
         scores[id], is_found[id] = float(np.float32(0.1 * len(text.encode("utf-8")) - 0.1)), True
     byte_ids = tuple(pieces.byte.get(f"<0x{byte:02X}>", -1) for byte in range(256)) if pieces.byte else None
-    least = unknown_score(min(of_normal), single=True)
-    return UnigramModel(tuple(spelled), scores, is_found, unknown, least, "sentencepiece", byte_ids)
+    least = unknown_score(float(pieces.scores[is_normal].min()), single=True)
+    texts = PieceTexts(*pieces.words.words[0], 1)
+    return UnigramModel(texts, scores, is_found, pieces.unknown[1], least, "sentencepiece", byte_ids)

@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tokdfa.arrays import Float64Array
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.model import Scores
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.decimals import as_serde_json
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
 from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
@@ -24,6 +27,7 @@ from tokdfa.tokenizers.formats.tokenizer_json import (
     read_added_tokens,
 )
 from tokdfa.unigram.model import UnigramModel, unknown_score
+from tokdfa.unigram.piece_texts import PieceTexts
 
 __all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]
 
@@ -69,7 +73,7 @@ def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
     return replace(contents, model=replace(model, scores=scores, arithmetic="sentencepiece 0.2.1"))
 
 
-def read_unigram_json(top: JsonObject) -> UnigramContents:
+def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_object: bool = False) -> UnigramContents:
     """Read a tokenizer.json with a Unigram model.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
@@ -80,6 +84,10 @@ def read_unigram_json(top: JsonObject) -> UnigramContents:
     top : JsonObject
         The file, with the scores as the library has them in memory: of a file those that it reads, see
         :func:`~tokdfa.tokenizers.formats.decimals.as_serde_json`.
+    plain : PlainWords, optional
+        What has been read of it, if its vocabulary was written plainly; `top` then has an empty one.
+    of_object : bool
+        Whether a library has just written it, and its scores are to be read as they are written.
 
     Raises
     ------
@@ -93,7 +101,7 @@ def read_unigram_json(top: JsonObject) -> UnigramContents:
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
     check_prefix_once(top, splitting, normalizer)
-    model, vocabulary = _read_model(top)
+    model, vocabulary = _read_model(top, plain, of_object)
     specials = read_added_tokens(top, vocabulary, is_bytewise=is_bytewise)
     specials = normalized_specials(top, specials, normalizer, is_bytewise)
     check_strips(top, specials)
@@ -110,22 +118,70 @@ def read_unigram_json(top: JsonObject) -> UnigramContents:
     )
 
 
-def _read_model(top: JsonObject) -> tuple[UnigramModel, Vocabulary]:
+def _read_model(top: JsonObject, plain: PlainWords | None, of_object: bool) -> tuple[UnigramModel, Vocabulary]:
     model = top.object("model")
     if model is None:
         raise FileFormatError("the model is missing", where=top.place("model"))
-    rows = model.get("vocab", list)
     place = model.place("vocab")
-    if len(rows) > LARGEST_ID:
-        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(rows), where=place)
-    if not rows:
-        raise FileFormatError("the vocabulary has no pieces", where=place)
-    pieces, scores = _read_rows(rows, place)
+    pieces: Sequence[str]
+    if plain is not None and plain.scores is not None:
+        vocabulary, scores = plain.vocabulary, _as_numbers(plain.scores, of_object)
+        pieces = PieceTexts(*vocabulary.words[0], 1)
+        _check_scores(scores, place)
+    else:
+        pieces, scores, vocabulary = _read_vocabulary(model, place)
     unknown = model.get_or_none("unk_id", int)
     if unknown is not None and not 0 <= unknown < len(pieces):
         what = "the id of the unknown piece is that of no piece"
         raise FileFormatError(what, value=unknown, where=model.place("unk_id"))
     as_bytes = model.get("byte_fallback", bool, False)
+    names = [f"<0x{byte:02X}>" for byte in range(256)] if as_bytes else []
+    id_of = vocabulary.ids_of(names)
+    found = UnigramModel(
+        pieces,
+        scores,
+        np.ones(len(pieces), dtype=np.bool_) if plain else np.array([bool(piece) for piece in pieces], dtype=np.bool_),
+        unknown,
+        unknown_score(float(scores.min()), single=False),
+        "tokenizers",
+        tuple(id_of.get(name, -1) for name in names) if as_bytes else None,
+    )
+    return found, vocabulary
+
+
+def _as_numbers(scores: Scores, of_object: bool) -> Float64Array:
+    """Return scores as the library reads them, or as they are written by an object of it."""
+    if of_object:
+        rows = zip(scores.digits.tolist(), scores.powers.tolist(), strict=True)
+        values = np.fromiter((float(f"{digits}e{power}") for digits, power in rows), np.float64, len(scores.digits))
+    else:
+        # As decimals.as_serde_json does for one of them.
+        values = scores.digits.astype(np.float64)
+        powers = _POWERS[np.abs(scores.powers)]
+        with np.errstate(over="ignore"):
+            values = np.where(scores.powers < 0, values / powers, values * powers)
+    return np.where(scores.signs != 0, -values, values)
+
+
+_POWERS = np.array([float(f"1e{power}") for power in range(309)])
+
+
+def _check_scores(scores: Float64Array, place: str) -> None:
+    """Refuse scores that are too large."""
+    odd = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
+    if len(odd):
+        what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
+        raise FileFormatError(what, value=float(scores[odd[0]]), where=f"{place}[{odd[0]}][1]")
+
+
+def _read_vocabulary(model: JsonObject, place: str) -> tuple[tuple[str, ...], Float64Array, Vocabulary]:
+    """Return the pieces of a vocabulary, their scores, and the vocabulary."""
+    rows = model.get("vocab", list)
+    if len(rows) > LARGEST_ID:
+        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(rows), where=place)
+    if not rows:
+        raise FileFormatError("the vocabulary has no pieces", where=place)
+    pieces, scores = _read_rows(rows, place)
     id_of = {piece: id for id, piece in enumerate(pieces)}
     if len(id_of) < len(pieces):
         again = next(id for id, piece in enumerate(pieces) if id_of[piece] != id)
@@ -133,20 +189,10 @@ def _read_model(top: JsonObject) -> tuple[UnigramModel, Vocabulary]:
             "a duplicate piece", value=pieces[again], where=f"{place}[{id_of[pieces[again]]}]"
         )
     ids = np.arange(len(pieces), dtype=np.int32)
-    byte_ids = tuple(id_of.get(f"<0x{byte:02X}>", -1) for byte in range(256)) if as_bytes else None
-    found = UnigramModel(
-        tuple(pieces),
-        scores,
-        np.array([bool(piece) for piece in pieces], dtype=np.bool_),
-        unknown,
-        unknown_score(float(scores.min()), single=False),
-        "tokenizers",
-        byte_ids,
-    )
-    return found, Vocabulary(pieces, ids, id_of)
+    return tuple(pieces), scores, Vocabulary(pieces, ids, id_of)
 
 
-def _read_rows(rows: Sequence[Any], place: str) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _read_rows(rows: Sequence[Any], place: str) -> tuple[list[str], Float64Array]:
     """Return the pieces and the scores of a vocabulary."""
     pieces: list[str] = []
     scores = np.empty(len(rows), dtype=np.float64)
@@ -156,9 +202,7 @@ def _read_rows(rows: Sequence[Any], place: str) -> tuple[list[str], np.ndarray[t
         piece, score = row
         if isinstance(score, bool) or not isinstance(score, (int, float)):
             raise FileFormatError("a number is expected", value=score, where=f"{place}[{id}][1]")
-        if not abs(score) <= LARGEST_SCORE:
-            what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
-            raise FileFormatError(what, value=score, where=f"{place}[{id}][1]")
         pieces.append(piece)
         scores[id] = score if isinstance(score, float) else as_serde_json(str(score))
+    _check_scores(scores, place)
     return pieces, scores

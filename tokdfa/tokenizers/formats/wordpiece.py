@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -14,10 +14,12 @@ from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureErro
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8
 from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.unicode.normalization import spaces, tables
+from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
@@ -91,11 +93,17 @@ def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
     return BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
 
 
-def read_wordpiece_json(top: JsonObject) -> WordPieceContents:
+def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> WordPieceContents:
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
     out, and named.
+
+    Parameters
+    ----------
+    top : JsonObject
+    plain : PlainWords, optional
+        What has been read of it, if its vocabulary was written plainly; `top` then has an empty one.
 
     Raises
     ------
@@ -106,16 +114,19 @@ def read_wordpiece_json(top: JsonObject) -> WordPieceContents:
     """
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
-    vocabulary = _read_model(top)
+    vocabulary = _read_model(top, plain)
     normalizer = _read_normalizer(top)
     _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
     decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
     if decoder.get("prefix", str) != vocabulary.prefix:
         what = f"the model has the prefix {vocabulary.prefix!r}"
         raise UnsupportedFeatureError(what, value=decoder.fields["prefix"], where=decoder.place("prefix"))
-    entries = dict(vocabulary.items())
-    ids = np.fromiter(entries.values(), np.int32, len(entries))
-    specials = read_added_tokens(top, Vocabulary(list(entries), ids, entries), is_bytewise=False)
+    if plain is None:
+        entries = dict(vocabulary.items())
+        known = Vocabulary(list(entries), np.fromiter(entries.values(), np.int32, len(entries)), entries)
+    else:
+        known = plain.vocabulary
+    specials = read_added_tokens(top, known, is_bytewise=False)
     has_blanks = any(not spaces().isdisjoint(special.content) for special in specials)
     for index, special in enumerate(specials):
         # White space beside a token is no token itself, so taking it away changes offsets only; not so if it is in one.
@@ -137,21 +148,18 @@ def read_wordpiece_json(top: JsonObject) -> WordPieceContents:
     return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
 
 
-def _read_model(top: JsonObject) -> WordPieceVocabulary:
+def _read_model(top: JsonObject, plain: PlainWords | None) -> WordPieceVocabulary:
     model = top.object("model")
     if model is None:
         raise FileFormatError("the model is missing", where=top.place("model"))
     model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
-    entries = model.get("vocab", dict)
+    entries: Mapping[str, int] | EntryTexts
     place = model.place("vocab")
-    if not entries:
-        raise FileFormatError("the vocabulary has no tokens", where=place)
-    # What is wrong is looked for one by one only if something is.
-    is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
-    for entry, number in () if is_sound and _is_utf8(entries) else entries.items():
-        check_surrogates(entry, place)
-        if isinstance(number, int) and number > LARGEST_ID:
-            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
+    if plain is None:
+        entries = _read_entries(model, place)
+    else:
+        (words, _), table = plain.vocabulary.words, plain.vocabulary.table
+        entries = EntryTexts(*words, plain.vocabulary.ids, table)
     longest_word = model.get("max_input_chars_per_word", int)
     if longest_word < 0:
         raise FileFormatError(
@@ -166,6 +174,19 @@ def _read_model(top: JsonObject) -> WordPieceVocabulary:
         )
     except AlphabetError as error:
         raise FileFormatError(error.what, value=error.value, where=place) from None
+
+
+def _read_entries(model: JsonObject, place: str) -> dict[str, int]:
+    entries = model.get("vocab", dict)
+    if not entries:
+        raise FileFormatError("the vocabulary has no tokens", where=place)
+    # What is wrong is looked for one by one only if something is.
+    is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
+    for entry, number in () if is_sound and _is_utf8(entries) else entries.items():
+        check_surrogates(entry, place)
+        if isinstance(number, int) and number > LARGEST_ID:
+            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
+    return entries
 
 
 def _is_utf8(entries: Iterable[str]) -> bool:
