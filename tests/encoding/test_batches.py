@@ -63,12 +63,12 @@ def test_documents_in_order_whatever_the_threads(tokenizer: tokdfa.Tokenizer) ->
     assert (len(empty.ids), empty.offsets.tolist()) == (0, [0])
 
 
-@pytest.mark.parametrize("cut", [batches._cut, lambda texts: batches._gathered(iter(texts))])
+@pytest.mark.parametrize("cut", [lambda texts: batches._cut(texts, 2), lambda texts: batches._gathered(iter(texts))])
 @pytest.mark.parametrize("length", [1, 140, 1_000, 10_000, 300_000])
 def test_documents_of_every_length_go_to_the_threads_in_parcels(
     length: int, cut: Callable[[list[str]], Iterator[batches.Parcel]]
 ) -> None:
-    n = 3_000_000 // length
+    n = 6_000_000 // length
     texts = [str(i)[-length:].ljust(length) for i in range(n)]
     parcels = [(first, [*parcel[begin:end]]) for first, parcel, begin, end in cut(texts)]
     assert [first for first, _ in parcels] == [*accumulate((len(part) for _, part in parcels[:-1]), initial=0)]
@@ -79,18 +79,27 @@ def test_documents_of_every_length_go_to_the_threads_in_parcels(
     assert all(sum(map(len, part)) <= batches._PARCEL + 2 * most for _, part in parcels)
 
 
+@pytest.mark.parametrize(("n_threads", "n_parcels"), [(1, 4), (2, 8), (3, 12), (8, 16)])
+def test_the_fewer_the_documents_the_smaller_the_parcels_of_threads(n_threads: int, n_parcels: int) -> None:
+    parcels = [*batches._cut(["x" * 1_024] * 1_000, n_threads)]
+    assert abs(len(parcels) - n_parcels) <= 1
+    sizes = [end - begin for _, _, begin, end in parcels]
+    # Not all texts are looked at.
+    assert max(sizes) - min(sizes[:-1]) <= 4
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 999, 1_000, 5_000])
 def test_every_document_is_in_one_parcel(n: int) -> None:
     draw = random.Random(n)
     texts = ["x" * draw.choice([0, 0, 7, 500, 60_000]) for _ in range(n)]
     for given in (texts, tuple(texts), [""] * n, [0] * n):
-        found = [[*range(begin, end)] for first, _, begin, end in batches._cut(given) if first == begin]  # type: ignore[arg-type]
+        found = [[*range(begin, end)] for first, _, begin, end in batches._cut(given, 2) if first == begin]  # type: ignore[arg-type]
         assert [*chain(*found)] == [*range(n)]
         assert all(found)
 
 
 def test_few_documents_are_asked_for_at_a_time() -> None:
-    for length, most in ((100_000, 2), (100, 2 * batches._PARCEL // 100)):
+    for length, most in ((100_000, 3), (100, 2 * batches._PARCEL // 100)):
         asked: list[int] = []
         texts = (asked.append(i) or "a" * length for i in range(10_000))  # type: ignore[func-returns-value]
         next(batches._gathered(texts))

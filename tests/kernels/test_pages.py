@@ -35,6 +35,17 @@ def test_a_system_without_advice_or_room_has_zeros_as_well(monkeypatch: pytest.M
     assert pages.untouched(pages.LARGE_PAGE, np.uint8).sum() == 0
 
 
+@pytest.mark.parametrize("n", [0, 1, 9, 1 << 20])
+def test_arrays_that_share_pages_share_no_bytes(n: int) -> None:
+    wanted = [(n, np.uint32), (n, np.uint8), (0, np.int64), (3, np.int64)]
+    found = pages.zeros_together(*wanted)
+    assert [(len(array), array.dtype) for array in found] == wanted
+    assert all(array.flags.aligned and array.flags.c_contiguous and not array.any() for array in found)
+    for number, array in enumerate(found, 1):
+        array.fill(number)
+    assert all((array == number).all() for number, array in enumerate(found, 1))
+
+
 def test_room_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_freed", [0])
     for size in (0, 5, 1000, 1 << 20, pages._MOST_KEPT, pages._MOST_KEPT + 1, 1000):

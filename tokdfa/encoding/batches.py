@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
-# Documents go to the threads in parcels of about so many characters, so that small ones are worth the overhead, and
-# none waits long for the others at the end.
-_PARCEL = 1 << 17
+# Documents go to the threads in parcels of up to about so many characters, so that small ones are worth the overhead.
+_PARCEL = 1 << 18
+# No thread waits long for the others at the end: if documents are fewer, each thread gets so many smaller parcels, of
+# at least so many characters.
+_PARCELS_A_THREAD = 4
+_LEAST = 1 << 16
 # Not more than so many of them are asked for at a time, which may be slow to come.
 _AT_A_TIME = 256
 # Of more documents than this, not all are looked at to cut them into parcels.
@@ -124,17 +127,19 @@ def _iter_parcels(
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
-    parcels = _cut(texts) if isinstance(texts, list | tuple) else _gathered(iter(texts))
+    parcels = _cut(texts, n_threads) if isinstance(texts, list | tuple) else _gathered(iter(texts))
     return in_order(lambda parcel: _encode_parcel(tokenizer, *parcel), parcels, n_threads)
 
 
-def _cut(texts: Sequence[str]) -> Iterator[Parcel]:
+def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
     """Yield parcels of texts that are all there; the thread that encodes one is the first to look at all of them."""
     every = 1 + len(texts) // _SAMPLE
     lengths = _lengths(texts[::every])
     so_far = every * np.cumsum(lengths)
+    total = int(so_far[-1:].sum())
+    size = _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
     # Each parcel ends with the first text that makes it large enough.
-    ends = every * (1 + np.searchsorted(so_far, np.arange(_PARCEL, so_far[-1:].sum(), _PARCEL)))
+    ends = every * (1 + np.searchsorted(so_far, np.arange(size, total, size)))
     bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
     for first, stop in pairwise(bounds):
         if first < stop:

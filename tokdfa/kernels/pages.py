@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGE_PAGE", "empty", "untouched", "zeros"]
+__all__ = ["LARGE_PAGE", "empty", "untouched", "zeros", "zeros_together"]
 
 LARGE_PAGE = 1 << 21
 """The size in bytes of a large page of common processors."""
+
+_LINE = 64
+"""The size in bytes of a cache line, which is aligned for every type."""
 
 # The GNU C library takes what is larger than anything that was freed so far straight from the system, and gives it
 # back, so that each page is brought and cleared anew. It keeps what is not larger than this, in bytes.
@@ -42,6 +45,22 @@ def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         return np.zeros(n, dtype=dtype)
     begin = -np.frombuffer(room, dtype=np.uint8).ctypes.data % LARGE_PAGE
     return np.frombuffer(room, dtype=dtype, count=n, offset=begin)
+
+
+def zeros_together(*wanted: tuple[int, npt.DTypeLike]) -> list[npt.NDArray[Any]]:
+    """Return several arrays of zeros of these lengths and types, which share their pages; see :func:`zeros`.
+
+    Examples
+    --------
+    >>> [array.nbytes for array in zeros_together((3, np.uint8), (2, np.int64))]
+    [3, 16]
+    """
+    sizes = [n * np.dtype(dtype).itemsize for n, dtype in wanted]
+    # Each begins with a cache line.
+    ends = np.cumsum([-(-size // _LINE) * _LINE for size in sizes]).tolist()
+    room = zeros(ends[-1], np.uint8)
+    begins = [0, *ends[:-1]]
+    return [room[a : a + size].view(dtype) for a, size, (_, dtype) in zip(begins, sizes, wanted, strict=True)]
 
 
 def untouched(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

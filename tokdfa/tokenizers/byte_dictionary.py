@@ -8,13 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arrays import Int32Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 
 __all__ = ["ByteTokens", "CheckedDictionary", "in_order_of_mention"]
-
-Int32Array = Int32Array
 
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 
@@ -51,13 +49,17 @@ class ByteTokens(TokenAlphabet):
         """The 256 bytes."""
         return _BYTES
 
-    @property
-    def spelled(self) -> Spellings:
-        """The bytes of all tokens."""
-        tokens = self._tokens
-        text, offsets = tokens if isinstance(tokens, Spellings) else spellings(tokens)
+    def spelled_with(self, text: Uint8Array, offsets: Int64Array) -> Spellings:
+        """Return the bytes of all tokens, and of further words, which lie one after the other."""
+        tokens = self._tokens if isinstance(self._tokens, Spellings) else spellings(self._tokens)
         every = np.arange(256)
-        return Spellings(np.concatenate((every.astype(np.uint8), text)), np.concatenate((every, offsets + 256)))
+        # Written where they belong, because copies of a large vocabulary take time.
+        n = len(self)
+        places = np.empty(n + len(offsets), dtype=np.int64)
+        places[:256] = every
+        np.add(tokens.offsets, 256, out=places[256 : n + 1])
+        np.add(offsets, places[n], out=places[n:])
+        return Spellings(np.concatenate((every.astype(np.uint8), tokens.text, text)), places)
 
     @cached_property
     def _numbers(self) -> dict[Word, int]:  # type: ignore[override]

@@ -89,12 +89,11 @@ class NumberedTokens(AnyTokenizer):
             words: Iterable[Word] = (*alphabet, *self.extra_tokens)
             spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
             return spellings([*spelled, *self._foreign])
-        text, offsets = alphabet.spelled
         more = spellings([*cast("tuple[bytes, ...]", self.extra_tokens), *self._foreign])
-        text, offsets = np.concatenate((text, more.text)), np.concatenate((offsets, more.offsets[1:] + offsets[-1]))
-        for array in (text, offsets):
+        every = alphabet.spelled_with(*more)
+        for array in every:
             array.setflags(write=False)
-        return Spellings(text, offsets)
+        return every
 
     @cached_property
     def id_spellings(self) -> Spellings:

@@ -59,14 +59,11 @@ class ByteCode:
         Word i is ``text[offsets[i]:offsets[i + 1]]``.
         """
         # Alphabets from files have it in this form, and make words of it only for those who ask.
-        spelled = getattr(self._alphabet, "spelled", None)
-        if spelled is None:
-            words = self._alphabet if self._alphabet.kind == "bytes" else map(self.encode, self._alphabet)
-            return joined([*cast("Iterable[bytes]", words), *extra])
-        if not extra:
-            return spelled.text, spelled.offsets
-        text, offsets = joined(extra)
-        return np.concatenate((spelled.text, text)), np.append(spelled.offsets[:-1], spelled.offsets[-1] + offsets)
+        spelled_with = getattr(self._alphabet, "spelled_with", None)
+        if spelled_with is not None:
+            return cast("tuple[Uint8Array, Int64Array]", spelled_with(*joined(extra)))
+        words = self._alphabet if self._alphabet.kind == "bytes" else map(self.encode, self._alphabet)
+        return joined([*cast("Iterable[bytes]", words), *extra])
 
     def checked(self, text: Word | Iterable[str]) -> bytes:
         """Return the code of a word.

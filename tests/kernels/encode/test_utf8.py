@@ -16,15 +16,25 @@ from tokdfa.kernels.library import ffi
 
 @given(st.text())
 def test_it_is_the_utf8_of_the_string(text: str) -> None:
+    kept_utf8(text)
     for _ in range(2):
         found = kept_utf8(text)
         assert found is not None
         assert bytes(ffi.buffer(*found)) == text.encode()
 
 
+def test_it_is_kept_of_strings_that_come_again() -> None:
+    ascii, other, third = "nee", "n\u00e9e", "n\u00e9"
+    assert [kept_utf8(text) is None for text in (ascii, other, ascii, other, third, other)] == [
+        False, True, False, False, True, True,
+    ]  # fmt: skip
+
+
 def test_half_of_a_surrogate_pair_has_none() -> None:
+    half = "a\ud800"
+    assert kept_utf8(half) is None
     with pytest.raises(UnicodeEncodeError):
-        kept_utf8("a\ud800")
+        kept_utf8(half)
 
 
 def test_an_interpreter_may_lack_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32A
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.encode.rules import NO_NUMBER
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.pages import zeros
+from tokdfa.kernels.pages import zeros_together
 
 __all__ = [
     "BIRTH",
@@ -94,14 +94,14 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
     lib.tokdfa_size_words(*given, writable(sizes, np.int64))
     n_slots, n_filter, n_edges, n_ending = sizes.tolist()
-    words = Words(
-        zeros(n_slots, np.uint32),
-        zeros(2 * len(live), np.uint64),
-        np.zeros(n_filter, dtype=np.uint64),
-        np.full(n_edges, -1, dtype=np.int64),
-        np.full(n_ending, -1, dtype=np.int32),
-        np.zeros((len(live) if shorter else 0, RECORD), dtype=np.int32),
-    )
+    n_records = len(live) * RECORD if shorter else 0
+    slots, keys, bits, edges, ending, records = zeros_together(
+        (n_slots, np.uint32), (2 * len(live), np.uint64), (n_filter, np.uint64),
+        (n_edges, np.int64), (n_ending, np.int32), (n_records, np.int32),
+    )  # fmt: skip
+    edges.fill(-1)
+    ending.fill(-1)
+    words = Words(slots, keys, bits, edges, ending, records.reshape(-1, RECORD))
     tables = (
         readable(text, np.uint8),
         *given,

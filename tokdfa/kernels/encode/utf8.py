@@ -42,11 +42,16 @@ def _found_by() -> Callable[[list[str], int, int, int], int] | None:
 _find_utf8 = _found_by()
 
 
+# The address of the last string that was not ASCII.
+_last = [0]
+
+
 def kept_utf8(text: str) -> tuple[Any, int] | None:
-    """Return a pointer to the UTF-8 of a string and its length in bytes; None if the interpreter does not give it.
+    """Return a pointer to the UTF-8 of a string and its length in bytes; None if the caller is to convert it.
 
     Of ASCII it is the string itself. Of other strings CPython makes it once, and keeps it as long as the string; so a
-    text that is encoded again, or by another library, need not be converted again.
+    text that is encoded again, or by another library, need not be converted again. To make and keep it takes memory and
+    longer than converting it once, so that this is done when the same string is asked for again.
 
     Raises
     ------
@@ -55,11 +60,14 @@ def kept_utf8(text: str) -> tuple[Any, int] | None:
 
     Examples
     --------
-    >>> found = kept_utf8("n\u00e9e")
+    >>> found = kept_utf8("nee")
     >>> found is None or found[1]
-    4
+    3
     """
     if _as_utf8 is None:
+        return None
+    if not text.isascii() and _last[0] != id(text):
+        _last[0] = id(text)
         return None
     size = ctypes.c_ssize_t()
     address = _as_utf8(text, ctypes.byref(size))
