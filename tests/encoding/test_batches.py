@@ -170,3 +170,11 @@ def test_what_only_the_end_of_a_document_settles(tokenizer: tokdfa.Tokenizer) ->
     assert together is not None
     found = [together.ids[a:b].tolist() for a, b in pairwise(together.offsets.tolist())]
     assert found == [tokenizer.encode(text).tolist() for text in [*texts, *texts[::-1]]]
+
+
+def test_more_empty_documents_than_there_is_room_for() -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    texts = ["a man", *[""] * 40_000, "a single man", ""]
+    ids, offsets = tokdfa.encode_batch(tokenizer, texts, threads=1)
+    assert ids.tolist() == [*tokenizer.encode(texts[0]).tolist(), *tokenizer.encode(texts[-2]).tolist()]
+    assert offsets.tolist() == [0, *[2] * 40_001, 5, 5]

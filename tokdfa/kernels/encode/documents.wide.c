@@ -5,18 +5,23 @@
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-/* Split a document, and append what begins in it to `begun`, after an entry for the document itself, which is of no
-   length. Returns the number of entries; -1 if it is not UTF-8. */
+/* Split a document, and append what begins in it to `begun`. Where nothing begins with the document, an entry without
+   ids does. Returns the number of entries; -1 if it is not UTF-8. */
 ALWAYS_INLINE int64_t split_document(const tokdfa_split_run *split, const uint8_t *text, int64_t begin, int64_t end,
                                      int64_t *begun) {
-    begun[0] = begin << EVENT_BITS | TOKDFA_CONTINUES;
     const split_end found = split_text(split->splitting, text + begin, end - begin, begin, 0, split->trail,
-                                       split->trail_at, 0, begun + 1);
+                                       split->trail_at, 0, begun);
     if (found.length < 0 || found.read < end - begin) {
         return -1;
     }
-    const int64_t n = 1 + found.n_out;
-    return n + settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state, begun + n);
+    int64_t n = found.n_out;
+    n += settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state, begun + n);
+    if (UNLIKELY(begin < end && (n == 0 || begun[0] >> EVENT_BITS != begin))) {
+        memmove(begun + 1, begun, (size_t)n * sizeof *begun);
+        begun[0] = begin << EVENT_BITS | TOKDFA_CONTINUES;
+        n++;
+    }
+    return n;
 }
 
 /* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. The ids of `out` go on
@@ -37,7 +42,7 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
         int64_t n_entries = 0;
         while (document < n_documents) {
             const int64_t begin = offsets[document], end = offsets[document + 1];
-            if (n_entries + 1 + (end - begin) > room) {
+            if (n_entries + 1 + (end - begin) > room || document - first_together == room) {
                 break;
             }
             marks[document - first_together] = n_entries;
@@ -60,7 +65,7 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
             return status;
         }
         for (int64_t i = 1; i < document - first_together; i++) {
-            id_offsets[first_together + i] = ends[marks[i]];
+            id_offsets[first_together + i] = marks[i] ? ends[marks[i] - 1] : n_before;
         }
         id_offsets[document] = pieces->n;
         if (texts->lacks_ids) {

@@ -165,7 +165,8 @@ typedef struct {
     int64_t lacks_ids; /* whether there are tokens without an id */
     int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
     int64_t is_over;   /* whether they are the last */
-    /* For several documents at a time: where the ids of what begins end, and which entry begins a document. */
+    /* For several documents at a time: where the ids of what begins end, and which entry is the first of a document, or
+       of one after it if it is empty. */
     int64_t *ends;
     int64_t n_ends;
     int64_t *marks; /* as many */

@@ -59,31 +59,33 @@ ALWAYS_INLINE int64_t leave_open(const tokdfa_splitting *splitting, const uint8_
     return first;
 }
 
-/* What a row of the hypotheses says of one of them. A row of eight is read at once, before it is known of which. */
-ALWAYS_INLINE uint8_t of_hypothesis(const uint8_t *row, int64_t width, uint64_t hypothesis) {
-    return width == 8 ? (uint8_t)(load_64(row) >> (8 * hypothesis & 63)) : row[hypothesis];
-}
+/* The width of rows that are one machine word. */
+#define WIDTH_OF_WORD 8
 
-/* See `settle_stretch`. */
-ALWAYS_INLINE int64_t settle_rows(const uint8_t *event, const uint8_t *parent, int64_t width, uint8_t *actions,
-                                  int64_t n) {
-    uint64_t hypothesis = 0;
+/* Replace the unsettled actions of the first `n` symbols by events, given that there is one hypothesis after them;
+   return the hypothesis before them.
+
+   A row that is one word is read before it is known which hypothesis holds, so that a step waits for the one before it
+   no longer than a shift takes. */
+ALWAYS_INLINE int64_t settle_stretch(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
+    const int64_t width = splitting->width;
+    const uint8_t *event = splitting->event, *parent = splitting->parent;
+    uint64_t shift = 0;
+    int64_t hypothesis = 0;
     for (int64_t block = (n - 1) / WORD * WORD; block >= 0; block -= WORD) {
         for (uint64_t open = high_bytes_backwards(actions + block); open; open &= open - 1) {
             uint8_t *action = actions + block + WORD - 1 - __builtin_ctzll(open);
             const int64_t row = (*action - UNSETTLED) * width;
-            *action = of_hypothesis(event + row, width, hypothesis);
-            hypothesis = of_hypothesis(parent + row, width, hypothesis);
+            if (LIKELY(width == WIDTH_OF_WORD)) {
+                *action = (uint8_t)(load_64(event + row) >> (shift & 63));
+                shift = load_64(parent + row) << 3 >> (shift & 63);
+            } else {
+                *action = event[row + hypothesis];
+                hypothesis = parent[row + hypothesis];
+            }
         }
     }
-    return (int64_t)hypothesis;
-}
-
-/* Replace the unsettled actions of the first `n` symbols by events, given that there is one hypothesis after them;
-   return the hypothesis before them. */
-ALWAYS_INLINE int64_t settle_stretch(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
-    return LIKELY(splitting->width == 8) ? settle_rows(splitting->event, splitting->parent, 8, actions, n)
-                                         : settle_rows(splitting->event, splitting->parent, splitting->width, actions, n);
+    return width == WIDTH_OF_WORD ? (int64_t)(shift >> 3 & 7) : hypothesis;
 }
 
 /* The number of events that are written without checking how many there are. */

@@ -48,27 +48,41 @@ NEVER_INLINE int64_t valid_bytes(const uint8_t *text, int64_t size, int64_t stop
     return at;
 }
 
-/* Write down a stretch with symbols that are not ASCII; there is room for WORD bytes more, which are not looked at.
-   Returns whether it is UTF-8 and ends with a symbol. */
+/* The number of symbols of a block whose places are written without checking how many there are. */
+#define SYMBOLS_AT_ONCE 2
+
+/* Write down a stretch, of LONGEST_PART bytes at most, with symbols that are not ASCII; there is room for WORD bytes
+   more, which are not looked at. Returns whether it is UTF-8 and ends with a symbol. */
 ALWAYS_INLINE bool transcribe(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, uint8_t *written) {
-    int64_t n_more = 0;
+    uint16_t places[TOKDFA_LONGEST_PART + SYMBOLS_AT_ONCE];
+    int64_t n_more = 0, n_places = 0;
     for (int64_t at = 0; at < size; at++) {
         written[at] = (text[at] & 0xC0) == 0x80 ? CONTINUATION : text[at];
     }
     memset(written + size, 0, WORD);
     for (int64_t block = 0; block < size; block += WORD) {
         uint64_t firsts = highest_bytes(written + block);
-        n_more += count_ones(high_bytes(written + block)) - count_ones(firsts);
-        for (; firsts; firsts &= firsts - 1) {
-            const int64_t at = block + __builtin_ctzll(firsts);
-            uint32_t point;
-            const int64_t length = read_symbol(text, at, size, &point);
-            if (UNLIKELY(length <= 0)) {
-                return false;
-            }
-            written[at] = (uint8_t)(CONTINUATION + 1 + class_of(splitting, point));
-            n_more -= length - 1;
+        uint16_t *place = places + n_places;
+        n_more += count_ones(high_bytes(written + block));
+        n_places += count_ones(firsts);
+        /* In most blocks there are few, and no predictor can know whether there is one. */
+        for (int i = 0; i < SYMBOLS_AT_ONCE; i++) {
+            *place++ = (uint16_t)(block + trailing_zeros(firsts));
+            firsts &= firsts - 1;
         }
+        for (; firsts; firsts &= firsts - 1) {
+            *place++ = (uint16_t)(block + trailing_zeros(firsts));
+        }
+    }
+    for (int64_t i = 0; i < n_places; i++) {
+        const int64_t at = places[i];
+        uint32_t point;
+        const int64_t length = read_symbol(text, at, size, &point);
+        if (UNLIKELY(length <= 0)) {
+            return false;
+        }
+        written[at] = (uint8_t)(CONTINUATION + 1 + class_of(splitting, point));
+        n_more -= length;
     }
     /* As many bytes continue symbols as should. */
     return n_more == 0;
