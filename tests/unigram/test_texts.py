@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,3 +139,31 @@ def test_which_tokenizers_have_it() -> None:
     inner = replace(model, pieces=(*model.pieces[:-1], f"a{SPACE}"))
     assert text_segmenter(Segmenter(inner), normalizer) is None
     assert text_segmenter(Segmenter(replace(model, arithmetic="tokenizers")), normalizer) is None
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda texts, text: texts.encode_whole(text),
+        lambda texts, text: texts.encode(text.encode())[0],
+        lambda texts, text: texts.encode_texts([b"b", text.encode(), b"ab"])[0],
+    ],
+)
+def test_rules_are_added_when_a_text_may_need_one(use: Callable[[TextSegmenter, str], Any]) -> None:
+    model, _ = random_parts(random.Random(1))
+    table = CharacterTable({"é": "ab"}, (), "")
+    texts = text_segmenter(Segmenter(model), SentencePieceNormalizer(table, True, True, True))
+    assert texts is not None
+    lacking, plain = texts._tables, use(texts, "ab").tolist()
+
+    def is_plain(text: str) -> bool:
+        return bool(use(texts, text).tolist() == plain)
+
+    # Another thread has tables of its own, with rules or without.
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(is_plain, ["ab"] * 4))
+        assert texts._tables is lacking
+        assert is_plain("é")
+        assert texts._tables is not lacking
+        assert all(pool.map(is_plain, ["é", "ab"] * 4))
+    assert is_plain("ab")

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.arrays import Int64Array
+from tokdfa.kernels.spelling.charsmap import Characters, characters_in
 from tokdfa.kernels.unigram.texts import RuleArrays
-from tokdfa.unicode.ranges import LAST
 
 __all__ = ["CharacterRules"]
 
 # After so many look-ups by bisection a dictionary is built, which takes tens of milliseconds for a usual table.
 _FEW = 1 << 10
-
-
-class _Characters(NamedTuple):
-    """Whether each code point is a word, is in a longer one but not first, and is first in a longer one."""
-
-    alone: BoolArray
-    inside: BoolArray
-    first: BoolArray
 
 
 class CharacterRules(Mapping[str, str]):
@@ -147,22 +138,9 @@ class CharacterRules(Mapping[str, str]):
         return len(self.arrays.starts)
 
     @cached_property
-    def characters(self) -> _Characters:
+    def characters(self) -> Characters:
         """Where code points are in words."""
-        # Every word is followed by U+0000, which is in none.
-        codes = np.frombuffer(self._words.decode("utf-8").encode("utf-32-le"), dtype="<u4")
-        ends = np.flatnonzero(codes == 0)
-        firsts = np.append(0, ends + 1)[:-1]
-        is_inside = codes != 0
-        is_inside[firsts] = False
-        is_long = ends - firsts > 1
-        chosen = codes[firsts[~is_long]], codes[is_inside], codes[firsts[is_long]]
-        made = []
-        for some in chosen:
-            marks: BoolArray = np.zeros(LAST + 1, dtype=np.bool_)
-            marks[some] = True
-            made.append(marks)
-        return _Characters(*made)
+        return characters_in(self.arrays.text, self.arrays.offsets)
 
     @cached_property
     def singles(self) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ class _OfThread(threading.local):
 
     room: Room
     writer: Writer
+    is_whole: bool
     call: Callable[[bytes], Int32Array | None]
 
 
@@ -73,16 +75,29 @@ class TextSegmenter:
         blanks = [chr(code) for code in range(_ASCII) if characters.alone[code] and not within[code]]
         touched: BoolArray = characters.inside | characters.alone
         touched[ord("\u2581")] = True
-        self._tables = text_tables(
+        self._rules = own.arrays
+        self._build = partial(
+            text_tables,
             segmenter.tables,
-            own.arrays,
-            kept,
-            [blank for blank in blanks if own[blank] == " "],
-            code_point_bits(touched),
+            kept=kept,
+            blanks=[blank for blank in blanks if own[blank] == " "],
+            touched=code_point_bits(touched),
             puts_space=puts_space,
             trims_spaces=trims_spaces,
         )
+        # Their trie takes longer than all else, and many texts have no character that one of them needs.
+        self._is_whole = not len(own)
+        self._tables = self._build(own.arrays if self._is_whole else None)
         self._own = _OfThread()
+
+    def _lacked_rules(self, own: _OfThread) -> bool:
+        """Return whether what a call used lacked rules; then they are there for the next one."""
+        if own.is_whole:
+            return False
+        if not self._is_whole:
+            self._tables, self._is_whole = self._build(self._rules), True
+        del own.call
+        return True
 
     def encode(self, data: bytes, before: Before | None = None) -> tuple[Int32Array, Before] | None:
         """Return the ids of a text, and what is before the next one; None if it must be normalized first.
@@ -96,6 +111,8 @@ class TextSegmenter:
         """
         own = self._of_thread
         ids = segment_text(data, own.writer, own.room, before)
+        if ids is None and self._lacked_rules(own):
+            return self.encode(data, before)
         return None if ids is None else (ids, own.room.after)
 
     def encode_whole(self, text: str) -> Int32Array | None:
@@ -104,11 +121,14 @@ class TextSegmenter:
             data = text.encode()
         except UnicodeEncodeError:
             return None
+        own = self._own
         try:
-            call = self._own.call
+            call = own.call
         except AttributeError:
-            call = self._of_thread.call
-        return call(data)
+            own = self._of_thread
+            call = own.call
+        ids = call(data)
+        return self.encode_whole(text) if ids is None and self._lacked_rules(own) else ids
 
     def encode_texts(self, texts: Sequence[bytes], first: int = 0) -> tuple[Int32Array, Int64Array]:
         """Return the ids of texts from the first one wanted on, and the end of those of each.
@@ -117,7 +137,9 @@ class TextSegmenter:
         """
         ends: Int64Array = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
         own = self._of_thread
-        return segment_texts(b"".join(texts), ends, first, own.writer, own.room)
+        found = segment_texts(b"".join(texts), ends, first, own.writer, own.room)
+        is_short = len(found[1]) < len(texts) - first
+        return self.encode_texts(texts, first) if is_short and self._lacked_rules(own) else found
 
     @property
     def _of_thread(self) -> _OfThread:
@@ -125,6 +147,8 @@ class TextSegmenter:
         own = self._own
         if not hasattr(own, "call"):
             own.room = self._segmenter.room
+            # In this order, because another thread may add the rules between them.
+            own.is_whole = self._is_whole
             own.writer = Writer(self._tables, own.room)
             own.call = text_call(own.writer, own.room)
         return own

@@ -102,3 +102,29 @@ def test_offsets_are_checked() -> None:
     for offsets in ([0, 5], [3, 2], [-1, 2]):
         with pytest.raises(ValueError, match=r"^the offsets are not those of words$"):
             table.find_in(text, np.array(offsets, dtype=np.int64))
+
+
+@given(st.lists(PARTS, min_size=1, max_size=30, unique=True) | SHORT.map(lambda words: [*dict.fromkeys(words)]))
+def test_splits(words: list[bytes]) -> None:
+    for unit in (1, 4):
+        spelled = [b"".join(bytes([byte]) * unit for byte in word) for word in words]
+        offsets = np.cumsum([0, *map(len, spelled)])
+        table = WordTable(np.frombuffer(b"".join(spelled), np.uint8), offsets)
+        number = {word: number for number, word in enumerate(words)}
+        rows = [
+            [number[word[:cut]], number[word[cut:]], number[word]]
+            for word in words
+            for cut in range(1, len(word))
+            if word[:cut] in number and word[cut:] in number
+        ]
+        low = len(words) // 2
+        assert table.splits(unit, 0, len(words)).tolist() == rows
+        assert table.splits(unit, low, len(words)).tolist() == [row for row in rows if row[2] >= low]
+        assert table.splits(unit, low, low).tolist() == []
+
+
+def test_splits_of_no_words() -> None:
+    table = WordTable(np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2]))
+    for unit, low, high in ((0, 0, 1), (1, -1, 1), (1, 0, 3), (1, 2, 1)):
+        with pytest.raises(ValueError, match="no words"):
+            table.splits(unit, low, high)

@@ -53,6 +53,29 @@ static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first
     return true;
 }
 
+/* Mark which code points are words, which are in a longer one but not first, and which are first in a longer one. Each of
+   the words, in UTF-8, has a zero byte after it. */
+TOKDFA_DOOR void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
+                                        uint8_t *inside, uint8_t *first) {
+    for (int64_t i = 0; i < n_words; i++) {
+        const uint8_t *at = text + offsets[i], *const end = text + offsets[i + 1] - 1;
+        for (bool is_first = true; at < end; is_first = false) {
+            const int64_t size = *at < 0xC0 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+            uint32_t code = size == 1 ? *at : *at & (0x7Fu >> size);
+            if (size > end - at) {
+                break;
+            }
+            for (int64_t k = 1; k < size; k++) {
+                code = code << 6 | (at[k] & 0x3F);
+            }
+            at += size;
+            if (code <= TOKDFA_LAST_CODE_POINT) {
+                (is_first ? at == end ? alone : first : inside)[code] = 1;
+            }
+        }
+    }
+}
+
 /* Read the words, each of which is followed by a zero byte, and their values. What does not fit is counted only.
    Returns 0; TOKDFA_CROWDED_TABLE if more words than are allowed are prefixes of each other, TOKDFA_LARGE_TABLE if there
    are too many nodes, or too deep: ends may be shared, so that there may be cycles. The bytes that lead there are then

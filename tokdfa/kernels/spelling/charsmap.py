@@ -6,10 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint8Array, Uint32Array
-from tokdfa.kernels.library import Struct, check_memory, lib
+from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
+from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.spelling.lookup import check_words
 
-__all__ = ["CROWDED", "LARGE", "MOST_PREFIXES", "TableWords", "UnreadableTableError", "read_table"]
+__all__ = [
+    "CROWDED",
+    "LARGE",
+    "MOST_PREFIXES",
+    "Characters",
+    "TableWords",
+    "UnreadableTableError",
+    "characters_in",
+    "read_table",
+]
 
 CROWDED: int = lib.TOKDFA_CROWDED_TABLE
 LARGE: int = lib.TOKDFA_LARGE_TABLE
@@ -102,3 +112,31 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
         if found.n_words <= n_words and found.n_bytes < n_bytes:
             return TableWords(text[: found.n_bytes], offsets[: found.n_words + 1], values[: found.n_words])
         n_words, n_bytes = int(found.n_words), int(found.n_bytes) + 1
+
+
+class Characters(NamedTuple):
+    """Whether each code point is a word, is in a longer one but not first, and is first in a longer one."""
+
+    alone: BoolArray
+    inside: BoolArray
+    first: BoolArray
+
+
+def characters_in(text: Uint8Array, offsets: Int64Array) -> Characters:
+    """Return where code points are in the words ``text[offsets[i] : offsets[i + 1] - 1]``, which are UTF-8.
+
+    Raises
+    ------
+    ValueError
+        If the offsets are not those of words.
+    """
+    found = Characters(*(np.zeros(lib.TOKDFA_LAST_CODE_POINT + 1, dtype=np.bool_) for _ in range(3)))
+    if len(offsets) > 1:
+        check_words(text, offsets, 1)
+        lib.tokdfa_mark_characters(
+            readable(text, np.uint8),
+            readable(offsets, np.int64),
+            len(offsets) - 1,
+            *(writable(marks, np.bool_) for marks in found),
+        )
+    return found

@@ -99,7 +99,11 @@ typedef struct {
 } tokdfa_piece_list;
 
 int64_t tokdfa_read_pieces(tokdfa_piece_list *list);
+enum { TOKDFA_LAST_CODE_POINT = 0x10FFFF };
+
 int64_t tokdfa_read_charsmap(tokdfa_charsmap *map);
+void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
+                            uint8_t *inside, uint8_t *first);
 int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap, int32_t *order);
 enum { TOKDFA_HAS_WORDS = 1, TOKDFA_HAS_RULES = 2, TOKDFA_MOST_POWERS = 308 };
 
@@ -107,6 +111,7 @@ int64_t tokdfa_read_model(tokdfa_model_text *model);
 int64_t tokdfa_enter_words(const tokdfa_word_table *table);
 void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets, int64_t n,
                           int32_t *found);
+int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t unit, int64_t low, int64_t high, int32_t *splits);
 int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of, uint8_t *bytes,
                             int64_t *offsets, uint8_t *foreign);
 int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_lines *lines);

@@ -137,6 +137,34 @@ TOKDFA_DOOR void tokdfa_look_up_words(const tokdfa_word_table *table, const uint
     }
 }
 
+/* Find every split of the words low to high into two words of the table, cut at multiples of `unit` bytes. Each becomes
+   a row of `splits`, word by word: left part, right part and word. Returns the number of rows. */
+TOKDFA_DOOR int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t unit, int64_t low, int64_t high,
+                                       int32_t *splits) {
+    int64_t n = 0;
+    for (int64_t number = low; number < high; number++) {
+        const uint8_t *text = table->text + table->offsets[number];
+        const int64_t length = table->offsets[number + 1] - table->offsets[number] - table->gap;
+        hasher h = begin(table);
+        for (int64_t cut = unit; cut < length; cut += unit) {
+            take(&h, text + cut - unit, unit);
+            const wanted left = {text, text + cut, cut, 0, hash_of(h)};
+            const int32_t found = find(table, &left);
+            if (found < 0) {
+                continue;
+            }
+            const wanted right = word_at(table, text + cut, length - cut);
+            const int32_t rest = find(table, &right);
+            if (rest >= 0) {
+                splits[n++] = found;
+                splits[n++] = rest;
+                splits[n++] = (int32_t)number;
+            }
+        }
+    }
+    return n / 3;
+}
+
 /* The end of the part that begins at a place: that of the text, or the next of either separator. */
 ALWAYS_INLINE int64_t end_of(const tokdfa_rule_lines *lines, int64_t at) {
     while (at < lines->n_text && lines->text[at] != lines->inner && lines->text[at] != lines->outer) {

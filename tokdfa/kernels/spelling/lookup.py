@@ -101,6 +101,35 @@ class WordTable:
             )
         return found
 
+    def splits(self, unit: int, low: int, high: int) -> Int32Array:
+        """Return every split of some words into two words of the table; none if some are equal.
+
+        Parameters
+        ----------
+        unit : int
+            The words are cut at multiples of so many bytes; the length of each is a multiple of it.
+        low, high : int
+            Words ``low`` to ``high - 1``.
+
+        Returns
+        -------
+        int32 array of shape (n, 3)
+            Left part, right part and word, by word and cut.
+
+        Raises
+        ------
+        ValueError
+            If there are no such words.
+        """
+        offsets = self._table.fields["offsets"]
+        if unit < 1 or not 0 <= low <= high < len(offsets):
+            raise ValueError(f"no words from {low} to {high}, in units of {unit}")
+        room: Int32Array = np.empty((int(offsets[high] - offsets[low]) // unit + 1, 3), dtype=np.int32)
+        if self.again >= 0:
+            return room[:0]
+        n = int(lib.tokdfa_find_splits(self._table.pointer, unit, low, high, writable(room, np.int32)))
+        return room[:n].copy()
+
     def find_rules(
         self, text: bytes | Uint8Array, n_rules: int, inner: int, outer: int, skipped: int = 0
     ) -> tuple[Int32Array, int]:

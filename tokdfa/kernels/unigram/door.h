@@ -91,6 +91,7 @@ typedef struct {
     int64_t n_touched;
     uint8_t plain_ascii; /* whether none of the bytes 0x21 to 0x7E is touched */
     uint8_t has_kept;
+    uint8_t lacks_rules; /* whether the rules are not there yet, so that whatever may need one is to be normalized first */
     uint8_t puts_space;   /* whether a space is put before a text; */
     uint8_t trims_spaces; /* whether spaces at the ends are dropped and runs of them become one */
 } tokdfa_unigram_texts;

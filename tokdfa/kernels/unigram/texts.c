@@ -142,6 +142,9 @@ static int64_t write_replacement(writing *j, int64_t rule) {
 /* Encode the symbol, or what a rule replaces or a piece keeps, at a place, and go past it. Returns 1, or the reason. */
 static int64_t write_symbol(writing *j, const uint8_t *text, int64_t *at, int64_t end) {
     const tokdfa_unigram_texts *t = j->t;
+    if (t->lacks_rules) {
+        return TOKDFA_SEGMENT_OTHERWISE;
+    }
     int32_t cell = 0;
     int64_t stop = t->has_kept ? longest_of(t->kept, text, *at, end, &cell) : *at;
     if (stop == *at) {

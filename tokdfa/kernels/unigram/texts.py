@@ -37,9 +37,18 @@ class RuleArrays(NamedTuple):
     replacements: Uint8Array
 
 
+_NO_RULES = RuleArrays(
+    np.empty(0, dtype=np.uint8),
+    np.zeros(1, dtype=np.int64),
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.int64),
+    np.zeros(1, dtype=np.uint8),
+)
+
+
 def text_tables(
     tables: Struct,
-    rules: RuleArrays,
+    rules: RuleArrays | None,
     kept: Sequence[str],
     blanks: Iterable[str],
     touched: Uint64Array,
@@ -53,8 +62,9 @@ def text_tables(
     ----------
     tables : Struct
         Those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`.
-    rules : RuleArrays
+    rules : RuleArrays or None
         What replaces each word, the longest at each place. No word has a space, and no word or replacement U+2581.
+        Without rules, what may need one is left to be normalized first.
     kept : sequence of str
         The words that are found before rules apply, the longest at each place; without spaces and U+2581.
     blanks : iterable of str
@@ -69,6 +79,8 @@ def text_tables(
     ValueError
         If the rules are not such arrays.
     """
+    lacks_rules = rules is None
+    rules = rules or _NO_RULES
     if min(rules.starts.min(initial=0), (rules.stops - rules.starts).min(initial=0)) < 0:
         raise ValueError("replacements that are no parts of the text")
     if not len(rules.starts) == len(rules.stops) == len(rules.offsets) - 1:
@@ -93,6 +105,7 @@ def text_tables(
         touched=touched,
         plain_ascii=is_plain,
         has_kept=bool(kept),
+        lacks_rules=lacks_rules,
         puts_space=puts_space,
         trims_spaces=trims_spaces,
     )

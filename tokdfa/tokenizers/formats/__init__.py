@@ -10,8 +10,8 @@ Shared: `json_text` (strict JSON with places), `decimals` (numbers as serde_json
 `plain_sentencepiece` (the large parts of a tokenizer.json, in compiled code), `spelled_ids` (vocabularies as
 written), `pairs` (the rules as written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json),
 `left_out` (what of it is read and not applied), `ranks` (rules out of ranked words), `scored` (rules out of words
-with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters). Used by:
-`tokenizers.loading`.
+with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters).
+Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.
 """

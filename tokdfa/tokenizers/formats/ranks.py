@@ -151,20 +151,10 @@ def _all_splits(text: Int32Array, offsets: Int64Array, n: int) -> Int32Array:
     spelled = np.concatenate((np.arange(n, dtype=np.int32), text))
     begin = np.concatenate((np.arange(n), n + offsets))
     table = WordTable(spelled.view(np.uint8), spelled.itemsize * begin)
-    lengths = np.diff(begin)
-    word = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths - 1)
-    cut = np.arange(1, len(word) + 1) - running_sum(lengths - 1)[word]
-    splits = [np.empty((0, 3), dtype=np.int32)]
-    looked_up = running_sum(lengths[word])
-    for low, high in _runs(looked_up, _AT_A_TIME):
-        # Each word lies there once for each of its cuts, and the cuts are the borders of what is looked up.
-        at = looked_up[low:high] - looked_up[low]
-        size = int(looked_up[high] - looked_up[low])
-        copies = spelled[np.arange(size) + np.repeat(begin[word[low:high]] - at, lengths[word[low:high]])]
-        borders = np.append(np.stack((at, at + cut[low:high]), axis=1), size)
-        parts = table.find_in(copies.view(np.uint8), spelled.itemsize * borders).reshape(-1, 2)
-        splits.append(np.column_stack((parts, word[low:high]))[(parts >= 0).all(axis=1)])
-    return np.concatenate(splits)
+    # A word is read once for each of its cuts.
+    work = running_sum(np.diff(begin) ** 2)
+    parts = (table.splits(spelled.itemsize, low, high) for low, high in _runs(work, _AT_A_TIME))
+    return np.concatenate([np.empty((0, 3), dtype=np.int32), *parts])
 
 
 def _runs(sums: Int64Array, most: int) -> Iterator[tuple[int, int]]:
