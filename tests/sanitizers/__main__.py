@@ -7,7 +7,8 @@ Three builds, each of which stops at the first thing that is wrong; nothing is s
   (libraries that are compared with throw); leaks of Python itself are not looked for.
 - `allocations`: the targets of `tests/fuzzing` on their corpora, with every allocation of the kernels failing in turn,
   under AddressSanitizer, UndefinedBehaviorSanitizer and LeakSanitizer: whatever is built is used and given back.
-- `threads`: the same targets with eight threads, under ThreadSanitizer.
+- `threads`: the same targets with eight threads, under ThreadSanitizer, and two threads of Python that share a
+  tokenizer; see `shared.py`.
 
 Where the environment variable TOKDFA_LEDGER names a file, each run is added to it.
 """
@@ -49,21 +50,22 @@ def run_allocations(folder: Path, options: argparse.Namespace) -> int:
 
 
 def run_threads(folder: Path, options: argparse.Namespace) -> int:
-    """Run the corpora with eight threads; see `threads.c`."""
+    """Run the corpora with eight threads, see `threads.c`, and threads of Python, see `shared.py`."""
     command = sanitizing_compiler("thread")
     flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=thread"]
     made = program(folder / "threads", "threads.c", TARGETS, command, kernels=flags, own=[*flags, "-pthread"])
-    return _run([str(made), *_corpora()], TSAN_OPTIONS="halt_on_error=1")
+    status = _run([str(made), *_corpora()], TSAN_OPTIONS="halt_on_error=1")
+    copy = _copied(folder, [*command, "-fsanitize=thread"])
+    watched = {"LD_PRELOAD": _library(command, "libtsan.so"), "PYTHONPATH": str(copy)}
+    # The threads of libraries that are not compiled so would be taken for races.
+    watched |= {"OPENBLAS_NUM_THREADS": "1", "TSAN_OPTIONS": "halt_on_error=1"}
+    return status or _run([sys.executable, str(copy / "tests/sanitizers/shared.py")], **watched)
 
 
 def run_tests(folder: Path, options: argparse.Namespace) -> int:
     """Run tests in a copy of the repository whose library is checked."""
     compiler = sanitizing_compiler("address,undefined")
-    copy = folder / "tokdfa"
-    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "build", "_kernels.*", "_ffi.py")
-    shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
-    build = [sys.executable, str(copy / "tokdfa/kernels/backend/compile.py"), "--sanitize", "--werror"]
-    subprocess.run(build, check=True, env=os.environ | {"CC": " ".join(compiler)})
+    copy = _copied(folder, compiler, "--sanitize", "--werror")
     preloaded = [_library(compiler, name) for name in ("libasan.so", "libstdc++.so")]
     tests = options.tests or (QUICK if options.quick else FULL)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
@@ -76,6 +78,16 @@ def run_tests(folder: Path, options: argparse.Namespace) -> int:
         "HYPOTHESIS_PROFILE": "faults" if options.quick else "default",
     }
     return subprocess.run(command, cwd=copy, env=os.environ | environment, check=False).returncode
+
+
+def _copied(folder: Path, compiler: list[str], *options: str) -> Path:
+    """Copy the repository, and compile its library in the copy."""
+    copy = folder / "tokdfa"
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "build", "_kernels.*", "_ffi.py")
+    shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
+    build = [sys.executable, str(copy / "tokdfa/kernels/backend/compile.py"), *options]
+    subprocess.run(build, check=True, env=os.environ | {"CC": " ".join(compiler)})
+    return copy
 
 
 def _library(compiler: list[str], name: str) -> str:
