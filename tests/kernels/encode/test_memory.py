@@ -121,7 +121,7 @@ def test_a_memory_that_lacks_what_was_there_grows_and_keeps_all(n: int, first: i
     pointer = memory.pointer
     pointer.n_missed, pointer.n_again, pointer.n_distinct = MANY_MISSED, MANY_MISSED // 2, times * n
     make_room(memory, 1 << 13)
-    wanted = ENTRY * 2 ** (2 * times * n - 1).bit_length()
+    wanted = ENTRY * 2 ** (4 * times * n - 1).bit_length()
     grows = wanted > len(small)
     assert len(memory.fields["entries"]) == (min(wanted, ENTRY << 13) if grows else len(small))
     # Before it grows again, all that were seen may be missed once more.

@@ -26,6 +26,10 @@ _FIRST_SETS = LARGE_PAGE // (8 * SET)
 MANY_MISSED = 4096
 """The number of pieces that were not there after which it is time to ask whether more room would help."""
 
+# Places for each piece that was seen, if there is to be more room: looking at more than the first two of a set is slow,
+# and with fewer places too many pieces are among the others.
+_ROOM_FOR_EACH = 4
+
 # Bits of `seen` for each piece that there may be room for.
 _BITS = 4
 
@@ -78,7 +82,7 @@ def make_room(memory: Struct, n_pieces: int) -> None:
         # With more bits set, most pieces would seem to have been seen.
         memory.fields["seen"].fill(0)
         pointer.n_distinct = 0
-    wanted = min(_sets_for(2 * n_distinct), largest)
+    wanted = min(_sets_for(_ROOM_FOR_EACH * n_distinct), largest)
     if 2 * n_again < n_missed or wanted <= sets:
         return
     entries = zeros(SET * wanted, np.uint64)
