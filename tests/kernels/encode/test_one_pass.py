@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -103,6 +104,19 @@ def test_many_words_of_one_beginning() -> None:
         end = draw.randint(1, 40)
         longest = next((n for n in range(end, 0, -1) if known.get(text[:n])), 0)
         assert kernels.longest_token(tables, text, 0, end) == (words.index(text[:longest]) if longest else -1)
+
+
+def test_long_words_share_their_first_bytes() -> None:
+    # In any order, since the first one names the root of the others.
+    for beginning in (b"a" * 15, b"abcdefghijklmno"):
+        for words in permutations([beginning + b"x", beginning + b"xyz", beginning + b"yx", beginning], 4):
+            for live in ([True] * 4, [True, True, False, True], [False, True, True, True]):
+                tables = tables_in_which([*words], live)
+                for word in words:
+                    text = word + b"z"
+                    known = [k for k in range(4) if live[k] and text.startswith(words[k])]
+                    longest = max(known, key=lambda k: len(words[k]), default=-1)
+                    assert kernels.longest_token(tables, text, 0, len(text)) == longest, (words, live)
 
 
 def test_more_words_than_numbers_are_refused() -> None:
