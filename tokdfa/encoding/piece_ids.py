@@ -181,7 +181,9 @@ class PieceIds:
         if dictionary.alphabet.kind != "bytes" or len(self._contents.ids) > MAX_TOKENS:
             return None
         if merges is None:
-            makes_each_once = not (np.bincount(dictionary.product) > 1).any()
+            is_made = np.zeros(len(dictionary.alphabet), dtype=np.bool_)
+            is_made[dictionary.product] = True
+            makes_each_once = np.count_nonzero(is_made) == len(dictionary.product)
             return (dictionary.left, dictionary.right, dictionary.product) if makes_each_once else None
         order = np.argsort(merges.priority, kind="stable")
         left, right, priority, product = (row[order] for row in merges)
