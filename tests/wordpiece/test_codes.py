@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tokdfa.kernels.wordpiece.codes import ALONE, CONTINUES, KIND, KIND_BITS, REORDER, SEQUENCE, SKIP, SPACE, SYMBOL
-from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, syllables, tables
 from tokdfa.unicode.ranges import LAST, contains
 from tokdfa.wordpiece.codes import ASCII, CodeTable, is_kept
 from tokdfa.wordpiece.llama_cpp import LlamaCppNormalizer
@@ -111,3 +111,8 @@ def test_effects_are_those_of_each_character() -> None:
     for normalizer in pickle.loads(pickle.dumps(BERTS)):
         for character, text in normalizer.effects.items():
             assert text == normalizer.effect(character), repr(character)
+
+
+def test_syllables_are_decomposed_all_at_once() -> None:
+    parts = ["".join(map(chr, filter(None, row))) for row in syllables().tolist()]
+    assert parts == [tables().decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1)]

@@ -10,6 +10,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from tokdfa.arrays import Int32Array
 from tokdfa.unicode.deltas import decode
 from tokdfa.unicode.ranges import Ranges, characters_of
 from tokdfa.unicode.tables import ranges
@@ -24,6 +27,7 @@ __all__ = [
     "normalize",
     "spaces",
     "strip_accents",
+    "syllables",
     "tables",
 ]
 
@@ -94,6 +98,20 @@ class NormalizationTables:
         if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST and syllable % _TAILS == 0 and 0 < tail < _TAILS:
             return chr(ord(left) + tail)
         return self.compositions.get(left + right)
+
+
+def syllables() -> Int32Array:
+    """Return the decompositions of the Hangul syllables: three code points for each, the third 0 if there is none.
+
+    Notes
+    -----
+    The Unicode Standard, section 3.12.
+    """
+    codes = np.arange(_LEADS * _VOWELS * _TAILS, dtype=np.int32)
+    tails = codes % _TAILS
+    vowels = codes // _TAILS % _VOWELS
+    leads = codes // (_TAILS * _VOWELS)
+    return np.stack((_LEAD + leads, _VOWEL + vowels, np.where(tails > 0, _TAIL + tails, 0)), axis=1).astype(np.int32)
 
 
 @cache

@@ -19,7 +19,7 @@ from tokdfa.kernels.wordpiece.codes import (
     SPACE,
     SYMBOL,
 )
-from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, tables
+from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, syllables, tables
 from tokdfa.unicode.ranges import LAST
 from tokdfa.wordpiece.normalizer import WordNormalizer
 from tokdfa.wordpiece.words import Words, code_points
@@ -235,9 +235,9 @@ def _marks(normalizer: WordNormalizer, surviving: set[str]) -> tuple[Int32Array,
 @cache
 def _syllables() -> tuple[Int32Array, Int64Array]:
     """Return the decompositions of the Hangul syllables as `_pool` does."""
-    decompose = tables().decompose
-    parts = [decompose(chr(code)) for code in range(HANGUL_FIRST, HANGUL_LAST + 1)]
-    return _pool(code_points("".join(parts)), np.fromiter(map(len, parts), np.int64, len(parts)))
+    parts = syllables()
+    is_there = parts > 0
+    return _pool(parts[is_there], is_there.sum(axis=1))
 
 
 def _pool(parts: Int32Array, lengths: Int64Array) -> tuple[Int32Array, Int64Array]:

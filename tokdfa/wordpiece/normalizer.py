@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from tokdfa.unicode import Ranges, characters_of, contains, ranges, union
+import numpy as np
+
+from tokdfa.unicode import Ranges, characters_of, contains, ranges
 from tokdfa.unicode.normalization import lowercase, normalize, spaces, tables
+from tokdfa.unicode.ranges import LAST
 
 __all__ = ["BertNormalizer", "WordNormalizer"]
 
@@ -186,8 +189,11 @@ def _effects(normalizer: BertNormalizer) -> Mapping[str, str]:
         touched.update(decompositions, data.combining, accents)
     touched.update(lower)
     # Cleaning changes few of them. Of the others, most become one character.
-    cleaned = union(normalizer.removed, normalizer.ideographs)
-    odd = {character for character in touched if contains(cleaned, ord(character))}.union(data.space)
+    marks = np.zeros(LAST + 1, dtype=np.bool_)
+    for first, last in (*normalizer.removed, *normalizer.ideographs):
+        marks[first : last + 1] = True
+    cleaned = marks.tobytes()
+    odd = {character for character in touched if cleaned[ord(character)]}.union(data.space)
     found = {}
     for character in sorted(touched):
         if character in odd:

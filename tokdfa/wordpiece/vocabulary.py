@@ -90,6 +90,10 @@ class WordPieceVocabulary(Guided):
         self._ids, self._entries = {}, {}
         lost = []
         pairs: Iterable[tuple[Any, Any]]
+        if not isinstance(entries, Mapping):
+            entries = list(entries)
+            distinct = set(entries) if {*map(type, entries)} == {str} else ()
+            entries = dict(zip(entries, range(len(entries)), strict=True)) if len(distinct) == len(entries) else entries
         pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
         if isinstance(entries, Mapping) and _is_sound(entries):
             # Nearly all are, and to see that of all at once takes a fraction of the time.

@@ -87,9 +87,8 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
 
 def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
     upper = tables().lowercase.keys()
-    is_cased = any(
-        not upper.isdisjoint(entry) for entry, _ in vocabulary.items() if not (entry[:1] == "[" and entry[-1:] == "]")
-    )
+    words = [entry for entry, _ in vocabulary.items() if not (entry[:1] == "[" and entry[-1:] == "]")]
+    is_cased = not upper.isdisjoint("".join(words))
     return BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
 
 
