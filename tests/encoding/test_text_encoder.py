@@ -136,3 +136,20 @@ def test_long_texts_with_pieces_that_improper_rules_merge_elsewhere(
         assert tokenizer.encode(text).tolist() == expected
     together = tokenizer.encode_together([text, "ab"])
     assert together is None or together.ids.tolist() == [*expected, 257]
+
+
+def test_a_memory_grows_when_many_pieces_are_not_at_the_front_of_their_sets(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(tiktoken_lines(ranks([])))
+    tokenizer = tokdfa.load(path, pretokenizer="cl100k")
+    assert tokenizer.pretokenizer is not None
+    letters = str.maketrans("0123456789", "ghijklmnop")
+    text = "".join(f" {word:x}" for word in range(0x9000, 0xF000)).translate(letters)
+    expected = by_pieces(tokenizer, text)
+    memory = tokenizer.piece_ids.text_encoder(tokenizer.pretokenizer.splitter).run._pieces._memory
+    sizes = []
+    for _ in range(5):
+        assert tokenizer.encode(text).tolist() == expected
+        sizes.append(len(memory.fields["entries"]))
+    # Nearly all are remembered from the beginning: not many of the others are counted.
+    assert sizes[0] < sizes[-1]

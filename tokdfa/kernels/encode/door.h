@@ -122,7 +122,7 @@ typedef struct {
     uint64_t *seen; /* a bit for each piece that was ever to be remembered, by its hash; none if no more room is made */
     int64_t n_seen;
     int64_t n_distinct; /* the number of these bits */
-    int64_t n_missed;   /* the pieces that were to be remembered since this was last set to 0 */
+    int64_t n_missed;   /* the pieces that were not at the front of a set since this was last set to 0 */
     int64_t n_again;    /* those of them that had been seen before: with more room they would have been there */
 } tokdfa_piece_memory;
 

@@ -7,8 +7,8 @@
    the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten.
 
    It begins small, so that it stays in the caches, and touching it costs little. It grows only if that helps: if many of
-   the pieces that are not there have been there before, which a bit for each of them says, about as a Bloom filter
-   does. Pieces that never come back, however many, let it stay as it is. A set of the larger memory gets pieces of one
+   the pieces that are not there, or not at the front, have been there before, which a bit for each of them says, about
+   as a Bloom filter does. Pieces that never come back, however many, let it stay as it is. A set of the larger memory gets pieces of one
    set of the smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_MEMORY_H
 #define TOKDFA_MEMORY_H
@@ -185,6 +185,15 @@ ALWAYS_INLINE void count_missed(tokdfa_piece_memory *memory, uint64_t hashed) {
     memory->n_missed++;
     memory->n_again += again;
     memory->n_distinct += !again;
+}
+
+/* Count a piece that is remembered, but not at the front of its set: with more room it would be there. Only among pieces
+   that are known, where nothing else takes time. */
+ALWAYS_INLINE void count_late(tokdfa_piece_memory *memory) {
+    if (memory->n_seen) {
+        memory->n_missed++;
+        memory->n_again++;
+    }
 }
 
 /* Whether so many pieces were not remembered that it is time to ask whether more room would help. */

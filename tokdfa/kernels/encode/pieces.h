@@ -107,6 +107,7 @@ NEVER_INLINE int64_t recall_other(tokdfa_piece_memory *memory, const uint8_t *te
         return -1;
     }
     const int64_t n_ids = recall(memory, entry, text, size, begin, end, out);
+    count_late(memory);
     move_up(memory, entry);
     return n_ids;
 }
