@@ -48,8 +48,9 @@ class Precompiled:
 
     def _of_grapheme(self, grapheme: str) -> str:
         if len(grapheme.encode("utf-8", "surrogatepass")) < _LONG:
+            rules = self._rules.quickest
             for end in range(1, len(grapheme) + 1):
-                replacement = self._rules.get(grapheme[:end])
+                replacement = rules.get(grapheme[:end])
                 if replacement is not None:
                     return replacement
         return self._of_characters(grapheme)

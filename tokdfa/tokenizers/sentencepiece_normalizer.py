@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tokdfa.arrays import BoolArray
 from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer", "SpaceAfter"]
@@ -16,7 +17,7 @@ __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer", "SpaceAfter"]
 SPACE = "\u2581"
 # With so many characters to be replaced, one pass for each is faster than one pass over all.
 _FEW = 8
-# The characters of a text of so many are looked up all at once.
+# The characters of a text of so many are looked up in a table of all code points.
 _LONG = 1 << 10
 
 
@@ -43,7 +44,7 @@ class CharacterTable:
 
     def __call__(self, text: str) -> str:
         """Return `text` with everything replaced."""
-        rules = self._rules
+        rules = self._rules.quickest
         present = self._touched(text)
         if not present:
             return text
@@ -85,40 +86,39 @@ class CharacterTable:
         """The pieces that no rule touches."""
         return self._kept
 
-    @property
+    @cached_property
     def touched(self) -> frozenset[str]:
         """The characters without any of which no rule applies to a text."""
-        return frozenset(map(chr, np.flatnonzero(np.frombuffer(self._marks, dtype=np.uint8)).tolist()))
+        return frozenset(map(chr, np.flatnonzero(self._is_touched).tolist()))
 
     def _touched(self, text: str) -> Set[str]:
         """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
-        marks = self._marks
         if text.isascii():
             return set(text.encode("ascii").translate(None, self._untouched_ascii).decode("ascii"))
-        if len(text) >= _LONG:
-            try:
-                codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-            except UnicodeEncodeError:
-                codes = np.fromiter(map(ord, text), dtype=np.uint32, count=len(text))
-            is_touched = np.frombuffer(marks, dtype=np.bool_)[codes]
-            return {chr(code) for code in np.unique(codes[is_touched]).tolist()}
-        return {character for character in set(text) if marks[ord(character)]}
+        if len(text) < _LONG:
+            return self.touched.intersection(text)
+        try:
+            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+        except UnicodeEncodeError:
+            return self.touched.intersection(text)
+        return {chr(code) for code in np.unique(codes[self._is_touched[codes]]).tolist()}
 
     @cached_property
-    def _marks(self) -> bytes:
+    def _is_touched(self) -> BoolArray:
         """For each code point, whether a rule replaces it, or it may go on in a word of several."""
         characters = self._rules.characters
-        return (characters.alone | characters.inside).tobytes()
+        return characters.alone | characters.inside
 
     @cached_property
     def _untouched_ascii(self) -> bytes:
-        return bytes(code for code in range(0x80) if not self._marks[code])
+        return bytes(np.flatnonzero(~self._is_touched[:0x80]).tolist())
 
     def _are_apart(self, present: Set[str], text: str) -> bool:
         """Return whether each of these characters is replaced wherever it is, and by none of the others."""
-        if not all(character in self._rules for character in present) or any(map(self._is_inside, present)):
+        rules = self._rules.quickest
+        if not all(character in rules for character in present) or any(map(self._is_inside, present)):
             return False
-        if not all(present.isdisjoint(self._rules[character]) for character in present):
+        if not all(present.isdisjoint(rules[character]) for character in present):
             return False
         return not any(word in text for word in self._kept if not present.isdisjoint(word))
 
