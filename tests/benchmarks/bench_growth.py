@@ -73,8 +73,10 @@ class Longest:
 
     def make(self, size: int) -> None:
         """Make a text of this number of bytes."""
-        dice, mixed, parts, length = random.Random(1), paragraphs().copy(), [], 0
+        dice, parts, length = random.Random(1), [], 0
         while length < size:
+            # Changed anew each time: changes upon changes would make a text of ever rarer words, and so of more tokens.
+            mixed = paragraphs().copy()
             dice.shuffle(mixed)
             for place in dice.sample(range(len(mixed)), int(CHANGED * len(mixed)) if parts else 0):
                 one, other = dice.sample("abcdefghiklmnoprstuvwy", 2)

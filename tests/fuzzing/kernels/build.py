@@ -21,7 +21,7 @@ from compile import BuildError, compile_objects, compiler_of_this_machine  # noq
 
 TARGETS = (
     "walk", "search", "encode", "documents", "train", "wordpiece", "dfa", "normalization", "unigram", "guiding",
-    "replacing",
+    "replacing", "models",
 )  # fmt: skip
 CHECKED = ["-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
 # What the targets themselves are compiled with; they are the judges, so nothing may be dubious in them either.
