@@ -62,11 +62,11 @@ typedef struct {
     int64_t merges_end;
 } tokdfa_model_text;
 
-/* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after it,
-   and has a value. It belongs to one thread. */
 enum { TOKDFA_LONGEST_KEY = 256, TOKDFA_MOST_PREFIXES = 32, TOKDFA_MOST_NODES = 1 << 20 };
 enum { TOKDFA_CROWDED_TABLE = -1, TOKDFA_LARGE_TABLE = -2 };
 
+/* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after it,
+   and has a value. It belongs to one thread. */
 typedef struct {
     const uint32_t *units;
     int64_t n_units;
@@ -81,10 +81,10 @@ typedef struct {
     int64_t n_bytes;
 } tokdfa_charsmap;
 
-/* The pieces of a SentencePiece model, each followed by a zero byte, with scores and kinds; and what else is in the model.
-   It belongs to one thread. */
 enum { TOKDFA_LONGEST_SPELLING = 1024, TOKDFA_NORMAL_PIECE = 1, TOKDFA_MOST_KINDS = 6 };
 
+/* The pieces of a SentencePiece model, each followed by a zero byte, with scores and kinds; and what else is in the model.
+   It belongs to one thread. */
 typedef struct {
     const uint8_t *data;
     int64_t n_data;
