@@ -24,7 +24,7 @@ PROGRAMS = {
         "bench_train --case mix --only gigatoken rustbpe",
     ],
     "throughput_wordpiece": ["bench_wordpiece english multilingual"],
-    "time_load": ["bench_load files objects"],
+    "time_load": ["bench_load files models objects"],
     "time_compare": ["bench_compare_tokenizers"],
     "growth_jobs": ["bench_growth 1073741824"],
 }

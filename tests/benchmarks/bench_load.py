@@ -1,8 +1,9 @@
 """Loading tokenizers beside the files' own libraries and faster ones, and loading the objects of these libraries.
 
-``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [files] [objects] [NAME=FILE...]``, by default files and objects.
-`files` loads four files beside every library that reads them. Libraries put off some of their work until the first
-text, so the time of loading is given, and that until the first ids, both in a process that has loaded before;
+``TOKDFA_DATA=… python -m tests.benchmarks.bench_load [files] [models] [objects] [NAME=FILE...]``, by default all three.
+`files` loads six files beside every library that reads them, and `models` Unigram models of 32,000 pieces, with and
+without a character table, which SentencePiece trains first, within a minute. Libraries put off some of their work until
+the first text, so the time of loading is given, and that until the first ids, both in a process that has loaded before;
 ``bench_start`` begins with the start of a process. `objects` loads what the libraries themselves have loaded, beside
 the time that these take to give what is in their objects, below which nothing can be. Any tokenizer.json that is named
 (Llama-3's, Qwen's, Gemma's) is loaded beside tokenizers, as a file and as an object. A table is printed, and kept with
@@ -12,9 +13,12 @@ the time that these take to give what is in their objects, below which nothing c
 from __future__ import annotations
 
 import argparse
+import base64
+import io
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -54,6 +58,28 @@ def of_json(path: Path) -> list[Library]:
             "from_file",
             lambda: tokenizers.Tokenizer.from_file(name),
             lambda made: made.encode_batch_fast([FIRST], add_special_tokens=False),
+        ),
+    ]
+
+
+def of_tokenizers(path: Path) -> list[Library]:
+    """Return tokdfa and tokenizers, for a tokenizer.json that others refuse."""
+    return [library for library in of_json(path) if library.name in ("tokdfa", "tokenizers")]
+
+
+def of_sentencepiece(path: Path) -> list[Library]:
+    """Return those that read a SentencePiece model."""
+    import sentencepiece
+
+    import tokdfa
+
+    return [
+        Library("tokdfa", "load", lambda: tokdfa.load(path), lambda made: made.encode(FIRST)),
+        Library(
+            "sentencepiece",
+            "SentencePieceProcessor",
+            lambda: sentencepiece.SentencePieceProcessor(model_file=str(path)),
+            lambda made: made.encode(FIRST),
         ),
     ]
 
@@ -128,9 +154,53 @@ def beside_libraries(path: Path, libraries: list[Library], repeats: int) -> None
         for name, (mine, until) in [(library.name, seconds[library.name])]
     ]
     columns = ["library", "load, ms", "load and first ids, ms", "tokdfa is times faster", "and until the ids"]
-    packages = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers", "mistral-common")
+    packages = environment("gigatoken", "splintr-rs", "tiktoken", "tokenizers", "mistral-common", "sentencepiece")
     caption = f"medians of {repeats}, in turn; processor time, one thread; {packages}"
     print_table(f"Loading {path.name}", columns, rows, caption)
+
+
+def models(corpora: Path, repeats: int) -> None:
+    """Print how long Unigram models take to load, as SentencePiece writes them and as tokenizer.json."""
+    lines = [
+        line
+        for name in ("english", "multilingual")
+        for line in (corpora / f"{name}.txt").read_text(encoding="utf-8", errors="ignore").splitlines()[::3]
+        if line.strip()
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for rule, name in (("nmt_nfkc", "unigram, character table"), ("identity", "unigram")):
+            model, fast = Path(folder, f"{name}.model"), Path(folder, f"{name}.tokenizer.json")
+            model.write_bytes(_trained(lines, rule))
+            fast.write_text(json.dumps(_as_tokenizer_json(model.read_bytes())), encoding="utf-8")
+            beside_libraries(fast, of_tokenizers(fast), repeats)
+            beside_libraries(model, of_sentencepiece(model), repeats)
+
+
+def _trained(lines: list[str], rule: str) -> bytes:
+    import sentencepiece
+
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=written, model_type="unigram", vocab_size=32_000,
+        normalization_rule_name=rule, hard_vocab_limit=False, minloglevel=2, max_sentence_length=20_000,
+    )  # fmt: skip
+    return written.getvalue()
+
+
+def _as_tokenizer_json(data: bytes) -> dict[str, object]:
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(data)
+    table = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    vocab = [[piece.piece, piece.score] for piece in model.pieces]
+    return {
+        **{"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "post_processor": None},
+        **{"pre_tokenizer": metaspace, "decoder": metaspace},
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": table} if table else None,
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False},
+    }
 
 
 def beside_tokenizers(files: dict[str, Path], repeats: int) -> None:
@@ -208,12 +278,12 @@ def _tekken() -> Path:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("parts", nargs="*", help="files, objects, NAME=FILE; by default the first two")
+    parser.add_argument("parts", nargs="*", help="files, models, objects, NAME=FILE; by default the first three")
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
     vocabs = Path(os.environ["TOKDFA_DATA"]) / "vocabs"
     named = {name: Path(path) for name, is_named, path in (part.partition("=") for part in options.parts) if is_named}
-    parts = [part for part in options.parts if "=" not in part] or ([] if named else ["files", "objects"])
+    parts = [part for part in options.parts if "=" not in part] or ([] if named else ["files", "models", "objects"])
     if "files" in parts:
         gpt2 = vocabs / "gpt2/tokenizer.json"
         beside_libraries(gpt2, of_json(gpt2), options.repeats)
@@ -221,6 +291,11 @@ def main() -> None:
             path = vocabs / f"{name}_base.tiktoken"
             beside_libraries(path, of_ranks(path, name), options.repeats)
         beside_libraries(_tekken(), of_tekken(_tekken()), options.repeats)
+        bert, mistral = vocabs / "bert_uncased_tokenizer.json", vocabs / "mistral_v3.model"
+        beside_libraries(bert, of_tokenizers(bert), options.repeats)
+        beside_libraries(mistral, of_sentencepiece(mistral), options.repeats)
+    if "models" in parts:
+        models(vocabs.parent / "corpora", options.repeats)
     if "objects" in parts:
         objects(vocabs, options.repeats)
     if named:
