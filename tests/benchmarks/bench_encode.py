@@ -152,7 +152,7 @@ def _repeat(encode: Encode, text: str, calls: int) -> None:
 
 
 def documents(text: str) -> None:
-    """Measure many texts in one call, by one thread and by all, each number of threads in a process of its own."""
+    """Measure many texts in one call at rest, by one thread and by all, each number in a process of its own."""
     for threads in sorted({1, os.cpu_count() or 1}):
         for size in SIZES:
             parts = cut(text[:BATCH], size)
@@ -164,6 +164,7 @@ def documents(text: str) -> None:
             ours = next(iter(seconds.values()))
             rows: list[list[object]] = [[k, n_bytes / 1e6 / v, f"{v / ours:.2f}"] for k, v in seconds.items()]
             clock = "processor time of one thread" if threads == 1 else "time by the clock, all with these threads"
+            clock += "; each call after another of the same"
             title = f"cl100k, English, {len(parts):,} documents of {n_bytes // len(parts):,} bytes, {threads} thread(s)"
             print_table(title, ["encoder", "MB/s", "tokdfa is times faster"], rows, caption_of(clock))
 
@@ -223,7 +224,7 @@ def documents_in_process(threads: int, size: int) -> None:
     path = VOCABS / "cl100k_base.tiktoken"
     calls = {name: make(path, "cl100k", parts, threads) for name, make in BATCHES.items()}
     clock = process_time if threads == 1 else perf_counter
-    print(*(measured.median for measured in measure(calls, REPEATS, clock).values()))
+    print(*(measured.median for measured in measure(calls, REPEATS, clock, at_rest=True).values()))
 
 
 def load() -> None:

@@ -3,13 +3,14 @@
    It is a cache of sets of four entries; an entry is four machine words, two are a cache line. A short piece is kept
    packed, with up to three ids beside it: two in one word, and the third with the number of ids in the other. Longer
    pieces and more ids are kept on a shelf, and the entry has their place there, which the number of ids says; for a
-   longer piece the entry has the hash. A piece that is met again moves up by one place in its set. A new piece takes the first free place, or replaces
-   the last one. So the frequent pieces are at the front and stay. When the shelf is full, everything is forgotten.
+   longer piece the entry has the hash. A piece that is met again moves up by one place in its set. A new piece takes the
+   first free place, or replaces the last one. So the frequent pieces are at the front and stay. When the shelf is full,
+   everything is forgotten.
 
    It begins small, so that it stays in the caches, and touching it costs little. It grows only if that helps: if many of
    the pieces that are not there, or not at the front, have been there before, which a bit for each of them says, about
-   as a Bloom filter does. Pieces that never come back, however many, let it stay as it is. A set of the larger memory gets pieces of one
-   set of the smaller one only, in their order, so that all of them fit. */
+   as a Bloom filter does. Pieces that never come back, however many, let it stay as it is. A set of the larger memory
+   gets pieces of one set of the smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_MEMORY_H
 #define TOKDFA_MEMORY_H
 
