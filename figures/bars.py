@@ -89,19 +89,22 @@ def dot_chart(
     return document(_WIDTH, _end(parts, y + 44, note), parts, title=title)
 
 
-def note(tables: Tables) -> list[str]:
-    """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured."""
+def note(tables: Tables, width: int = 140) -> list[str]:
+    """Return what to write below a chart of tables that benchmarks kept: how, on what and when they were measured.
+
+    The lines have about `width` characters at most.
+    """
     when: dict[str, list[str]] = {}
     loads: dict[str, list[float]] = {}
     for table in tables.values():
         how = f"{re.sub(r'; peak memory [0-9,]+ MB', '', table['caption'])}; {table['machine']}"
         times = when.setdefault(how, [])
-        times += [table["measured"]] if table["measured"] not in times else []
+        times.append(table["measured"])
         loads.setdefault(how, []).extend([table["load"]] if table.get("load") is not None else [])
     lines = []
     for how, times in when.items():
         load = f"; load average {min(loads[how]):.0f} to {max(loads[how]):.0f}" if loads[how] else ""
-        lines += wrap(f"{how}{load}; {', '.join(times)}", 140)
+        lines += wrap(f"{how}{load}; {' to '.join(sorted({min(times), max(times)}))}", width)
     return lines
 
 
