@@ -13,7 +13,6 @@ the time that these take to give what is in their objects, below which nothing c
 from __future__ import annotations
 
 import argparse
-import base64
 import io
 import json
 import os
@@ -161,6 +160,8 @@ def beside_libraries(path: Path, libraries: list[Library], repeats: int) -> None
 
 def models(corpora: Path, repeats: int) -> None:
     """Print how long Unigram models take to load, as SentencePiece writes them and as tokenizer.json."""
+    from tests.benchmarks.bench_unigram import as_tokenizer_json
+
     lines = [
         line
         for name in ("english", "multilingual")
@@ -171,7 +172,7 @@ def models(corpora: Path, repeats: int) -> None:
         for rule, name in (("nmt_nfkc", "unigram, character table"), ("identity", "unigram")):
             model, fast = Path(folder, f"{name}.model"), Path(folder, f"{name}.tokenizer.json")
             model.write_bytes(_trained(lines, rule))
-            fast.write_text(json.dumps(_as_tokenizer_json(model.read_bytes())), encoding="utf-8")
+            fast.write_bytes(as_tokenizer_json(model.read_bytes(), with_table=True))
             beside_libraries(fast, of_tokenizers(fast), repeats)
             beside_libraries(model, of_sentencepiece(model), repeats)
 
@@ -185,22 +186,6 @@ def _trained(lines: list[str], rule: str) -> bytes:
         normalization_rule_name=rule, hard_vocab_limit=False, minloglevel=2, max_sentence_length=20_000,
     )  # fmt: skip
     return written.getvalue()
-
-
-def _as_tokenizer_json(data: bytes) -> dict[str, object]:
-    from sentencepiece import sentencepiece_model_pb2 as pb
-
-    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
-    model.ParseFromString(data)
-    table = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
-    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
-    vocab = [[piece.piece, piece.score] for piece in model.pieces]
-    return {
-        **{"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "post_processor": None},
-        **{"pre_tokenizer": metaspace, "decoder": metaspace},
-        "normalizer": {"type": "Precompiled", "precompiled_charsmap": table} if table else None,
-        "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False},
-    }
 
 
 def beside_tokenizers(files: dict[str, Path], repeats: int) -> None:

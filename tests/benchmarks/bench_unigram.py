@@ -13,6 +13,7 @@ import os
 # Before any library is loaded that reads them.
 os.environ.update({"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"})
 
+import base64
 import io
 import json
 import subprocess
@@ -54,13 +55,15 @@ def trained(text: str) -> bytes:
     return written.getvalue()
 
 
-def as_tokenizer_json(data: bytes) -> bytes:
+def as_tokenizer_json(data: bytes, *, with_table: bool = False) -> bytes:
     model: Any = pb.ModelProto()  # type: ignore[attr-defined]
     model.ParseFromString(data)
     metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
     vocab = [[piece.piece, piece.score] for piece in model.pieces]
+    table = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
     fields = {
-        **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor")),
+        **dict.fromkeys(("truncation", "padding", "post_processor")),
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": table} if with_table and table else None,
         **{"version": "1.0", "added_tokens": [], "pre_tokenizer": metaspace, "decoder": metaspace},
         "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False},
     }
