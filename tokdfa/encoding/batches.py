@@ -19,7 +19,7 @@ from tokdfa.kernels.pages import empty
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
+__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded", "parcel_size"]
 
 
 # Documents go to the threads in parcels of up to about so many characters, so that small ones are worth the overhead.
@@ -78,12 +78,18 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> encoded.ids.tolist(), encoded.offsets.tolist()
     ([64, 462, 64, 2513, 462], [0, 2, 5])
     """
+    n_threads = _checked(tokenizer, texts, threads)
+    if isinstance(texts, list | tuple):
+        # Who gave the list may change it.
+        together = tokenizer.encode_side_by_side([*texts], n_threads)
+        if together is not None:
+            return together
     n_texts = len(texts) if isinstance(texts, Sized) else 0
     room: Int32Array = np.zeros(0, dtype=np.int32)
     n = 0
     offsets = [np.zeros(1, dtype=np.int64)]
     # What is there is copied while the other threads go on.
-    for parcel, n_done in _iter_parcels(tokenizer, texts, threads):
+    for parcel, n_done in _iter_parcels(tokenizer, texts, n_threads):
         if n + len(parcel.ids) > len(room):
             expected = (n + len(parcel.ids)) * n_texts // max(n_done, 1)
             larger = empty(max(n + len(parcel.ids), 2 * len(room), expected + expected // 16), np.int32)
@@ -107,18 +113,13 @@ def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
     [[64, 462], [64, 2513, 462]]
     """
-    for (ids, offsets), _ in _iter_parcels(tokenizer, texts, threads):
+    for (ids, offsets), _ in _iter_parcels(tokenizer, texts, _checked(tokenizer, texts, threads)):
         for begin, end in pairwise(offsets.tolist()):
             yield ids[begin:end]
 
 
-def _iter_parcels(
-    tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None
-) -> Iterator[tuple[EncodedDocuments, int]]:
-    """Yield the ids of parcels of documents, in order, and the number of documents so far.
-
-    Only a few parcels are held at a time.
-    """
+def _checked(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None) -> int:
+    """Check the arguments and return the number of threads."""
     if not is_tokenizer(tokenizer):
         raise wrong_argument(
             tokenizer, "a tokenizer", "tokdfa.encode_batch(tokenizer, texts)", swapped=is_tokenizer(texts)
@@ -126,7 +127,16 @@ def _iter_parcels(
     check_texts(texts)
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
-    n_threads = os.cpu_count() or 1 if threads is None else threads
+    return os.cpu_count() or 1 if threads is None else threads
+
+
+def _iter_parcels(
+    tokenizer: AnyTokenizer, texts: Iterable[str], n_threads: int
+) -> Iterator[tuple[EncodedDocuments, int]]:
+    """Yield the ids of parcels of documents, in order, and the number of documents so far.
+
+    Only a few parcels are held at a time.
+    """
     parcels = _cut(texts, n_threads) if isinstance(texts, list | tuple) else _gathered(iter(texts))
     return in_order(lambda parcel: _encode_parcel(tokenizer, *parcel), parcels, n_threads)
 
@@ -137,13 +147,18 @@ def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
     lengths = _lengths(texts[::every])
     so_far = every * np.cumsum(lengths)
     total = int(so_far[-1:].sum())
-    size = _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
+    size = parcel_size(total, n_threads)
     # Each parcel ends with the first text that makes it large enough.
     ends = every * (1 + np.searchsorted(so_far, np.arange(size, total, size)))
     bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
     for first, stop in pairwise(bounds):
         if first < stop:
             yield first, texts, first, stop
+
+
+def parcel_size(total: int, n_threads: int) -> int:
+    """Return how many characters, or bytes, of this total a thread encodes at a time."""
+    return _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
 
 
 def _gathered(texts: Iterator[str]) -> Iterator[Parcel]:

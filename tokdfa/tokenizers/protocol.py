@@ -185,6 +185,13 @@ class AnyTokenizer(Guided, ABC):
         """Return the ids of several texts from one call; None if there is no such way, or one of them is refused."""
         return None
 
+    def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+        """Return the ids of texts that several threads encode, each of which writes them where they belong.
+
+        None if there is no such way, or one of the texts is refused. Nobody else may change the list meanwhile.
+        """
+        return None
+
     @abstractmethod
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part, and returns ids as soon as they are settled."""

@@ -90,7 +90,7 @@ class RewritingTokenizer(Tokenizer):
                 parts.append(self.encode_stretch(stretch, begins=begins))
         return np.concatenate(parts)
 
-    def encode_together(self, texts: list[str]) -> None:
+    def encode_side_by_side(self, texts: list[str], n_threads: int) -> None:
         """Return None: each text is rewritten by itself."""
 
     def pieces_of(self, text: str) -> list[str]:

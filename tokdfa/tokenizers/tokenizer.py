@@ -16,12 +16,13 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
+from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
-from tokdfa.kernels.encode.utf8 import joined_texts
+from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
@@ -242,18 +243,19 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
+        return self.encode_side_by_side(texts, 1)
+
+    def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
         splitter = self._direct_splitter
         if splitter is None:
             return None
         try:
-            joined = joined_texts(texts)
+            found = FoundTexts(texts)
         except (TypeError, UnicodeEncodeError):
             return None
-        if self.finder.levels and not self.finder.finds_none("".join(texts)):
-            return None
-        with self.piece_ids.idle_text_encoder(splitter) as encoder:
-            found = None if encoder is None else encoder.run.encode_documents(joined)
-        return None if found is None else EncodedDocuments(*found)
+        refuses = (lambda part: not self.finder.finds_none("".join(part))) if self.finder.levels else None
+        return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), refuses, n_threads)
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""

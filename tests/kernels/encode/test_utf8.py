@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.encode import utf8
-from tokdfa.kernels.encode.utf8 import joined_texts, kept_utf8
+from tokdfa.kernels.encode.utf8 import FoundTexts, kept_utf8
 from tokdfa.kernels.library import ffi
 
 
@@ -49,7 +49,7 @@ def test_texts_one_after_the_other(keeps: bool, texts: list[str]) -> None:
         assert utf8._find_utf8 is not None
         if not keeps:
             patch.setattr(utf8, "_find_utf8", None)
-        joined = joined_texts(texts)
+        joined = FoundTexts(texts).joined(0, len(texts))
     offsets = joined.offsets.tolist()
     data = bytes(ffi.buffer(joined.data, offsets[-1]))
     assert [data[a:b] for a, b in pairwise(offsets)] == [text.encode() for text in texts]
@@ -60,9 +60,9 @@ def test_what_is_no_string_and_half_of_a_pair_are_refused(keeps: bool, monkeypat
     if not keeps:
         monkeypatch.setattr(utf8, "_find_utf8", None)
     with pytest.raises(TypeError):
-        joined_texts(["a", b"b"])  # type: ignore[list-item]
+        FoundTexts(["a", b"b"])  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
-        joined_texts(["a", "\udc00"])
+        FoundTexts(["a", "\udc00"])
 
 
 def test_an_interpreter_that_keeps_no_utf8_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,5 +73,5 @@ def test_an_interpreter_that_keeps_no_utf8_is_not_asked(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("symbols", ["a", "é", "中", "\U0001f600", "aé中\U0001f600"])
 def test_texts_of_every_length(symbols: str) -> None:
     texts = [(symbols * n)[:n] for n in range(40)]
-    joined = joined_texts([*texts, *texts[::-1]])
+    joined = FoundTexts([*texts, *texts[::-1]]).joined(0, 2 * len(texts))
     assert np.diff(joined.offsets).tolist() == [len(text.encode()) for text in [*texts, *texts[::-1]]]

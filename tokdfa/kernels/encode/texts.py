@@ -24,8 +24,6 @@ tokens that have no id."""
 _STRETCH = 1 << 13
 _FIRST_ROOM = 2 * _STRETCH
 _SHORT = 1 << 12
-# The number of ids for which room is kept from one call to the next.
-_MOST_ROOM = 1 << 20
 
 
 class TextRun:
@@ -51,7 +49,6 @@ class TextRun:
         self._lacks_ids = lacks_ids
         self._encode_long = encode_long
         self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
-        self._out = self._short
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
             lacks_ids=self._lacks_ids, n_pieces=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
@@ -102,13 +99,19 @@ class TextRun:
         out.resize(n, refcheck=False)
         return out
 
-    def encode_documents(self, texts: JoinedTexts) -> tuple[Int32Array, Int64Array] | None:
-        """Return the ids of several texts, and where those of each begin and end; None if one is refused."""
+    def encode_documents(self, texts: JoinedTexts, out: Int32Array) -> Int64Array | None:
+        """Write the ids of several texts, and return where those of each begin and end; None if one is refused.
+
+        Parameters
+        ----------
+        texts : JoinedTexts
+        out : int32 array
+            It has room for one id for each byte, and ``ROOM`` more.
+        """
         data, offsets = texts.data, texts.offsets
         size = int(offsets[-1])
-        if size + ROOM > len(self._out):
-            self._out = empty(size + ROOM, np.int32)
-        out = self._out
+        if len(out) < size + ROOM:
+            raise ValueError(f"room for {len(out)} ids, of {size} bytes")
         id_offsets: Int64Array = np.zeros(len(offsets), dtype=np.int64)
         pointers = writable(out, np.int32), writable(id_offsets, np.int64)
         pieces, n_documents, document, n = self._pieces, len(offsets) - 1, 0, 0
@@ -133,11 +136,7 @@ class TextRun:
             elif stop < 0:
                 return None
             document = stop
-        # Most of the room is not needed: a copy takes less time than bringing the pages of a new room.
-        ids = out[:n].copy()
-        if len(out) > _MOST_ROOM:
-            self._out = self._short
-        return ids, id_offsets
+        return id_offsets
 
     def _encode_piece(self, data: Any, size: int, out: Int32Array) -> None:
         """Encode the next piece, and continue after it."""

@@ -12,7 +12,7 @@ from tokdfa.arrays import Int64Array, Uint64Array
 from tokdfa.kernels.library import ffi, lib, readable, writable
 from tokdfa.kernels.pages import empty
 
-__all__ = ["JoinedTexts", "joined_texts", "kept_utf8"]
+__all__ = ["FoundTexts", "JoinedTexts", "kept_utf8"]
 
 
 def _declared() -> Any:
@@ -89,8 +89,19 @@ class JoinedTexts(NamedTuple):
     offsets: Int64Array
 
 
-def joined_texts(texts: list[str]) -> JoinedTexts:
-    """Return texts one after the other.
+class FoundTexts:
+    """Texts whose UTF-8 has been found, once, so that several threads can join parts of them at the same time.
+
+    Parameters
+    ----------
+    texts : list of str
+        Nobody else may change the list.
+
+    Attributes
+    ----------
+    texts : list of str
+    offsets : int64 array
+        Where each text begins in the UTF-8 of all, and where the last one ends.
 
     Raises
     ------
@@ -101,18 +112,30 @@ def joined_texts(texts: list[str]) -> JoinedTexts:
 
     Examples
     --------
-    >>> joined_texts(["n\u00e9e", "", "a"]).offsets.tolist()
-    [0, 4, 4, 5]
+    >>> found = FoundTexts(["n\u00e9e", "", "a"])
+    >>> found.offsets.tolist(), found.joined(1, 3).offsets.tolist()
+    ([0, 4, 4, 5], [0, 0, 1])
     """
-    n = len(texts)
-    offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
-    if _find_utf8 is None:
-        encoded = [*map(str.encode, texts)]
-        np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=n), out=offsets[1:])
-        return JoinedTexts(ffi.from_buffer("uint8_t[]", b"".join(encoded)), offsets)
-    places: Uint64Array = np.empty(max(n, 1), dtype=np.uint64)
-    # The interpreter raises the error of a string that has none.
-    _find_utf8(texts, n, places.ctypes.data, offsets.ctypes.data)
-    data = writable(empty(max(int(offsets[-1]), 1), np.uint8), np.uint8)
-    lib.tokdfa_join_texts(readable(places, np.uint64), readable(offsets, np.int64), n, data)
-    return JoinedTexts(data, offsets)
+
+    def __init__(self, texts: list[str]) -> None:
+        n = len(texts)
+        self.texts = texts
+        self.offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
+        self._encoded: list[bytes] | None = None
+        if _find_utf8 is None:
+            self._encoded = [*map(str.encode, texts)]
+            np.cumsum(np.fromiter(map(len, self._encoded), dtype=np.int64, count=n), out=self.offsets[1:])
+            return
+        self._places: Uint64Array = np.empty(n, dtype=np.uint64)
+        # The interpreter raises the error of a string that has none.
+        _find_utf8(texts, n, self._places.ctypes.data, self.offsets.ctypes.data)
+
+    def joined(self, begin: int, end: int) -> JoinedTexts:
+        """Return the texts from one up to another, by their indices, one after the other."""
+        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+        if self._encoded is not None:
+            return JoinedTexts(ffi.from_buffer("uint8_t[]", b"".join(self._encoded[begin:end])), offsets)
+        data = writable(empty(max(int(offsets[-1]), 1), np.uint8), np.uint8)
+        places = readable(self._places[begin:end], np.uint64)
+        lib.tokdfa_join_texts(places, readable(offsets, np.int64), end - begin, data)
+        return JoinedTexts(data, offsets)
