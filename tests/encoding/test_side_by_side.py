@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tokdfa.dictionary import Dictionary
 from tokdfa.encoding import side_by_side
 from tokdfa.encoding.side_by_side import _Result, encode_side_by_side
-from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.encoding.special import Special
+from tokdfa.kernels.encode.utf8 import FoundTexts, JoinedTexts
+from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 BOUNDS = [0, 7, 7, 40, 41, 60]
 
@@ -44,7 +50,7 @@ def test_parcels_that_are_done_in_any_order(
 ) -> None:
     result = _Result(FoundTexts(texts), BOUNDS)
     idle = idle_of(tokenizer)
-    assert all(result.encode(number, idle, None) for number in order)
+    assert all(result.encode(number, idle) for number in order)
     ids, offsets = result.all()
     assert (ids.tolist(), offsets.tolist()) == expected(tokenizer, texts)
     assert ids.base is None
@@ -71,15 +77,21 @@ def test_one_text_that_is_refused_ends_it(
     n_threads: int, at: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(side_by_side, "parcel_size", lambda total, n_threads: 50)
+    joined = FoundTexts.joined
+    asked = []
+
+    def spoiled(found: FoundTexts, begin: int, end: int) -> JoinedTexts:
+        asked.append(begin)
+        parts = joined(found, begin, end)
+        # Not UTF-8 where this text begins.
+        if begin <= at < end:
+            parts.data[parts.offsets[at - begin]] = 0xFF
+        return parts
+
+    monkeypatch.setattr(FoundTexts, "joined", spoiled)
     found = FoundTexts([*texts[:at], "no", *texts[at:]])
-    asked: list[str] = []
-
-    def refuses(part: list[str]) -> bool:
-        asked.extend(part)
-        return "no" in part
-
-    assert encode_side_by_side(found, idle_of(tokenizer), refuses, n_threads) is None
-    assert "no" in asked
+    assert encode_side_by_side(found, idle_of(tokenizer), n_threads) is None
+    assert max(asked) <= at + 2 * n_threads * 50
 
 
 def test_more_than_may_be_encoded_at_once(
@@ -87,8 +99,8 @@ def test_more_than_may_be_encoded_at_once(
 ) -> None:
     found = FoundTexts(texts)
     n_bytes = int(found.offsets[-1])
-    assert encode_side_by_side(found, idle_of(tokenizer), None, 2, most=n_bytes) is not None
-    assert encode_side_by_side(found, idle_of(tokenizer), None, 2, most=n_bytes - 1) is None
+    assert encode_side_by_side(found, idle_of(tokenizer), 2, most=n_bytes) is not None
+    assert encode_side_by_side(found, idle_of(tokenizer), 2, most=n_bytes - 1) is None
     # Then they are encoded parcel by parcel.
     monkeypatch.setattr(type(tokenizer), "encode_side_by_side", lambda self, texts, n_threads: None)
     ids, offsets = tokdfa.encode_batch(tokenizer, texts, threads=2)
@@ -105,8 +117,24 @@ def test_an_error_in_a_thread_reaches_the_caller(
 ) -> None:
     monkeypatch.setattr(side_by_side, "parcel_size", lambda total, n_threads: 50)
 
-    def refuses(part: list[str]) -> bool:
-        raise MemoryError(len(part))
+    def fail(found: FoundTexts, begin: int, end: int) -> JoinedTexts:
+        raise MemoryError(end - begin)
 
+    monkeypatch.setattr(FoundTexts, "joined", fail)
     with pytest.raises(MemoryError):
-        encode_side_by_side(FoundTexts(texts), idle_of(tokenizer), refuses, 2)
+        encode_side_by_side(FoundTexts(texts), idle_of(tokenizer), 2)
+
+
+def test_special_tokens_in_one_of_many_texts() -> None:
+    dictionary = Dictionary([], bytes(range(256)))
+    specials = (Special(300, "<s>"),)
+    ids = np.arange(256, dtype=np.int32)
+    contents = Contents(format="tiktoken", dictionary=dictionary, ids=ids, specials=specials, finds_specials=True)
+    tokenizer = Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r" ?[a-z]+|\s|[^a-z\s]+"),))))
+    for at in (0, 999, 1_000, 2_500):
+        given = [*["a man"] * at, "a<s>b", *["a man"] * (2_500 - at)]
+        assert tokenizer.encode_side_by_side(given, 2) is None
+        ids, offsets = tokdfa.encode_batch(tokenizer, given, threads=2)
+        assert ids[offsets[at] : offsets[at + 1]].tolist() == [97, 300, 98]
+        assert len(ids) == 3 + 5 * 2_500
+    assert tokenizer.encode_side_by_side(["a man"] * 2_500, 2) is not None

@@ -51,16 +51,9 @@ class _Result:
         self._next = self._n = 0
         self._rooms: list[Int32Array] = []
 
-    def encode(
-        self,
-        number: int,
-        idle: Callable[[], AbstractContextManager[TextEncoder | None]],
-        refuses: Callable[[list[str]], bool] | None,
-    ) -> bool:
+    def encode(self, number: int, idle: Callable[[], AbstractContextManager[TextEncoder | None]]) -> bool:
         """Encode a parcel; return whether none of its texts is refused."""
         begin, end = self._bounds[number : number + 2]
-        if refuses is not None and refuses(self._texts.texts[begin:end]):
-            return False
         try:
             room = self._rooms.pop()
         except IndexError:
@@ -96,7 +89,6 @@ class _Result:
 def encode_side_by_side(
     texts: FoundTexts,
     idle: Callable[[], AbstractContextManager[TextEncoder | None]],
-    refuses: Callable[[list[str]], bool] | None,
     n_threads: int,
     *,
     most: int = _MOST,
@@ -108,8 +100,6 @@ def encode_side_by_side(
     texts : FoundTexts
     idle : callable
         Gives an encoder that no other thread uses, as long as a ``with`` statement lasts.
-    refuses : callable, optional
-        Whether some of the texts are not to be encoded like this.
     n_threads : int
         The number of threads, the calling one included.
     most : int
@@ -128,5 +118,5 @@ def encode_side_by_side(
     ends = np.unique(np.searchsorted(texts.offsets, np.arange(size, total, size)))
     bounds = [0, *ends[ends < n].tolist(), n]
     result = _Result(texts, bounds)
-    done = in_order(lambda number: result.encode(number, idle, refuses), range(len(bounds) - 1), n_threads)
+    done = in_order(lambda number: result.encode(number, idle), range(len(bounds) - 1), n_threads)
     return result.all() if all(done) else None

@@ -43,6 +43,8 @@ __all__ = ["Tokenizer"]
 
 
 _PIECES = frozenset({str, bytes})
+# So many texts are joined to look for special tokens in them.
+_TEXTS_A_LOOK = 1000
 
 
 class Tokenizer(SafelyCut, NumberedTokens):
@@ -254,8 +256,12 @@ class Tokenizer(SafelyCut, NumberedTokens):
             found = FoundTexts(texts)
         except (TypeError, UnicodeEncodeError):
             return None
-        refuses = (lambda part: not self.finder.finds_none("".join(part))) if self.finder.levels else None
-        return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), refuses, n_threads)
+        if self.finder.levels:
+            # Before anything is encoded, which would have to be done again.
+            parts = (texts[at : at + _TEXTS_A_LOOK] for at in range(0, len(texts), _TEXTS_A_LOOK))
+            if not all(self.finder.finds_none("".join(part)) for part in parts):
+                return None
+        return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), n_threads)
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""
