@@ -107,8 +107,7 @@ def encode_side_by_side(
 
     Notes
     -----
-    A copy of the ids is all that is done with them after the kernel: no thread waits until another one has copied its
-    own, and a room is used again while it is still in the caches of the processor.
+    After the kernel, the ids are copied once, by the thread that finds that those before them have their place.
     """
     n, total = len(texts.texts), int(texts.offsets[-1])
     if total > most:
