@@ -84,6 +84,11 @@ ALWAYS_INLINE bool may_have(const uint64_t *bits, int64_t n_bits, uint64_t hashe
     return bits[place >> 6] >> (place & 63) & 1;
 }
 
+/* Prefetch what `may_have` and `add_bit` will read; there are bits. */
+ALWAYS_INLINE void prefetch_bit(const uint64_t *bits, int64_t n_bits, uint64_t hashed) {
+    PREFETCH(bits + ((hashed & (64 * (uint64_t)n_bits - 1)) >> 6));
+}
+
 /* Mark that something with this hash is there. */
 ALWAYS_INLINE void add_bit(uint64_t *bits, int64_t n_bits, uint64_t hashed) {
     uint64_t place = hashed & (64 * (uint64_t)n_bits - 1);

@@ -145,10 +145,18 @@ ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t
     return word_of(tables->slots, tables->n_slots, tables->keys, word, hashed);
 }
 
-/* Prefetch what `find_word` will read for a short word. */
+/* Prefetch what `find_word` will read for a short word, once its bit of the filter is there. */
 ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
     if (may_have(tables->filter, tables->n_filter, hashed)) {
         PREFETCH(tables->slots + first_slot(tables->n_slots, hashed));
+    }
+}
+
+/* Prefetch the packing with which `find_word` will compare a short word, once its slot is there. */
+ALWAYS_INLINE void prefetch_packing(const tokdfa_token_tables *tables, uint64_t hashed) {
+    if (may_have(tables->filter, tables->n_filter, hashed)) {
+        const int64_t found = tables->slots[first_slot(tables->n_slots, hashed)] & NUMBER_MASK;
+        PREFETCH(tables->keys + 2 * (found - (found > 0)));
     }
 }
 

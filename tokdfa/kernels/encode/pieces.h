@@ -144,7 +144,9 @@ NEVER_INLINE int recall_known(tokdfa_piece_memory *memory, const uint8_t *text, 
    memory is asked. */
 ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const int64_t *begun, int first, int count,
                                    piece_block *block) {
-    const uint64_t *entries = pieces->memory->entries;
+    const tokdfa_piece_memory *memory = pieces->memory;
+    const tokdfa_token_tables *whole = pieces->whole;
+    const uint64_t *entries = memory->entries;
     int n_rest = 0;
     for (int k = first; k < count; k++) {
         const int64_t set = block->sets[k];
@@ -156,8 +158,16 @@ ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const int
     }
     for (int i = 0; i < n_rest; i++) {
         const int k = block->rest[i];
+        const uint64_t hashed = hash_packed(block->keys[k].low, block->keys[k].high);
         PREFETCH(entries + block->sets[k] + SET / 2);
-        prefetch_word(pieces->whole, hash_packed(block->keys[k].low, block->keys[k].high));
+        prefetch_bit(whole->filter, whole->n_filter, hashed);
+        if (memory->n_seen) {
+            prefetch_bit(memory->seen, memory->n_seen, hashed);
+        }
+    }
+    for (int i = 0; i < n_rest; i++) {
+        const packed_word key = block->keys[block->rest[i]];
+        prefetch_word(whole, hash_packed(key.low, key.high));
     }
     return n_rest;
 }
@@ -168,6 +178,10 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
                                const int64_t *begun, int n_rest, piece_block *block) {
     const tokdfa_token_tables *tables = pieces->tables;
     int32_t n_few = 0, n_many = 0, n_waiting_few = 0, n_waiting_many = 0;
+    for (int i = 0; i < n_rest; i++) {
+        const packed_word key = block->keys[block->rest[i]];
+        prefetch_packing(pieces->whole, hash_packed(key.low, key.high));
+    }
     for (int i = 0; i < n_rest; i++) {
         const int k = block->rest[i];
         const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS, length = end - begin;
