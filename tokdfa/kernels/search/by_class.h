@@ -19,8 +19,9 @@
 enum { SURVEYED = 1 << 11, WORD = 64, GROUP = 32 };
 
 /* What a survey notes of tokens, in `room` of tokdfa_search: bits of those that may not be at rest after the one before,
-   and of the token after the last one; and where each group begins. */
-enum { RESTLESS = 0, BEGINS = RESTLESS + SURVEYED / WORD + 1 };
+   and of the token after the last one; where many tokens are surveyed at a time, bits of those that lead from the idle
+   state to it, as they cost next to nothing there; and where each group begins. */
+enum { RESTLESS = 0, IDLE = RESTLESS + SURVEYED / WORD + 1, BEGINS = IDLE + SURVEYED / WORD + 1 };
 
 /* The place of a search between two tokens. */
 typedef struct {
@@ -34,6 +35,7 @@ typedef struct {
     const uint16_t *restrict rows;
     const int32_t *restrict properties;
     uint64_t *restrict restless;
+    uint64_t *restrict idle;
     int64_t *restrict begins;
     uintptr_t ahead; /* where the ids are that are read next, to be fetched meanwhile; nothing need be there */
 } surveying;
@@ -86,7 +88,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
     }
     const __m256i low_rows = twice(low), high_rows = twice(high), low_bits = twice(low_bit), high_bits = twice(high_bit);
     const __m256i byte = _mm256_set1_epi16(0xFF), nibble = _mm256_set1_epi8(0xF), zero = _mm256_setzero_si256();
-    const __m256i no_length = _mm256_set1_epi8(-1);
+    const __m256i no_length = _mm256_set1_epi8(-1), idle_row = _mm256_set1_epi8(GLANCE_IDLE_ROW);
     __m256i known_before = _mm256_set1_epi8((char)before);
     int64_t place = 0, at = *position;
     for (; place + GROUP <= size; place += GROUP) {
@@ -106,6 +108,8 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
             _mm256_and_si256(_mm256_shuffle_epi8(high_rows, row_before), _mm256_shuffle_epi8(high_bits, column));
         const __m256i at_rest = _mm256_cmpeq_epi8(_mm256_or_si256(in_low, in_high), zero);
         const uint32_t restless = ~(uint32_t)_mm256_movemask_epi8(at_rest);
+        const __m256i row = _mm256_and_si256(known, nibble);
+        const uint32_t idle = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(row, idle_row));
         const __m256i sums = _mm256_sad_epu8(lengths, zero);
         const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
         int64_t n_bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
@@ -116,6 +120,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
             }
         }
         memcpy((uint8_t *)job.restless + place / 8, &restless, sizeof restless);
+        memcpy((uint8_t *)job.idle + place / 8, &idle, sizeof idle);
         job.begins[place / GROUP] = at;
         at += n_bytes;
         known_before = known;
@@ -176,7 +181,7 @@ ALWAYS_INLINE int64_t survey_groups(surveying job, int64_t size, uint16_t before
 ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_t *restrict ids, int64_t first,
                           int64_t stop, int64_t position, const int32_t *ahead) {
     const surveying job = {ids + first, moves->glances, moves->rows, moves->properties, (uint64_t *)room + RESTLESS,
-                           room + BEGINS, (uintptr_t)ahead};
+                           (uint64_t *)room + IDLE, room + BEGINS, (uintptr_t)ahead};
     const int64_t size = stop - first;
     uint16_t before = first > 0 ? job.glances[(uint32_t)ids[first - 1]] : 0;
     int64_t place = survey_groups(job, size, before, &position);
@@ -186,6 +191,7 @@ ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_
     /* The rest: half a word may have been surveyed. */
     uint64_t bit = (uint64_t)1 << place % WORD;
     uint64_t restless = place % WORD ? job.restless[place / WORD] & (bit - 1) : 0;
+    uint64_t idle = place % WORD ? job.idle[place / WORD] & (bit - 1) : 0;
     for (;; place++) {
         if (place % GROUP == 0) {
             job.begins[place / GROUP] = position;
@@ -197,16 +203,19 @@ ALWAYS_INLINE void survey(int64_t *room, const tokdfa_moves *moves, const int32_
         const uint16_t glance = job.glances[(uint32_t)id];
         const uint32_t row = job.rows[before & GLANCE_ROW_MASK];
         restless |= row >> (glance >> GLANCE_COLUMN_SHIFT & GLANCE_COLUMN_MASK) & 1 ? bit : 0;
+        idle |= (glance & GLANCE_ROW_MASK) == GLANCE_IDLE_ROW ? bit : 0;
         position += length_by_class(job.properties, id);
         before = glance;
         bit <<= 1;
         if (place % WORD == WORD - 1) {
             job.restless[place / WORD] = restless;
-            restless = 0;
+            job.idle[place / WORD] = idle;
+            restless = idle = 0;
             bit = 1;
         }
     }
     job.restless[size / WORD] = restless | bit;
+    job.idle[size / WORD] = idle;
 }
 
 /* The first token from a place on that may not be at rest, or the end. */
@@ -219,13 +228,26 @@ ALWAYS_INLINE int64_t next_restless(const uint64_t *restless, int64_t place) {
     return word * WORD + trailing_zeros(bits);
 }
 
-/* The place after the last token from `start` to `stop` that leads to the idle state; otherwise -1. All of them are at
-   rest. */
-ALWAYS_INLINE int64_t last_idle(const uint16_t *restrict glances, const int32_t *restrict ids, int64_t start,
-                                int64_t stop) {
+/* The place in a stretch after the last token from `start` to `stop` that leads to the idle state; otherwise -1. All of
+   them are at rest, and there is at least one. */
+ALWAYS_INLINE int64_t last_idle(const int64_t *room, const uint16_t *restrict glances, const int32_t *restrict ids,
+                                int64_t start, int64_t stop) {
+#ifdef TOKDFA_SHUFFLES
+    (void)glances;
+    (void)ids;
+    const uint64_t *idle = (const uint64_t *)room + IDLE;
+    int64_t word = (stop - 1) / WORD;
+    uint64_t bits = idle[word] & UINT64_MAX >> (WORD - 1 - (stop - 1) % WORD);
+    while (!bits && word > start / WORD) {
+        bits = idle[--word];
+    }
+    stop = bits ? word * WORD + WORD - leading_zeros(bits) : start;
+#else
+    (void)room;
     while (stop > start && (glances[(uint32_t)ids[stop - 1]] & GLANCE_ROW_MASK) != GLANCE_IDLE_ROW) {
         stop--;
     }
+#endif
     return stop > start ? stop : -1;
 }
 
@@ -265,10 +287,10 @@ ALWAYS_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const
         if (at_rest) {
             const int64_t place = token - first, next = next_restless(restless, place);
             if (next > place) {
-                const int64_t last = last_idle(moves->glances, ids, token, first + next);
+                const int64_t last = last_idle(room, moves->glances, ids + first, place, next);
                 token = first + next;
                 entry = (uint64_t)(of_idle[properties[(uint32_t)ids[token - 1]] & CLASS_MASK] >> 2);
-                idle_token = last < 0 ? idle_token : last;
+                idle_token = last < 0 ? idle_token : first + last;
             }
         }
         if (token == stop || happens) {
