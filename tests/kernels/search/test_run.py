@@ -195,6 +195,30 @@ def test_many_pairs_are_remembered(seed: int, n_lines: int | None) -> None:
     assert matches_of(machine, known, ids, [len(ids) // 2], n_lines) == expected
 
 
+@pytest.mark.parametrize("n_ids", [63, 64, 65, 128, 191, 1023, 1024, 1025, 2200])
+@pytest.mark.parametrize("often", [0, 0.1, 1])
+def test_tokens_of_all_lengths_are_looked_over(n_ids: int, often: float) -> None:
+    """Stretches are looked over a word of 64 tokens at a time; few, some or all of the tokens may not be at rest."""
+    dice = np.random.default_rng(n_ids)
+    quiet = [b"", b"x", b"yy", b"z" * 7, b"x" * 255, b"y" * 300, b"z" * 70000, b"<cut>"]
+    restless = [b"a", b"b", b"ab", b"xa", b"bab", b"cx", b"c", b"y" * 300 + b"a"]
+    vocabulary = Vocabulary(quiet + restless, [len(quiet) - 1])
+    machine = SearchPlan(
+        finder(["ab", "bca", "abcab"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False
+    )
+    known = all_moves(machine)[-1]
+    assert known.pointer.moves.n_runs
+    chosen = dice.random(n_ids) < often
+    ids = np.where(
+        chosen, dice.integers(len(quiet), len(quiet) + len(restless), n_ids), dice.integers(0, len(quiet), n_ids)
+    )
+    ids[n_ids // 2] = len(quiet) + 2  # a match, whose place depends on the lengths of all tokens before
+    expected = matches_of(machine, machine.bytewise, ids.tolist(), [])
+    assert expected
+    for chunks in ([], [n_ids // 3], [n_ids - 64, n_ids - 1]):
+        assert matches_of(machine, known, ids.tolist(), [stop for stop in chunks if stop > 0]) == expected
+
+
 @pytest.mark.parametrize("wrong", [-1, 2, -(1 << 31), (1 << 31) - 1])
 def test_copying_ends_before_what_is_not_an_id(wrong: int) -> None:
     machine = SearchPlan(finder("ab", "longest"), Words.of(Vocabulary([b"a", b"b"])), wants_all=False, aligned=False)
