@@ -49,6 +49,8 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
     TokenStreamError
         If they are not integers in one dimension, or some are masked; the message says which.
     """
+    if type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu" and ids.size:
+        return ids
     # numpy.ma takes long to import, and only an instance of a subclass can be masked.
     is_subclass = isinstance(ids, np.ndarray) and type(ids) is not np.ndarray
     if is_subclass and isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):

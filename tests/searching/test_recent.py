@@ -38,6 +38,31 @@ def test_only_the_last_are_kept() -> None:
     assert made == [1, 2, 3, 2]
 
 
+def test_many_short_streams_pay_for_what_a_long_one_does() -> None:
+    vocabulary = Vocabulary(VOCABULARY.words)
+    ids = np.random.default_rng(2).integers(0, 4, size=40)
+    expected = Searcher(vocabulary, "ab+", tuning=Tuning(patience=10**9)).search(ids)
+    assert len(expected) > 3
+    searcher = Searcher(vocabulary, "ab+", tuning=Tuning(patience=100))
+    plan = searcher._plan
+    for n_read, machine in ((0, "bytewise"), (40, "bytewise"), (80, "tokenwise"), (120, "tokenwise")):
+        assert plan.n_read == n_read
+        assert searcher.search(ids) == expected
+        # Fewer ids are read as many are, once it has been found out how.
+        assert plan.machine_for(0) is getattr(plan, machine)
+
+
+def test_a_search_begins_anew_where_another_one_has_ended() -> None:
+    """The room of a search that has ended is used again, whatever it has seen: matches, and starts in vain."""
+    vocabulary = Vocabulary([b"a", b"b", b"c"])
+    dice = np.random.default_rng(3)
+    for pattern in ("ab", "a[ab]*c", "(?:a|b)+c|a"):
+        searcher = Searcher(vocabulary, pattern, tuning=Tuning(patience=-1))
+        for _ in range(50):
+            ids = dice.integers(0, 3, size=int(dice.integers(0, 200)))
+            assert searcher.search(ids) == search(Vocabulary(vocabulary.words), pattern, ids)
+
+
 @pytest.mark.parametrize("pattern", ["ab+", ["ab", "bb"]])
 @pytest.mark.parametrize("patience", [10**9, -1])
 def test_searches_at_the_same_time(pattern: str | list[str], patience: int) -> None:

@@ -32,6 +32,11 @@ class SearchPlan:
         Which matches are searched for.
     tuning : Tuning, optional
         The thresholds of the search.
+
+    Attributes
+    ----------
+    n_read : int
+        The number of ids in all streams that have ended; about, if several threads search.
     """
 
     def __init__(
@@ -43,6 +48,13 @@ class SearchPlan:
         self.tuning = tuning
         self.options = ALIGNED * aligned
         self._spare: list[Search] = []
+        self.n_read = 0
+
+    def machine_for(self, n_ids: int) -> Struct:
+        """Return the machine for a stream of so many ids: the faster one, if it is there or pays by now."""
+        if "tokenwise" in self.__dict__ or self.n_read + n_ids > self.tuning.patience:
+            return self.tokenwise
+        return self.bytewise
 
     @cached_property
     def bytewise(self) -> Struct:
@@ -63,7 +75,7 @@ class SearchPlan:
             return kernels.NO_MOVES
         most = min(kernels.MOST_CLASSES - 1, self.tuning.max_entries // dfa.n_states)
         # For an automaton so large that the table has room for a few effects only, such as a long list of words,
-        # # this is not even tried.
+        # this is not even tried.
         effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
         if not len(effects):
             return kernels.moves_at_rest(text, forward, self.backward) if simple else kernels.NO_MOVES

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, checked_ids
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search.run import FINAL, copying_of
+from tokdfa.kernels.search.run import FINAL, Copying
 from tokdfa.searching.matches import Matches
 from tokdfa.searching.plan import SearchPlan
 
@@ -20,6 +20,7 @@ __all__ = ["Stream"]
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
 _OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
+_NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 
 
 class Stream:
@@ -48,17 +49,17 @@ class Stream:
         self._copies = not (spells or plan.wants_all or plan.words.varies)
         self.max_pending = max_pending
         self.n_expected = n_expected
-        self._block, self._patience, self._at_a_time = plan.tuning.block, plan.tuning.patience, plan.tuning.step
+        self._block, self._at_a_time = plan.tuning.block, plan.tuning.step
         self.search = plan.begin()
         # The buffer is kept from block to block and from stream to stream, so that its memory stays in the cache.
         self.buffer = self.search.buffer
         self.kept = 0  # the number of ids of earlier blocks at the beginning of the buffer
         self.filled = 0  # the number of ids in the buffer
-        self.held: Int32Array = self.buffer[:0]  # the last id, if it may be spelled differently
+        self.held = _NOTHING  # the last id, if it may be spelled differently
         self.has_begun = False  # whether the first id has been seen
         self.n_read = 0
         self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
-        self.ids = self.buffer[:0]  # the ids at hand when matches are yielded
+        self.ids = _NOTHING  # the ids at hand when matches are yielded
         self.settled = 0
         self.offsets = self.search.offsets
 
@@ -127,7 +128,7 @@ class Stream:
         at.idle_token += moved
         self.first = at.first = 0
         self.n_read, self.ids = len(ids), own
-        copying = copying_of(ids, limit=words.n_ids, filled=n_read, done=n_read, step=self._at_a_time)
+        copying = Copying(ids, limit=words.n_ids, filled=n_read, done=n_read, step=self._at_a_time)
         for found in self.search.leftmost_in_copy(self._machine, copying, own, self.plan.options | FINAL):
             yield from self._matches(found)
         is_whole = copying.pointer.done == len(ids)
@@ -192,6 +193,7 @@ class Stream:
 
     def _end(self) -> None:
         """Give back the room of the search."""
+        self.plan.n_read += self.n_read
         if len(self.buffer) <= 2 * self._block:
             self.search.buffer = self.buffer
         self.plan.end(self.search)
@@ -221,7 +223,10 @@ class Stream:
         """Return ids in the form in which the search copies and checks them."""
         if type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT:
             same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
-            ids: Int32Array = np.require(same, requirements=["C", "A"]).view(np.int32)
+            flags = same.flags
+            if not (flags.c_contiguous and flags.aligned):
+                same = same.copy()
+            ids: Int32Array = same.view(np.int32)
             return ids
         return self._checked(block)
 
@@ -230,7 +235,7 @@ class Stream:
         words, at = self.plan.words, self.search.at
         n_before = self.n_read
         self.n_read += len(ids)
-        copying = copying_of(
+        copying = Copying(
             ids, limit=words.first_hole, filled=self.filled, longest=self.plan.finder.longest, step=self._at_a_time
         )
         while True:
@@ -280,8 +285,7 @@ class Stream:
 
     @property
     def _machine(self) -> Struct:
-        plan = self.plan
-        return plan.tokenwise if max(self.n_read, self.n_expected) > self._patience else plan.bytewise
+        return self.plan.machine_for(max(self.n_read, self.n_expected))
 
     def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
         """Yield the matches in the ids at hand."""

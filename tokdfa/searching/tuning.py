@@ -18,8 +18,8 @@ class Tuning:
     step : int
         Number of ids that are copied at a time, to be searched while they are in the first-level cache.
     patience : int
-        Number of ids of a stream after which it pays to compute the effect of every token on the automaton of the
-        pattern; before that, tokens are read byte by byte.
+        Number of ids, of all streams together, after which it pays to compute the effect of every token on the
+        automaton of the pattern; before that, tokens are read byte by byte.
     max_entries : int
         Number of entries that the table of effects may have, by states and classes of tokens. For an automaton that is
         too large, the outcomes of tokens are stored as they are met.

@@ -127,7 +127,7 @@ def matches_in_copy(
     search = machine.begin()
     source, own = np.array(ids, dtype=np.int32), np.full(max(room, done, 1), -1, dtype=np.int32)
     own[:done] = source[:done]
-    copying = run.copying_of(source, limit=9999, filled=done, done=done, step=step, longest=longest)
+    copying = run.Copying(source, limit=9999, filled=done, done=done, step=step, longest=longest)
     found, grown = [], 0
     while True:
         for block in search.leftmost_in_copy(known, copying, own, run.FINAL):
@@ -226,16 +226,16 @@ def test_copying_ends_before_what_is_not_an_id(wrong: int) -> None:
     for step, n_copied, n_found in ((1, 5, 2), (2, 4, 2), (4, 4, 2), (7, 0, 0)):
         for known in all_moves(machine):
             search, own = machine.begin(), np.zeros_like(source)
-            copying = run.copying_of(source, limit=2, step=step)
+            copying = run.Copying(source, limit=2, step=step)
             found = [*search.leftmost_in_copy(known, copying, own, run.FINAL)]
             assert copying.pointer.done == copying.pointer.filled == n_copied
             assert sum(map(len, found)) == 4 * n_found
             assert not search.at.more
     for done, step in ((8, 1), (-1, 1), (0, 0)):
         with pytest.raises(TypeError, match=r"^these are not places in the ids$"):
-            run.copying_of(source, limit=2, done=done, step=step)
+            run.Copying(source, limit=2, done=done, step=step)
     for filled, room in ((8, own), (-1, own), (0, own[:0])):
-        copying = run.copying_of(source, limit=2, filled=filled, step=1)
+        copying = run.Copying(source, limit=2, filled=filled, step=1)
         with pytest.raises(TypeError, match=r"^there is no room for ids$"):
             next(search.leftmost_in_copy(known, copying, room, run.FINAL))
 
@@ -276,7 +276,7 @@ def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
         rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
         assert rows[:, 0].tolist() == [3 * i for i in range(n)]
         assert rows[:, 2].tolist() == [2 * i for i in range(n)]
-        copying = run.copying_of(ids, limit=2, step=4096)
+        copying = run.Copying(ids, limit=2, step=4096)
         copied = machine.begin().leftmost_in_copy(known, copying, np.empty_like(ids), run.FINAL)
         assert (np.concatenate(list(copied)).reshape(-1, 4) == rows).all()
 

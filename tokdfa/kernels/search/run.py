@@ -9,10 +9,10 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels import pages
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 from tokdfa.kernels.search.tables import TOLD
 
-__all__ = ["ALIGNED", "FINAL", "Search", "copying_of", "n_lines"]
+__all__ = ["ALIGNED", "FINAL", "Copying", "Search", "n_lines"]
 
 ALIGNED, FINAL = 1, 2
 """Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
@@ -35,18 +35,23 @@ _STARTS = 1 << 10
 # The place in the first token is in the bits of its number from this one on.
 _OFFSET = 40
 
-_NO_STEPS: Int64Array = np.empty(0, dtype=np.int64)
-# All fields that are not working memory; see ``door.h``.
+_NOTHING: Int64Array = np.empty(0, dtype=np.int64)
+# All fields that are not working memory: those with which the struct begins, and the others; see ``door.h``.
 _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
-    *("floor", "idle_token", "first", "more", "settled", "has_futile", "stretch_begin", "stretch_end", "run"),
+    *("floor", "idle_token", "first", "more", "settled"),
 )
+_MORE_PLACES = ("has_futile", "stretch_begin", "stretch_end", "run")
+assert tuple(name for name, _ in ffi.typeof("tokdfa_search").fields[: len(_PLACES)]) == _PLACES
+_BEGINNING = bytes(ffi.sizeof("int64_t") * len(_PLACES))
+
+_COPYING = ffi.typeof("tokdfa_copying *")
 
 
-def copying_of(
-    source: Int32Array, *, limit: int, filled: int = 0, done: int = 0, longest: int = 0, step: int
-) -> Struct:
-    """Return what is known of ids that are copied while they are searched.
+class Copying:
+    """What is known of ids that are copied while they are searched.
+
+    A search of a few ids takes little longer than making this, so it is no :class:`Struct`.
 
     Parameters
     ----------
@@ -62,10 +67,28 @@ def copying_of(
         The number of bytes of the longest match; 0 if there is none.
     step : int
         The number of ids that are copied at a time.
+
+    Attributes
+    ----------
+    pointer
+        The fields of ``tokdfa_copying``, which explains them.
+
+    Raises
+    ------
+    TypeError
+        If the source is no contiguous int32 array, or it has no such places.
     """
-    if not 0 <= done <= len(source) or step < 1:
-        raise TypeError("these are not places in the ids")
-    return Struct("tokdfa_copying", source=source, limit=limit, step=step, done=done, filled=filled, longest=longest)
+
+    __slots__ = ("_source", "pointer")
+
+    def __init__(
+        self, source: Int32Array, *, limit: int, filled: int = 0, done: int = 0, longest: int = 0, step: int
+    ) -> None:
+        n_source = len(source)
+        if not 0 <= done <= n_source or step < 1:
+            raise TypeError("these are not places in the ids")
+        self._source = readable(source, np.int32)  # which keeps the array alive
+        self.pointer: Any = ffi.new(_COPYING, (self._source, n_source, limit, step, done, filled, longest))
 
 
 def n_lines(n_pairs: int) -> int:
@@ -96,7 +119,7 @@ class Search:
         Room for ids, which whoever runs the search may use and replace.
     """
 
-    __slots__ = ("_found", "_struct", "at", "buffer", "offsets")
+    __slots__ = ("_beginning", "_found", "_struct", "at", "buffer", "offsets")
 
     def __init__(self) -> None:
         self._found: Int64Array = np.empty(4 * _ROOM, dtype=np.int64)
@@ -106,19 +129,19 @@ class Search:
             "futile": np.empty(2 * _MEMORY, dtype=np.int64),
             "starts": np.empty(_STARTS, dtype=np.int64),
             "room": np.empty(_STRETCHES, dtype=np.int64),
-            "steps": _NO_STEPS,
+            "steps": _NOTHING,
         }
-        self._struct = Struct("tokdfa_search", **room, **dict.fromkeys(_PLACES, 0))
+        self._struct = Struct("tokdfa_search", **room, **dict.fromkeys(_PLACES + _MORE_PLACES, 0))
         self.at: Any = self._struct.pointer
+        self._beginning = ffi.buffer(self.at, len(_BEGINNING))
         self.offsets: Int64Array = self._found[:0]
         self.buffer: Int32Array = np.empty(0, dtype=np.int32)
 
     def begin(self, state: int) -> None:
         """Begin a new stream in a state."""
-        at = self.at
-        for place in _PLACES:
-            setattr(at, place, 0)
-        at.state = state
+        self._beginning[:] = _BEGINNING
+        self.at.state = state
+        self.at.has_futile = 0
 
     def leftmost(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield the leftmost matches in a chunk of ids, as many at a time as there is room for.
@@ -144,7 +167,9 @@ class Search:
         while at.more:
             yield self._leftmost(lib.tokdfa_find_leftmost(machine.pointer, at, pointer, len(ids), options))
 
-    def leftmost_in_copy(self, machine: Struct, copying: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
+    def leftmost_in_copy(
+        self, machine: Struct, copying: Copying, ids: Int32Array, options: int
+    ) -> Iterator[Int64Array]:
         """Yield the leftmost matches as :meth:`leftmost` does, while ids are copied.
 
         It ends before an id that is not below the limit, when less is copied than there is; and if too much is to be
@@ -153,8 +178,7 @@ class Search:
         Parameters
         ----------
         machine : Struct
-        copying : Struct
-            Of :func:`copying_of`.
+        copying : Copying
         ids : int32 array
             Where ids are copied to. The first of them is the one at which `at` counts tokens from, and those that fill
             it have been checked.
@@ -202,6 +226,9 @@ class Search:
 
     def _leftmost(self, n_found: int) -> Int64Array:
         """Return a copy of what has been found, with the offsets set apart."""
+        if not n_found:
+            self.offsets = _NOTHING
+            return _NOTHING
         found = self._found[:n_found].copy()
         self.offsets = found[2::4] >> _OFFSET
         found[2::4] &= (1 << _OFFSET) - 1
