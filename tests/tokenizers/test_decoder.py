@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -55,6 +56,22 @@ def test_text_and_what_is_bad(ids: list[int], cuts: list[int]) -> None:
 def test_blocks_do_not_matter(ids: list[int]) -> None:
     whole = b"".join(decoder().iter_bytes([ids]))
     assert b"".join(decoder(tuning=Tuning(block=3)).iter_bytes([ids])) == whole
+
+
+@given(IDS, st.lists(st.booleans(), min_size=len(WORDS), max_size=len(WORDS)), st.sampled_from([1, 3, 1 << 18]))
+def test_at_once(ids: list[int], ends_word: list[bool], block: int) -> None:
+    words = [word + b" " * ends for word, ends in zip(WORDS, ends_word, strict=True)]
+    flags, tuning = np.array(ends_word), Tuning(block=block)
+    spelling = Decoder(spellings(words), np.ones(len(words), dtype=np.bool_), flags, tuning=tuning)
+    expected = b"".join(words[id] for id in ids).removesuffix(b" ")
+    assert spelling.bytes_of(ids) == b"".join(spelling.iter_bytes([ids])) == expected
+    try:
+        text = "".join(spelling.iter_text([ids]))
+    except TokenStreamError as error:
+        with pytest.raises(TokenStreamError, match=re.escape(str(error))):
+            spelling.string_of(ids)
+    else:
+        assert spelling.string_of(ids) == text
 
 
 def test_bad_ids_are_counted_from_the_beginning_of_the_stream() -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, checked_ids, running_sum
 from tokdfa.errors import TokenStreamError
-from tokdfa.kernels.spelling.spell import spell
+from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoded import Decoded
@@ -155,6 +155,36 @@ class Decoder:
         """A valid id, used as a placeholder where a stream has none."""
         return int(np.argmax(self._meaning))
 
+    def bytes_of(self, ids: npt.ArrayLike) -> bytes:
+        """Return the bytes of a stream that is given at once.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check` does.
+        """
+        checked = self.check(ids)
+        held = len(checked) > 0 and self._ends_word is not None and bool(self._ends_word[checked[-1]])
+        if len(checked) > self._tuning.block:
+            return spell_bytes(self._text, self._offsets, checked, leave_out=int(held))
+        # Few bytes stay in the cache, and copying them costs less than finding their number before.
+        data = spell(self._text, self._offsets, checked)[0].tobytes()
+        return data[: len(data) - held]
+
+    def string_of(self, ids: npt.ArrayLike) -> str:
+        """Return the text of a stream that is given at once.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`iter_text` does.
+        """
+        try:
+            return self.bytes_of(ids).decode("utf-8")
+        except UnicodeDecodeError:
+            # Reading block by block knows the token.
+            return "".join(self.iter_text([ids]))
+
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream.
 
@@ -255,6 +285,14 @@ class WholeDecoder(Decoder):
             ids.append(self.check(chunk, first))
             first += len(ids[-1])
         yield self.text_of(np.concatenate(ids)).text
+
+    def bytes_of(self, ids: npt.ArrayLike) -> bytes:
+        """Return the bytes of a stream that is given at once."""
+        return b"".join(self.iter_bytes([ids]))
+
+    def string_of(self, ids: npt.ArrayLike) -> str:
+        """Return the text of a stream that is given at once."""
+        return "".join(self.iter_text([ids]))
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""

@@ -273,7 +273,7 @@ class AnyTokenizer(Guided, ABC):
         TokenStreamError
             If they are not integers in one dimension, or one means nothing; the error says which.
         """
-        return b"".join(self.decoder.iter_bytes([ids]))
+        return self.decoder.bytes_of(ids)
 
     def decode(self, ids: npt.ArrayLike) -> str:
         """Return the text that `ids` spell, special tokens included.
@@ -284,7 +284,7 @@ class AnyTokenizer(Guided, ABC):
             If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
             says which token and which byte.
         """
-        return "".join(self.decoder.iter_text([ids]))
+        return self.decoder.string_of(ids)
 
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""

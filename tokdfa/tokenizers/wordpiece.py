@@ -381,6 +381,10 @@ class _StreamDecoder(Decoder):
         super().__init__(behind, meaning)
         self._first = first
 
+    def bytes_of(self, ids: npt.ArrayLike) -> bytes:
+        """Return the bytes of a stream that is given at once."""
+        return b"".join(self.iter_bytes([ids]))
+
     def _iter_blocks(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Int64Array, bytes]]:
         head: list[int] = []
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words
 
-__all__ = ["read_letters", "spell"]
+__all__ = ["read_letters", "spell", "spell_bytes"]
+
+_BLOCK = 1 << 15
+"""Number of words whose lengths are found at once, so that they stay in the cache."""
 
 
 def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
@@ -35,6 +40,41 @@ def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[U
         readable(text, np.uint8), len(text), *pointers, len(numbers), writable(spelled, np.uint8), len(spelled)
     )
     return spelled, lengths
+
+
+def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leave_out: int = 0) -> bytes:
+    """Return the words of some numbers, one after the other, as one object that is written once.
+
+    Parameters
+    ----------
+    text, offsets, numbers
+        As for :func:`spell`.
+    leave_out : int, optional
+        Number of bytes to leave out at the end, at most as many as there are.
+    """
+    lengths: Int64Array = np.empty(min(len(numbers), _BLOCK), dtype=np.int64)
+    ends, room = readable(offsets, np.int64), writable(lengths, np.int64)
+    size = 0
+    for begin in range(0, len(numbers), _BLOCK):
+        block = numbers[begin : begin + _BLOCK]
+        size += lib.tokdfa_spelled_lengths(ends, readable(block, np.int32), len(block), room)
+    # A stream that is the only owner of its bytes lets them be written, and then hands them over without a copy. Where
+    # an interpreter does copy them, only time is lost: nothing here changes an object that is immutable to others.
+    stream = io.BytesIO(bytes(size))
+    spelled: Uint8Array = np.frombuffer(stream.getbuffer(), dtype=np.uint8)
+    lib.tokdfa_spell(
+        readable(text, np.uint8),
+        len(text),
+        ends,
+        readable(numbers, np.int32),
+        len(numbers),
+        writable(spelled, np.uint8),
+        size,
+    )
+    # The stream cannot be cut while others look at its bytes.
+    del spelled
+    stream.truncate(size - leave_out)
+    return stream.getvalue()
 
 
 def read_letters(
