@@ -149,6 +149,11 @@ class PieceIds:
         finally:
             self._idle[thread] = encoder
 
+    def prepare(self) -> None:
+        """Make the tables of the first call now, if they follow from the rules without deciding anything about them."""
+        if self._ranked_merges is not None and self._contents.whole_piece:
+            _ = self._encoder
+
     @cached_property
     def is_one_pass(self) -> bool:
         """Whether the libraries' order of merging gives what Algorithm 1 gives, for a proper dictionary."""

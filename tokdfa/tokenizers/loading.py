@@ -108,7 +108,20 @@ def load(
     contents = read(source, format, specials=specials)
     if unicode is None and pretokenizer is None:
         unicode = _known_version(contents.library)
-    return _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
+    tokenizer = _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
+    if contents.format == "tiktoken" and isinstance(tokenizer, Tokenizer):
+        # Next to deriving the rules of a rank file this takes little, and the first text need not wait for it.
+        _prepare(tokenizer)
+    return tokenizer
+
+
+def _prepare(tokenizer: Tokenizer) -> None:
+    """Make now what the first call of `encode` would make, as far as that takes milliseconds."""
+    from tokdfa.splitting.known_machines import is_known
+
+    tokenizer.piece_ids.prepare()
+    if tokenizer.pretokenizer is not None and is_known(tokenizer.pretokenizer.splitting):
+        _ = tokenizer.pretokenizer.splitter
 
 
 def _known_version(library: str | None) -> str | None:
