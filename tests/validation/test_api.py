@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.byte_tokenizers import tokenizer_of
+from support.canonical_by_definition import Definition
 from support.dictionaries import proper_dictionaries
 
 import tokdfa
 from tokdfa import Dictionary
 from tokdfa.bpe import tokenize_leftmost
 from tokdfa.encoding.merges import Merges
-from tokdfa.encoding.special import Special
 from tokdfa.errors import ImproperDictionaryError, TokdfaError, TokenStreamError
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
@@ -43,53 +44,6 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
     return Tuning(close_window=4, patience=4, walks=request.param == "walk")
 
 
-class Definition:
-    """encode(decode(ids)) by the slow means: merging literally, the `re` module, and a search for specials."""
-
-    def __init__(self, tokenizer: Tokenizer, pattern: str | None) -> None:
-        self.tokenizer = tokenizer
-        self.pattern = pattern
-        words = tokenizer.dictionary.alphabet
-        self.id_of = {word: int(tokenizer.token_to_id[number]) for number, word in enumerate(words)}
-        self.word_of = {id: word for word, id in self.id_of.items()}
-        self.content_of = {special.id: special.content for special in tokenizer.specials}
-
-    def decode(self, ids: Sequence[int]) -> bytes:
-        return b"".join(self.content_of[id].encode() if id in self.content_of else self.word_of[id] for id in ids)
-
-    def encode(self, text: str) -> list[int]:
-        if not self.tokenizer.finds_specials or not self.content_of:
-            return self.encode_stretch(text)
-        id_of = {content: id for id, content in self.content_of.items()}
-        contents = "|".join(map(re.escape, sorted(id_of, key=len, reverse=True)))
-        ids: list[int] = []
-        for part in re.split(f"({contents})", text):
-            ids += [id_of[part]] if part in id_of else self.encode_stretch(part)
-        return ids
-
-    def encode_stretch(self, text: str) -> list[int]:
-        pieces = [text] if self.pattern is None else re.findall(self.pattern, text)
-        return [
-            self.id_of[word]
-            for piece in pieces
-            for word in tokenize_leftmost(self.tokenizer.dictionary, piece.encode())
-        ]
-
-    def canonical(self, ids: Sequence[int]) -> list[int]:
-        if self.tokenizer.finds_specials:
-            return self.encode(self.decode(ids).decode())
-        again: list[int] = []
-        stretch: list[int] = []
-        for id in [*ids, None]:
-            if id is None or id in self.content_of:
-                again += self.encode_stretch(self.decode(stretch).decode())
-                again += [] if id is None else [id]
-                stretch = []
-            else:
-                stretch.append(id)
-        return again
-
-
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
@@ -100,27 +54,6 @@ def first_bad_byte(data: bytes) -> int | None:
     except UnicodeDecodeError as error:
         return error.start
     return None
-
-
-def tokenizer_of(
-    rules: Sequence[tuple[bytes, bytes]],
-    pattern: str | None = None,
-    specials: Sequence[str] = (),
-    finds_specials: bool = False,
-    **more: object,
-) -> Tokenizer:
-    dictionary = Dictionary(rules, BYTES)
-    n = len(dictionary.alphabet)
-    contents = Contents(
-        format="tiktoken",
-        dictionary=dictionary,
-        ids=np.arange(n, dtype=np.int32),
-        specials=tuple(Special(n + i, content) for i, content in enumerate(specials)),
-        finds_specials=finds_specials,
-    )
-    contents = replace(contents, **more)  # type: ignore[arg-type]
-    split = None if pattern is None else PreTokenizer(Splitting("tiktoken", (Split(pattern),)))
-    return Tokenizer(contents, split)
 
 
 @st.composite
@@ -397,6 +330,14 @@ def test_history_is_bounded(tuning: Tuning) -> None:
         validate(tokenizer, [*b"aaaaaaaaaaab"], tuning=tuning)
 
 
+RULES_WITH_SPACES = [(b"a", b"b"), (b" ", b"a"), (b"b", b"b"), (b" a", b"b")]
+
+
+@cache
+def with_splitting(splitting: Splitting) -> Tokenizer:
+    return tokenizer_of(RULES_WITH_SPACES, splitting, [END], finds_specials=True, format="tokenizer.json")
+
+
 def through_encode(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
     """encode(decode(ids)) by the tokenizer itself, which other tests compare with its library."""
     return tokenizer.encode(tokenizer.decode(ids)).tolist()
@@ -425,20 +366,6 @@ def test_splitting_of_every_kind(tuning: Tuning, splitting: Splitting, data: st.
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
     assert validate(tokenizer, ids, all=True, tuning=tuning).violations[:1] == verdict.violations
-
-
-@cache
-def with_splitting(splitting: Splitting) -> Tokenizer:
-    dictionary = Dictionary([(b"a", b"b"), (b" ", b"a"), (b"b", b"b"), (b" a", b"b")], BYTES)
-    n = len(dictionary.alphabet)
-    contents = Contents(
-        format="tokenizer.json",
-        dictionary=dictionary,
-        ids=np.arange(n, dtype=np.int32),
-        specials=(Special(n, END),),
-        finds_specials=True,
-    )
-    return Tokenizer(contents, PreTokenizer(splitting))
 
 
 @cache

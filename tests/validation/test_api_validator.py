@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.byte_tokenizers import tokenizer_of
 
 from tokdfa import Dictionary
-from tokdfa.encoding.special import Special
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer
@@ -43,17 +43,8 @@ FEW = Tuning(close_window=8, patience=8)
 
 
 @cache
-def tokenizer_of(name: str, finds_specials: bool = False) -> Tokenizer:
-    dictionary = Dictionary(RULES, bytes(range(256)))
-    n = len(dictionary.alphabet)
-    contents = Contents(
-        format="tiktoken",
-        dictionary=dictionary,
-        ids=np.arange(n, dtype=np.int32),
-        specials=(Special(n, "<e>"),),
-        finds_specials=finds_specials,
-    )
-    return Tokenizer(contents, PreTokenizer(PATTERNS[name]) if name in PATTERNS else None)
+def split_by(name: str, finds_specials: bool = False) -> Tokenizer:
+    return tokenizer_of(RULES, PATTERNS.get(name), ["<e>"], finds_specials)
 
 
 def symbols_of(tokenizer: Tokenizer) -> list[int]:
@@ -80,7 +71,7 @@ def again(tokenizer: Tokenizer, ids: list[int]) -> list[int] | None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_window_of_a_canonical_stream_passes(name: str) -> None:
-    tokenizer = tokenizer_of(name)
+    tokenizer = split_by(name)
     factors = set()
     for length in range(7):
         for text in product("ab \né", repeat=length):
@@ -99,7 +90,7 @@ def test_every_window_of_a_canonical_stream_passes(name: str) -> None:
 @pytest.mark.parametrize("name", ["gpt2", "cl100k"])
 @given(data=st.data())
 def test_what_a_window_condemns_is_wrong_in_every_context(name: str, data: st.DataObject) -> None:
-    tokenizer = tokenizer_of(name)
+    tokenizer = split_by(name)
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
     before, window, behind = (data.draw(st.one_of(some, texts)) for _ in range(3))
@@ -113,7 +104,7 @@ def test_what_a_window_condemns_is_wrong_in_every_context(name: str, data: st.Da
 
 
 def test_windows_cut_from_a_long_stream() -> None:
-    tokenizer = tokenizer_of("gpt2")
+    tokenizer = split_by("gpt2")
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 40)
     for begin in range(60):
         for end in range(len(ids) - 60, len(ids)):
@@ -132,7 +123,7 @@ def test_windows_cut_from_a_long_stream() -> None:
 
 def test_the_bytes_before_each_violation_in_a_window() -> None:
     # Also of those that are found where the window ends and its last piece may go on.
-    tokenizer = tokenizer_of("gpt2")
+    tokenizer = split_by("gpt2")
     a, b, space, ab = ord("a"), ord("b"), ord(" "), 256
     ids = [ab, space, a, b, a, b, 97, 98, space, ab, space, a, ab, a, b, a, b, ab, b, a, b]
     several = 0
@@ -150,7 +141,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 def test_what_the_walk_keeps_does_not_grow_with_the_stream(size: int) -> None:
-    tokenizer = tokenizer_of("gpt2")
+    tokenizer = split_by("gpt2")
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 300)
     validator = Validator(tokenizer, tuning=FEW)
     kept = []
@@ -169,7 +160,7 @@ def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:
 
 @given(data=st.data())
 def test_documents(data: st.DataObject) -> None:
-    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS, "no pattern"])), data.draw(st.booleans()))
+    tokenizer = split_by(data.draw(st.sampled_from([*PATTERNS, "no pattern"])), data.draw(st.booleans()))
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
     documents: list[list[int]] = data.draw(st.lists(st.one_of(some, texts, texts, texts), max_size=8))
@@ -206,7 +197,7 @@ def test_documents(data: st.DataObject) -> None:
 
 @given(data=st.data())
 def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
-    tokenizer = tokenizer_of(data.draw(st.sampled_from([*PATTERNS])), data.draw(st.booleans()))
+    tokenizer = split_by(data.draw(st.sampled_from([*PATTERNS])), data.draw(st.booleans()))
     text = data.draw(st.text("ab \n'sé<e>", max_size=60))
     ids = tokenizer.encode(text).tolist()
     words = symbols_of(tokenizer)
@@ -229,7 +220,7 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
 
 
 def test_refusals() -> None:
-    tokenizer = tokenizer_of("gpt2")
+    tokenizer = split_by("gpt2")
     with pytest.raises(TokenStreamError, match="ascend"):
         validate(tokenizer, [97], documents=[0, 5, 3], tuning=FEW)
     with pytest.raises(TokenStreamError, match="integers in one dimension"):
@@ -244,7 +235,7 @@ def test_refusals() -> None:
 
 
 def test_windows_take_a_pattern() -> None:
-    cut = tokenizer_of("gpt2")
+    cut = split_by("gpt2")
     whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
     assert validate(cut, [97, 98], window=True, tuning=FEW) is not None
     with pytest.raises(

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.byte_tokenizers import tokenizer_of
 
 from tokdfa import Dictionary
 from tokdfa.encoding.merges import Merges
@@ -27,14 +28,11 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
     return Tuning(close_window=4, patience=4, walks=request.param == "walk")
 
 
-def tokenizer_of(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:
+def with_abc(specials: tuple[Special, ...] = (), *, first_id: int = 0) -> Tokenizer:
     # a≀bc is dead, so that abc is made only as a whole piece.
-    dictionary = Dictionary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")], bytes(range(256)))
-    ids = np.arange(first_id, first_id + len(dictionary.alphabet), dtype=np.int32)
-    contents = Contents(
-        format="tiktoken", dictionary=dictionary, ids=ids, specials=specials, finds_specials=True, whole_piece=True
-    )
-    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r" ?[abc]+|\s|[^abc\s]+"),))))
+    rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]
+    ids = np.arange(first_id, first_id + 256 + len(rules), dtype=np.int32)
+    return tokenizer_of(rules, r" ?[abc]+|\s|[^abc\s]+", specials, True, ids=ids, whole_piece=True)
 
 
 def encoded(text: str) -> list[int]:
@@ -53,7 +51,7 @@ def encoded(text: str) -> list[int]:
 
 
 def test_every_short_stream(tuning: Tuning) -> None:
-    tokenizer = tokenizer_of()
+    tokenizer = with_abc()
     wrong = 0
     for length in range(5):
         for ids in product(WORDS, repeat=length):
@@ -79,7 +77,7 @@ def test_every_short_stream(tuning: Tuning) -> None:
     ],
 )
 def test_the_reason_is_told(tuning: Tuning, ids: list[int], reason: str) -> None:
-    verdict = validate(tokenizer_of((Special(300, "<e>"), Special(301, "<e>a"))), ids, tuning=tuning)
+    verdict = validate(with_abc((Special(300, "<e>"), Special(301, "<e>a"))), ids, tuning=tuning)
     assert not verdict
     assert verdict.reason == reason
 
@@ -115,7 +113,7 @@ def test_a_token_that_spells_a_special_token_is_never_canonical(tuning: Tuning) 
 
 
 def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front(tuning: Tuning) -> None:
-    tokenizer = tokenizer_of(first_id=5)
+    tokenizer = with_abc(first_id=5)
     for separator in (2, 1 << 20):
         assert validate(tokenizer, [102, separator, 263, separator], documents=separator, tuning=tuning)
         verdict = validate(tokenizer, [102, separator, 261, 104], documents=separator, tuning=tuning)
@@ -125,7 +123,7 @@ def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front(tuning:
 @pytest.mark.parametrize("size", [1, 3, 1_000])
 def test_what_is_kept_does_not_grow_with_the_stream(tuning: Tuning, size: int) -> None:
     tuning = replace(tuning, window=64)
-    validator = Validator(tokenizer_of(), tuning=tuning)
+    validator = Validator(with_abc(), tuning=tuning)
     ids = np.array([256, 32, 97, 32, 256, 99] * 1_000, dtype=np.int32)
     kept = []
     for begin in range(0, len(ids), size):

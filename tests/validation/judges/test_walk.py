@@ -8,13 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from support.byte_tokenizers import tokenizer_of
 
-from tokdfa import Dictionary
-from tokdfa.encoding.special import Special
 from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.judges.pieces import PieceJudge
@@ -26,18 +22,11 @@ from tokdfa.validation.tuning import DEFAULT
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def tokenizer_of(pattern: str, special: str = "<e>") -> Tokenizer:
-    rules = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
-    dictionary = Dictionary(rules, bytes(range(256)))
-    n = len(dictionary.alphabet)
-    contents = Contents(
-        format="tiktoken",
-        dictionary=dictionary,
-        ids=np.arange(n, dtype=np.int32),
-        specials=(Special(n, special),),
-        finds_specials=True,
-    )
-    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(pattern),))))
+RULES = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
+
+
+def in_pieces(pattern: str, special: str = "<e>") -> Tokenizer:
+    return tokenizer_of(RULES, pattern, [special], finds_specials=True)
 
 
 @pytest.mark.parametrize("size", [1, 3, 1_000])
@@ -50,7 +39,7 @@ def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.Monk
         return look_closely(judge, place)
 
     monkeypatch.setattr(WalkJudge, "_look_closely", counted)
-    tokenizer = tokenizer_of(r" ?[ab]+| ?[^\sab]+|\s+(?!\S)|\s+")
+    tokenizer = in_pieces(r" ?[ab]+| ?[^\sab]+|\s+(?!\S)|\s+")
     model = Model(tokenizer)
     dice = random.Random(4)
     for _ in range(50):
@@ -70,7 +59,7 @@ def test_what_is_canonical_is_looked_at_once(size: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("size", [1, 7, 700, 100_000])
 def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
-    tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+")
+    tokenizer = in_pieces(r" ?[ab]+|[^\sab]+|\s+")
     dice = random.Random(8)
     ids: list[int] = []
     for number in range(12):
@@ -98,7 +87,7 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
 def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
     # It is cut in many places, at any of which the ids before it may be forgotten, and its last byte decides.
     special = "<a a a a a a a a a a e>"
-    tokenizer = tokenizer_of(r" ?[ab]+|[^\sab]+|\s+", special)
+    tokenizer = in_pieces(r" ?[ab]+|[^\sab]+|\s+", special)
     model = Model(tokenizer)
     spelled = tokenizer.encode(special[:-1]).tolist()
     filler = tokenizer.encode("ab? " * DEFAULT.patience).tolist()
@@ -119,7 +108,7 @@ def test_what_begins_a_special_token_is_not_forgotten(size: int) -> None:
 @pytest.mark.parametrize("place", [0, 1, 500, 1_023, 1_024, 3_000, 4_999])
 def test_special_tokens_are_found_where_no_pair_is_tested(place: int) -> None:
     # Each symbol is a piece, so nothing but the special token is looked at.
-    tokenizer = tokenizer_of(r"[\s\S]")
+    tokenizer = in_pieces(r"[\s\S]")
     filler = tokenizer.encode("a?b " * 1_250).tolist()
     judge = WalkJudge(Model(tokenizer))
     stream = np.array([*filler[:place], *b"<e>", *filler[place:]], dtype=np.int32)
@@ -151,7 +140,7 @@ def test_a_walk_goes_on_in_the_table_that_grows_under_it(size: int, monkeypatch:
 
     monkeypatch.setattr(Table, "learn", learn_once)
     monkeypatch.setattr(WalkJudge, "_look_closely", look_closely)
-    tokenizer = tokenizer_of("|".join([*runs(), "[^z]", "z"]))
+    tokenizer = in_pieces("|".join([*runs(), "[^z]", "z"]))
     model = Model(tokenizer)
     assert model.table is not None
     rows = len(model.table._is_final)
@@ -167,7 +156,7 @@ def test_a_walk_goes_on_in_the_table_that_grows_under_it(size: int, monkeypatch:
 
 
 def test_what_is_known_of_states_is_kept_when_the_table_grows() -> None:
-    tokenizer = tokenizer_of("|".join([*runs(), "[^z]", "z"]))
+    tokenizer = in_pieces("|".join([*runs(), "[^z]", "z"]))
     table = Model(tokenizer).table
     assert table is not None
     rows = len(table._is_final)

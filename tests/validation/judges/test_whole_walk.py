@@ -7,15 +7,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.byte_tokenizers import tokenizer_of
 
-from tokdfa import Dictionary
 from tokdfa.arrays import IntegerArray
-from tokdfa.encoding.special import Special
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.walk.walk import MOST_REACH
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import Validator
 from tokdfa.validation.judges.rest import WHOLE, Rest
@@ -27,19 +23,12 @@ KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 WORDS = ["ab", "ba", " a", "  ", "?", "b", "é ", "<e>", "中"]
 
 
+RULES = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
+
+
 @cache
-def tokenizer_of(special: str = "<e>") -> Tokenizer:
-    rules = [(b"a", b"b"), (b"b", b"a"), (b" ", b"a"), (b" a", b"b")]
-    dictionary = Dictionary(rules, bytes(range(256)))
-    n = len(dictionary.alphabet)
-    contents = Contents(
-        format="tiktoken",
-        dictionary=dictionary,
-        ids=np.arange(n, dtype=np.int32),
-        specials=(Special(n, special),),
-        finds_specials=True,
-    )
-    return Tokenizer(contents, PreTokenizer(Splitting("tiktoken", (Split(r" ?[ab]+|[^\sab]+|\s+"),))))
+def with_special(special: str = "<e>") -> Tokenizer:
+    return tokenizer_of(RULES, r" ?[ab]+|[^\sab]+|\s+", [special], finds_specials=True)
 
 
 def special_of(length: int) -> str:
@@ -65,7 +54,7 @@ def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
         skip_to(validator, first, byte)
 
     monkeypatch.setattr(Validator, "_skip_to", counted)
-    tokenizer = tokenizer_of()
+    tokenizer = with_special()
     dice = random.Random(3)
     n_wrong = 0
     for number in range(40):
@@ -84,7 +73,7 @@ def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_left_begins_where_the_text_is_cut() -> None:
-    tokenizer = tokenizer_of()
+    tokenizer = with_special()
     walk = whole_walk(tokenizer)
     assert isinstance(walk, WholeWalk)
     dice = random.Random(5)
@@ -104,7 +93,7 @@ def test_what_is_left_begins_where_the_text_is_cut() -> None:
 @pytest.mark.parametrize("place", [5, SHORT - 1, SHORT, 2 * SHORT + 17])
 @pytest.mark.parametrize("wrong", [-1, 1 << 16, (1 << 31) - 1, 1 << 40, 1 << 63])
 def test_values_that_are_no_ids(place: int, wrong: int) -> None:
-    tokenizer = tokenizer_of()
+    tokenizer = with_special()
     good = tokenizer.encode("ab? " * (SHORT - 1000))
     kinds = [kind for kind in KINDS if np.iinfo(kind).min <= wrong <= np.iinfo(kind).max]
     assert kinds
@@ -123,7 +112,7 @@ def test_values_that_are_no_ids(place: int, wrong: int) -> None:
 
 def test_a_special_token_that_is_longer_than_what_is_kept() -> None:
     special = special_of(MOST_REACH)
-    tokenizer = tokenizer_of(special)
+    tokenizer = with_special(special)
     walk = whole_walk(tokenizer)
     assert isinstance(walk, WholeWalk)
     good = tokenizer.encode("ab? " * SHORT)
@@ -138,7 +127,7 @@ def test_a_special_token_that_is_longer_than_what_is_kept() -> None:
 @pytest.mark.parametrize("length", [2, 9, 700, 1_000])
 def test_a_special_token_across_the_ids_that_are_taken_at_once(length: int) -> None:
     special = special_of(length)
-    tokenizer = tokenizer_of(special)
+    tokenizer = with_special(special)
     dice = random.Random(length)
     for _ in range(2):
         good = stream_of(tokenizer, dice, 3 * SHORT)
@@ -151,7 +140,7 @@ def test_a_special_token_across_the_ids_that_are_taken_at_once(length: int) -> N
 
 
 def test_an_array_that_changes_meanwhile_is_no_danger() -> None:
-    tokenizer = tokenizer_of()
+    tokenizer = with_special()
     walk = whole_walk(tokenizer)
     assert isinstance(walk, WholeWalk)
     ids = tokenizer.encode("ab? " * SHORT).astype(np.int64)
