@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support import random_files, sentencepieces
+from support import random_files, random_steps, sentencepieces
 from support.seeds import seeds
 from support.tokenizer_files import tokenizer_json
 
@@ -60,7 +60,7 @@ def of_file(drawn: random.Random, path: Path) -> Peer | None:
     fields["normalizer"] = drawn.choice([fields["normalizer"], *LLAMAS])
     step = {"type": "Split", "pattern": {"String": drawn.choice(" \u2581a")}, "invert": False}
     step["behavior"] = drawn.choice(["Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"])
-    fields["pre_tokenizer"] = drawn.choice([None, None, step, random_files.metaspace(drawn)])
+    fields["pre_tokenizer"] = drawn.choice([None, None, step, random_steps.metaspace(drawn)])
     fields["decoder"] = drawn.choice([fields["decoder"], *DECODERS])
     path = path / "tokenizer.json"
     path.write_text(json.dumps(fields), encoding="utf-8")
@@ -81,7 +81,7 @@ def of_file(drawn: random.Random, path: Path) -> Peer | None:
         return ids
 
     def text(drawn: random.Random) -> str:
-        return random_files.text(drawn, 30, (*contents, "ab", "a", " a", "  "))
+        return random_steps.text(drawn, 30, (*contents, "ab", "a", " a", "  "))
 
     return peer(path, encode, decode, set(), text)
 

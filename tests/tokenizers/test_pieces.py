@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from support import random_files
+from support import random_files, random_steps
 from support.tokenizer_files import added_token, as_bytes, spell, tokenizer_json
 
 import tokdfa
@@ -108,7 +108,7 @@ def test_pieces_agree_with_the_library(make: object, seed: int) -> None:
     except TokdfaError:
         pytest.skip("the file has something that is not modelled")
     specials = [token["content"] for token in fields.get("added_tokens", [])]
-    for text in [*TEXTS, *(random_files.text(drawn) for _ in range(12))]:
+    for text in [*TEXTS, *(random_steps.text(drawn) for _ in range(12))]:
         if any(special in text or special.strip() in text for special in specials):
             continue
         normalized = text if library.normalizer is None else library.normalizer.normalize_str(text)
@@ -150,7 +150,7 @@ def test_pieces_encode_to_the_ids_of_the_text() -> None:
     tokenizer = tokdfa.default_tokenizer()
     drawn = random.Random(7)
     for _ in range(40):
-        text = random_files.text(drawn, 20)
+        text = random_steps.text(drawn, 20)
         pieces = tokenizer.split(text, explain=False)
         assert "".join(piece.text for piece in pieces) == text
         ids = [id for piece in pieces for id in tokenizer.encode_piece(piece.text).tolist()]  # type: ignore[attr-defined]

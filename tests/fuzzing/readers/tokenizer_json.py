@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import tokenizers
-from support import random_files
+from support import random_files, random_steps
 
 import tokdfa
 from tests.fuzzing.readers.json_changes import Parts, change_json
@@ -63,10 +63,10 @@ def _file(drawn: random.Random) -> dict[str, Any]:
 
 
 PARTS: Parts = {
-    "normalizer": random_files.normalizer,
-    "pre_tokenizer": random_files.pre_tokenizer,
-    "decoder": lambda drawn: random_files.decoder(drawn, drawn.choice([None, "</w>"])),
-    "added_tokens": lambda drawn: random_files.added_tokens(drawn, {"a": 0, "b": 1}),
+    "normalizer": random_steps.normalizer,
+    "pre_tokenizer": random_steps.pre_tokenizer,
+    "decoder": lambda drawn: random_steps.decoder(drawn, drawn.choice([None, "</w>"])),
+    "added_tokens": lambda drawn: random_steps.added_tokens(drawn, {"a": 0, "b": 1}),
     "post_processor": lambda drawn: _file(drawn)["post_processor"],
     "model": lambda drawn: _file(drawn)["model"],
 }
