@@ -269,6 +269,7 @@ def test_ids_of_any_width(tuning: Tuning, dtype) -> None:
         ([0, 3], "token 1: id out of range: 3"),
         ([-1], "negative id"),
         ([0, 1], "token 1: no token has this id: 1"),
+        (np.array([0, 1 << 31], dtype=np.uint32), f"token 1: id out of range: {1 << 31}"),
         ([0.5], "integers"),
         ([[0]], "one dimension"),
     ],

@@ -74,7 +74,7 @@ class Stream:
             If a match stays undecided for too long.
         """
         if self._copies:
-            yield from self._search_in_copy(self._to_copy(block), 0)
+            yield from self._search_in_copy(block, 0)
             return
         self._add(block)
         # A match that goes on for long is read in ever larger steps.
@@ -90,7 +90,7 @@ class Stream:
             If they are not ids; the error says which.
         """
         if self._copies:
-            yield from self._search_in_copy(self._to_copy(block), FINAL)
+            yield from self._search_in_copy(block, FINAL)
             self._end()
             return
         ids = self._varied(self._checked(block))
@@ -230,9 +230,10 @@ class Stream:
             return ids
         return self._checked(block)
 
-    def _search_in_copy(self, ids: Int32Array, options: int) -> Iterator[Matches]:
+    def _search_in_copy(self, block: npt.ArrayLike, options: int) -> Iterator[Matches]:
         """Yield the matches found with further ids, which are copied and checked meanwhile."""
         words, at = self.plan.words, self.search.at
+        ids = self._to_copy(block)
         n_before = self.n_read
         self.n_read += len(ids)
         copying = Copying(
@@ -251,7 +252,7 @@ class Stream:
             if not at.more:
                 # What ends the search is no id, or one beyond the first that is not in use.
                 self.n_read = n_before + done
-                self._checked(ids[done:])
+                self._checked((block if isinstance(block, np.ndarray) else ids)[done:])
                 self.n_read = n_before + len(ids)
                 copying.pointer.limit = words.n_ids
 
