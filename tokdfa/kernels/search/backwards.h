@@ -10,7 +10,7 @@ typedef struct {
 } place_in_ids;
 
 /* The byte before a place, which moves there; -1 at the beginning, EDGE for a special token. */
-static int64_t byte_before(const int32_t *ids, const tokdfa_spelled *text, place_in_ids *place) {
+ALWAYS_INLINE int64_t byte_before(const int32_t *ids, const tokdfa_spelled *text, place_in_ids *place) {
     while (place->offset == 0) {
         if (place->token == 0) {
             return -1;

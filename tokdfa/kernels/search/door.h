@@ -59,7 +59,8 @@ typedef struct {
     const int32_t *properties;
     const int32_t *entries;
     const uint16_t *glances;
-    const uint16_t *rows; /* 16 of them */
+    const uint16_t *rows; /* 33 of them */
+    int64_t second;       /* a state that many tokens lead to that are not at rest; -1 for none */
     int64_t n_classes; /* 0 when tokens have no classes */
     const int64_t *outcomes;
     int64_t n_outcomes; /* 0 when they are not known */
@@ -101,6 +102,8 @@ typedef struct {
     int64_t *steps;
     int64_t n_steps;
     int64_t stretch_begin, stretch_end, run;
+    int64_t leads;      /* whether tokens of the stretch at hand may be assumed to lead to the second state */
+    int64_t leads_next; /* the same of the next stretch */
     int64_t *room;
     int64_t n_room;
 } tokdfa_search;

@@ -41,7 +41,7 @@ _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
     *("floor", "idle_token", "first", "more", "settled"),
 )
-_MORE_PLACES = ("has_futile", "stretch_begin", "stretch_end", "run")
+_MORE_PLACES = ("has_futile", "stretch_begin", "stretch_end", "run", "leads", "leads_next")
 assert tuple(name for name, _ in ffi.typeof("tokdfa_search").fields[: len(_PLACES)]) == _PLACES
 _BEGINNING = bytes(ffi.sizeof("int64_t") * len(_PLACES))
 

@@ -21,8 +21,10 @@ enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
 /* Glances of ids, see glances.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others its length, or
    NO_LENGTH if it is not shorter. The row is IDLE_ROW if the id leads from the idle state to the idle state. Bit c of row
-   r is set unless tokens of column c are at rest after tokens of row r that are. */
-enum { N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 16, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 15 };
+   r is set unless tokens of column c are at rest after tokens of row r that are; bit c of row N_GLANCE_ROWS + r, unless they
+   lead to the second state and nothing happens; and bit c of row 2 N_GLANCE_ROWS, unless they are at rest after the second
+   state. */
+enum { NO_SECOND = -1, N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 16, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 15 };
 enum { GLANCE_COLUMN_SHIFT = 4, GLANCE_LENGTH_SHIFT = 8, GLANCE_NO_LENGTH = 255, GLANCE_IDLE_ROW = 1 };
 
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the

@@ -43,7 +43,7 @@ LONGEST_IN_CLASS = 0x7FFF
 
 _N_SYMBOLS = 257
 _MOST_COLUMNS = 258
-_N_ROWS = 16
+_N_ROWS = 33
 
 _NO_INTS = np.zeros(0, dtype=np.int32)
 _NO_LONGS = np.zeros(0, dtype=np.int64)
@@ -135,6 +135,7 @@ def _moves(
     n_classes: int = 0,
     glances: Uint16Array = _NO_GLANCES,
     rows: Uint16Array = _NO_GLANCES,
+    second: int = -1,
     outcomes: Int64Array = _NO_LONGS,
     runs: Int32Array = _NO_INTS,
     marks: Uint64Array = _NO_MARKS,
@@ -147,6 +148,7 @@ def _moves(
         n_classes=n_classes,
         glances=glances,
         rows=rows,
+        second=second,
         outcomes=outcomes,
         runs=runs,
         marks=marks,
@@ -236,7 +238,7 @@ def classes_of(
 
 def glances_of(
     properties: Int32Array, entries: Int32Array, n_classes: int, n_states: int, idle: int
-) -> tuple[Uint16Array, Uint16Array]:
+) -> tuple[Uint16Array, Uint16Array, int]:
     """Return what a search that looks at many tokens at a time has to know of each.
 
     Parameters
@@ -250,13 +252,16 @@ def glances_of(
     -------
     glances : uint16 array, one entry an id
         Its row, its column and its length; see ``search.h``.
-    rows : uint16 array of 16
+    rows : uint16 array of 33
         Bit c of row r is clear only if tokens of column c are at rest after tokens of row r that are: they lead to
-        where they lead from the idle state, and nothing happens.
+        where they lead from the idle state, and nothing happens. Bit c of row 16 + r is clear only if they lead to the
+        second state, and nothing happens; and bit c of the last row, only if they are at rest after the second state.
+    second : int
+        A state that many tokens lead to that are not at rest; -1 for none.
     """
     glances: Uint16Array = np.empty(len(properties), dtype=np.uint16)
     rows: Uint16Array = np.empty(_N_ROWS, dtype=np.uint16)
-    check_memory(
+    second = check_memory(
         lib.tokdfa_fill_glances(
             readable(properties, np.int32),
             len(properties),
@@ -268,7 +273,7 @@ def glances_of(
             writable(rows, np.uint16),
         )
     )
-    return glances, rows
+    return glances, rows, second
 
 
 def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
@@ -305,9 +310,9 @@ def moves_by_class(
     """
     properties, entries, n_classes = classes_of(text, forward, effect, effects)
     n_states = len(entries) // n_classes
-    glances, rows = glances_of(properties, entries, n_classes, n_states, forward.pointer.idle)
+    seen = glances_of(properties, entries, n_classes, n_states, forward.pointer.idle)
     outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
-    return _moves(properties, entries, n_classes, glances, rows, outcomes)
+    return _moves(properties, entries, n_classes, *seen, outcomes)
 
 
 def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
