@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from itertools import permutations
+from collections import Counter
+from contextlib import ExitStack, nullcontext
 
 import numpy as np
 import pytest
@@ -11,15 +12,19 @@ import pytest
 import tokdfa
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding import side_by_side
-from tokdfa.encoding.side_by_side import _Result, encode_side_by_side
+from tokdfa.encoding.batches import EncodedDocuments
+from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
-from tokdfa.kernels.encode.utf8 import FoundTexts, JoinedTexts
+from tokdfa.kernels.encode.memory import MANY_MISSED
+from tokdfa.kernels.encode.parcels import Parcels
+from tokdfa.kernels.encode.pieces import AT_A_TIME
+from tokdfa.kernels.encode.texts import TextRun
+from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.kernels.library import lib
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-BOUNDS = [0, 7, 7, 40, 41, 60]
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +49,54 @@ def idle_of(tokenizer: tokdfa.Tokenizer):  # type: ignore[no-untyped-def]
     return lambda: tokenizer.piece_ids.idle_text_encoder(splitter)
 
 
-@pytest.mark.parametrize("order", [*permutations(range(len(BOUNDS) - 1))][::7])
-def test_parcels_that_are_done_in_any_order(
-    order: tuple[int, ...], tokenizer: tokdfa.Tokenizer, texts: list[str]
-) -> None:
-    result = _Result(FoundTexts(texts), BOUNDS)
-    idle = idle_of(tokenizer)
-    assert all(result.encode(number, idle) for number in order)
-    ids, offsets = result.all()
-    assert (ids.tolist(), offsets.tolist()) == expected(tokenizer, texts)
-    assert ids.base is None
-    # Each parcel that waited for one before it had a room of its own.
-    waited = sum(any(earlier not in order[:i] for earlier in range(order[i])) for i in range(len(order)))
-    assert len(result._rooms) <= 1 + waited
+def expect(found: EncodedDocuments | None, tokenizer: tokdfa.Tokenizer, texts: list[str]) -> None:
+    assert found is not None
+    assert (found.ids.tolist(), found.offsets.tolist()) == expected(tokenizer, texts)
+    assert found.ids.base is None
+
+
+def calls_in_any_order(tokenizer: tokdfa.Tokenizer, texts: list[str], seed: int) -> Counter[int]:
+    """Encode with three encoders in turn, and return how often each status is, and 100 plus the parcels held."""
+    draw = random.Random(seed)
+    parcels = Parcels(FoundTexts(texts), [0, *sorted(draw.choices(range(61), k=30)), 60])
+    seen = Counter[int]()
+    with ExitStack() as stack:
+        encoders = [stack.enter_context(idle_of(tokenizer)()) for _ in range(3)]
+        runs = [encoder.run._parcel_run(parcels) for encoder in encoders]
+        for run in runs:
+            run.pointer.encoder.pieces.at_a_time = 1 << 14
+        done: set[int] = set()
+        while len(done) < len(runs) and seen.total() < 10_000:
+            number = draw.choice([0, 0, 1, 2]) if seed % 2 else draw.randrange(3)
+            run = runs[number].pointer
+            # As if many pieces were new, for which the memory would grow.
+            run.encoder.pieces.memory.n_missed = MANY_MISSED * draw.choice([0, 0, 1])
+            status = lib.tokdfa_encode_parcels(run, parcels.pointer)
+            run.encoder.pieces.memory.n_missed = 0
+            seen.update([status, 100 + run.n_held])
+            if status == lib.TOKDFA_TOO_LARGE:
+                assert encoders[number].run._encode_document(runs[number], parcels)
+            if status == lib.TOKDFA_TOO_LONG:
+                assert encoders[number].run._pieces.learn_long()
+            if status == lib.TOKDFA_DONE:
+                done.add(number)
+        for run in runs:
+            run.pointer.encoder.pieces.at_a_time = AT_A_TIME
+    expect(EncodedDocuments(*parcels.result()), tokenizer, texts)
+    return seen
+
+
+def test_calls_of_several_threads_in_any_order(texts: list[str]) -> None:
+    """Each call encodes a parcel or two, or begins one that is finished later, while others hold theirs."""
+    # With tables of its own, which do not know long pieces yet.
+    tokenizer = tokdfa.default_tokenizer.__wrapped__()
+    seen = Counter[int]()
+    for seed in range(12):
+        seen += calls_in_any_order(tokenizer, [text * 100 for text in texts], seed)
+    names = ("DONE", "PAUSED", "WAITS", "CROWDED", "TOO_LARGE", "TOO_LONG")
+    assert {status for status in seen if status <= 0} == {getattr(lib, f"TOKDFA_{name}") for name in names}
+    assert seen[lib.TOKDFA_WAITS] > 10
+    assert seen[100 + lib.TOKDFA_MOST_HELD] > 10
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -64,11 +104,31 @@ def test_parcels_that_are_done_in_any_order(
 def test_any_number_of_threads_and_parcels(
     n_threads: int, least: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "parcel_size", lambda total, n_threads: least)
+    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: least)
     for _ in range(5):
-        found = tokenizer.encode_side_by_side(texts, n_threads)
-        assert found is not None
-        assert (found.ids.tolist(), found.offsets.tolist()) == expected(tokenizer, texts)
+        expect(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_documents_and_pieces_of_any_length(n_threads: int, tokenizer: tokdfa.Tokenizer, texts: list[str]) -> None:
+    """Those that are longer than what is encoded at once are encoded each by itself, amid the others."""
+    long = "a single man in possession of a good fortune. " * 2_000
+    given = [*texts, long, "x" * 70_000, "", *texts, "12" * 30_000, long, *texts]
+    for _ in range(3):
+        expect(tokenizer.encode_side_by_side(given, n_threads), tokenizer, given)
+    # The tables for long pieces are wanted when the documents before are encoded.
+    given = [*texts * 16, "x" * 9_000, *texts]
+    assert sum(map(len, texts * 16)) > 1 << 15
+    expect(tokdfa.default_tokenizer.__wrapped__().encode_side_by_side(given, n_threads), tokenizer, given)
+    for none in ([], [""], ["", ""]):
+        expect(tokenizer.encode_side_by_side(none, n_threads), tokenizer, none)
+
+
+def test_room_for_large_parcels_is_not_kept(tokenizer: tokdfa.Tokenizer) -> None:
+    for text, is_kept in (("a man " * 1_000, True), ("a man " * 200_000, False)):
+        with idle_of(tokenizer)() as encoder:
+            assert encoder.run.encode_parcels(Parcels(FoundTexts([text]), [0, 1]))
+            assert (encoder.run._parcels is not None) == is_kept
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -76,22 +136,13 @@ def test_any_number_of_threads_and_parcels(
 def test_one_text_that_is_refused_ends_it(
     n_threads: int, at: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "parcel_size", lambda total, n_threads: 50)
-    joined = FoundTexts.joined
-    asked = []
-
-    def spoiled(found: FoundTexts, begin: int, end: int) -> JoinedTexts:
-        asked.append(begin)
-        parts = joined(found, begin, end)
-        # Not UTF-8 where this text begins.
-        if begin <= at < end:
-            parts.data[parts.offsets[at - begin]] = 0xFF
-        return parts
-
-    monkeypatch.setattr(FoundTexts, "joined", spoiled)
-    found = FoundTexts([*texts[:at], "no", *texts[at:]])
-    assert encode_side_by_side(found, idle_of(tokenizer), n_threads) is None
-    assert max(asked) <= at + 2 * n_threads * 50
+    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: 50)
+    spoiled = np.full(2, 0xFF, dtype=np.uint8)
+    for _ in range(5):
+        found = FoundTexts([*texts[:at], "no", *texts[at:]])
+        found.places[at] = spoiled.ctypes.data
+        assert encode_side_by_side(found, idle_of(tokenizer), n_threads) is None
+    expect(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
 
 
 def test_more_than_may_be_encoded_at_once(
@@ -103,26 +154,34 @@ def test_more_than_may_be_encoded_at_once(
     assert encode_side_by_side(found, idle_of(tokenizer), 2, most=n_bytes - 1) is None
     # Then they are encoded parcel by parcel.
     monkeypatch.setattr(type(tokenizer), "encode_side_by_side", lambda self, texts, n_threads: None)
-    ids, offsets = tokdfa.encode_batch(tokenizer, texts, threads=2)
-    assert (ids.tolist(), offsets.tolist()) == expected(tokenizer, texts)
+    expect(tokdfa.encode_batch(tokenizer, texts, threads=2), tokenizer, texts)
 
 
-def test_a_room_that_is_too_small_is_refused(tokenizer: tokdfa.Tokenizer) -> None:
-    with idle_of(tokenizer)() as encoder, pytest.raises(ValueError, match="room for 3 ids, of 5 bytes"):
-        encoder.run.encode_documents(FoundTexts(["a man"]).joined(0, 1), np.empty(3, dtype=np.int32))
+def test_an_encoder_that_remembers_nothing_encodes_nothing_here(texts: list[str]) -> None:
+    assert encode_side_by_side(FoundTexts(texts), lambda: nullcontext(None), 2) is None
 
 
+@pytest.mark.parametrize("bounds", [[], [0], [1, 60], [0, 59], [0, 40, 30, 60]])
+def test_bounds_that_are_none_are_refused(bounds: list[int], texts: list[str]) -> None:
+    with pytest.raises(ValueError, match="no bounds of parcels of 60 texts"):
+        Parcels(FoundTexts(texts), bounds)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
 def test_an_error_in_a_thread_reaches_the_caller(
-    tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
+    n_threads: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "parcel_size", lambda total, n_threads: 50)
+    """The threads that would wait for what it has taken stop as well."""
+    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: 50)
 
-    def fail(found: FoundTexts, begin: int, end: int) -> JoinedTexts:
-        raise MemoryError(end - begin)
+    def fail(run: TextRun, data: object, size: int) -> None:
+        raise MemoryError(size)
 
-    monkeypatch.setattr(FoundTexts, "joined", fail)
-    with pytest.raises(MemoryError):
-        encode_side_by_side(FoundTexts(texts), idle_of(tokenizer), 2)
+    monkeypatch.setattr(TextRun, "_encode", fail)
+    for at in (0, 30, 60):
+        given = [*texts[:at], "long " * 10_000, *texts[at:]]
+        with pytest.raises(MemoryError, match="50000"):
+            tokenizer.encode_side_by_side(given, n_threads)
 
 
 def test_special_tokens_in_one_of_many_texts() -> None:

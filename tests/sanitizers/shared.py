@@ -33,6 +33,8 @@ def main() -> None:
     tokenizer = tokdfa.default_tokenizer()
     text = text_of(1)
     ids = np.array(tokenizer.encode(text))
+    # Many parcels for each thread.
+    lines = [text_of(seed) for seed in range(2, 22)]
     mixed = np.random.default_rng(1).permutation(ids)
     replacer = tokdfa.Replacer(tokenizer, "man", "woman")
     jobs: dict[str, Callable[[], Any]] = {
@@ -41,7 +43,7 @@ def main() -> None:
         "search": lambda: len([*tokenizer.search("[a-z]+n", ids)]),
         "replace": lambda: replacer.replace(ids).ids.tolist(),
         "encode": lambda: tokenizer.encode(text).tolist(),
-        "encode many": lambda: tokdfa.encode_batch(tokenizer, text.split("\n"), threads=2).ids.tolist(),
+        "encode many": lambda: tokdfa.encode_batch(tokenizer, lines, threads=2).ids.tolist(),
         "decode": lambda: tokenizer.decode(ids),
     }
     together = Barrier(THREADS)

@@ -122,7 +122,9 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
 
     def glances() -> Use:
         entries = np.arange(0, 4 * 6 * 6, 4, dtype=np.int32) // 24 * 24
-        return lambda: [part.tolist() for part in glances_of(np.arange(6, dtype=np.int32), entries, 6, 6, 0)]
+        return lambda: [
+            np.asarray(part).tolist() for part in glances_of(np.arange(6, dtype=np.int32), entries, 6, 6, 0)
+        ]
 
     def trie() -> Use:
         symbols, offsets = np.array([0, 0, 1, 1], dtype=np.int32), np.array([0, 1, 3, 4])

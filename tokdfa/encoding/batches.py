@@ -19,7 +19,7 @@ from tokdfa.kernels.pages import empty
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded", "parcel_size"]
+__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
 # Documents go to the threads in parcels of up to about so many characters, so that small ones are worth the overhead.
@@ -147,7 +147,7 @@ def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
     lengths = _lengths(texts[::every])
     so_far = every * np.cumsum(lengths)
     total = int(so_far[-1:].sum())
-    size = parcel_size(total, n_threads)
+    size = _parcel_size(total, n_threads)
     # Each parcel ends with the first text that makes it large enough.
     ends = every * (1 + np.searchsorted(so_far, np.arange(size, total, size)))
     bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
@@ -156,7 +156,7 @@ def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
             yield first, texts, first, stop
 
 
-def parcel_size(total: int, n_threads: int) -> int:
+def _parcel_size(total: int, n_threads: int) -> int:
     """Return how many characters, or bytes, of this total a thread encodes at a time."""
     return _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
 

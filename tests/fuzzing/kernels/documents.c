@@ -2,7 +2,7 @@
 
    The encoder is that of encode.c. How many texts there are, where they end, how much room there is for those that are
    encoded together and after how many bytes a call comes back are up to the bytes. What a call leaves to the caller is
-   done as TextRun.encode_documents of texts.py does it. */
+   done as parcels.c and TextRun.encode_parcels of texts.py do it. */
 #include "encode_workplace.h"
 
 enum { MOST_BYTES = 3000, MOST_DOCUMENTS = 400 };

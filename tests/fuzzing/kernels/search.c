@@ -35,6 +35,7 @@ static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_
         const int64_t size = stop - first;
         int32_t *chunk = copied(&memory, ids + first, size, sizeof *ids);
         at->run = at->stretch_begin = at->stretch_end = 0;
+        at->leads_next = (n + step) & 1; /* whatever a stretch before has been like */
         at->more = 1;
         while (at->more) {
             int64_t found = m->g->wanted == ALL ? tokdfa_find_all(known, at, chunk, size, aligned | final)

@@ -141,15 +141,15 @@ static void learn_tokens(machine *m, input *in) {
         int32_t *class_of_effect = ROOM(memory, int32_t, n_effects);
         const int64_t n_classes = tokdfa_number_classes(effect, n_ids, n_effects, class_of_effect);
         int32_t *properties = ROOM(memory, int32_t, n_ids), *entries = ROOM(memory, int32_t, n_states * n_classes);
-        uint16_t *glances = ROOM(memory, uint16_t, n_ids), *rows = ROOM(memory, uint16_t, 16);
+        uint16_t *glances = ROOM(memory, uint16_t, n_ids), *rows = ROOM(memory, uint16_t, 33);
         tokdfa_fill_classes(&m->text, &m->forward, effect, effects, n_effects, class_of_effect, n_classes, properties,
                             entries);
-        int64_t failed;
-        WITH_MEMORY(failed, tokdfa_fill_glances(properties, n_ids, entries, n_classes, n_states, m->forward.idle, glances,
+        int64_t second;
+        WITH_MEMORY(second, tokdfa_fill_glances(properties, n_ids, entries, n_classes, n_states, m->forward.idle, glances,
                                                 rows));
-        REQUIRE(failed == 0);
+        REQUIRE(-1 <= second && second < n_states);
         m->moves[m->n_known++] = (tokdfa_moves){.properties = properties, .entries = entries, .n_classes = n_classes,
-                                                .glances = glances, .rows = rows};
+                                                .glances = glances, .rows = rows, .second = second};
         if (is_simple) {
             m->moves[m->n_known] = m->moves[m->n_known - 1];
             m->moves[m->n_known].outcomes = outcomes;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,15 +42,15 @@ def test_an_interpreter_may_lack_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("keeps", [True, False])
 @given(st.lists(st.text() | st.text("ab\u00e9\u4e2d\U0001f600", max_size=40)))
-def test_texts_one_after_the_other(keeps: bool, texts: list[str]) -> None:
+def test_many_texts(keeps: bool, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         assert utf8._find_utf8 is not None
         if not keeps:
             patch.setattr(utf8, "_find_utf8", None)
-        joined = FoundTexts(texts).joined(0, len(texts))
-    offsets = joined.offsets.tolist()
-    data = bytes(ffi.buffer(joined.data, offsets[-1]))
-    assert [data[a:b] for a, b in pairwise(offsets)] == [text.encode() for text in texts]
+        found = FoundTexts(texts)
+    sizes = np.diff(found.offsets).tolist()
+    data = [ffi.cast("uint8_t *", place) for place in found.places.tolist()]
+    assert [bytes(ffi.buffer(*each)) for each in zip(data, sizes, strict=True)] == [text.encode() for text in texts]
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -73,5 +71,5 @@ def test_an_interpreter_that_keeps_no_utf8_is_not_asked(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("symbols", ["a", "é", "中", "\U0001f600", "aé中\U0001f600"])
 def test_texts_of_every_length(symbols: str) -> None:
     texts = [(symbols * n)[:n] for n in range(40)]
-    joined = FoundTexts([*texts, *texts[::-1]]).joined(0, 2 * len(texts))
-    assert np.diff(joined.offsets).tolist() == [len(text.encode()) for text in [*texts, *texts[::-1]]]
+    found = FoundTexts([*texts, *texts[::-1]])
+    assert np.diff(found.offsets).tolist() == [len(text.encode()) for text in [*texts, *texts[::-1]]]

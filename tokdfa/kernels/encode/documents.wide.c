@@ -27,8 +27,8 @@ ALWAYS_INLINE int64_t split_document(const tokdfa_split_run *split, const uint8_
 /* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. The ids of `out` go on
    at pieces->n, and id_offsets[i + 1] is where those of document i end; `out` has room for one id a byte and AT_ONCE
    more. Returns the document before which it ends: `n_documents`, or the first that is longer than there is room for, or
-   one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG in the documents from pieces->next on,
-   FOREIGN, INVALID or LACKS_IDS in any. */
+   one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG or PAUSED in the documents from
+   pieces->next on, FOREIGN, INVALID or LACKS_IDS in any. */
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets) {
     tokdfa_piece_encoder *pieces = texts->pieces;

@@ -26,7 +26,12 @@ enum {
     TOKDFA_NO_ROOM = -5,
     TOKDFA_LACKS_IDS = -6,
     TOKDFA_PAUSED = -7,
-    TOKDFA_CROWDED = -8
+    TOKDFA_CROWDED = -8,
+    TOKDFA_TOO_LARGE = -9,
+    TOKDFA_WAITS = -10,
+    TOKDFA_REFUSED = -11,
+    TOKDFA_DONE = 0,
+    TOKDFA_MOST_HELD = 4
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
@@ -180,7 +185,38 @@ int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text,
 
 int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
                          const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets);
-void tokdfa_join_texts(const uint64_t *places, const int64_t *offsets, int64_t n_texts, uint8_t *out);
+
+/* Texts that several threads encode, in parcels; see parcels.c. The threads share it: `next` and all after it are read
+   and written atomically, `ids` and `id_offsets` by one thread a parcel. */
+typedef struct {
+    const uint64_t *places;  /* where the UTF-8 of each text is */
+    const int64_t *offsets;  /* where each text begins in the UTF-8 of all, and where the last one ends */
+    const int64_t *bounds;   /* the first text of each parcel, and the number of texts */
+    int32_t *ids;            /* room for an id a byte */
+    int64_t *id_offsets;     /* zeros at first: then where the ids of each text begin, and where the last ones end */
+    int64_t next;            /* the parcel that is taken next */
+    int64_t is_refused;      /* whether a text is refused, so that it does not matter any more what is encoded */
+    int64_t *starts;         /* where the ids of each parcel begin, and where the last ones end; -1 until it is known */
+    int64_t *counts;         /* the number of ids of each parcel, or -1 */
+    int64_t n_counts;        /* the number of parcels */
+} tokdfa_parcels;
+
+/* A thread's part of that. It belongs to the thread. */
+typedef struct {
+    tokdfa_text_encoder *encoder;
+    uint8_t *text; /* room for the UTF-8 of a parcel */
+    int64_t n_text;
+    int64_t *offsets; /* of the documents in it: one more than a parcel has at most */
+    int32_t *room;    /* room for the ids of a parcel at least, one a byte, and AT_ONCE more */
+    int64_t n_room;
+    int64_t parcel;   /* the parcel at hand, or -1, and the document that is next in it */
+    int64_t document;
+    int64_t *held;    /* MOST_HELD: the parcels of which the ids are in `room`, one after the other up to `filled` */
+    int64_t n_held, filled;
+    int64_t n_placed, placed; /* how many of them, and of their ids, have been copied to where they belong */
+} tokdfa_parcel_run;
+
+int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels);
 
 /* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {

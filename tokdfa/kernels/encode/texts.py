@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array
 from tokdfa.kernels.encode.events import EVENT_BITS
+from tokdfa.kernels.encode.parcels import Parcels
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
-from tokdfa.kernels.encode.utf8 import JoinedTexts, kept_utf8
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.encode.utf8 import kept_utf8
+from tokdfa.kernels.library import Struct, ffi, lib, writable
 from tokdfa.kernels.pages import empty
 
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"]
 
-FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED, _CROWDED = range(-1, -9, -1)
+_DONE, FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED, _CROWDED, _TOO_LARGE, _WAITS = range(
+    0, -11, -1
+)
 """How an encoding fails: FOREIGN and TOO_LONG as for pieces; where the text is not UTF-8, or ends within a symbol; with
 tokens that have no id."""
 
+_DONE = 0
 _STRETCH = 1 << 13
 _FIRST_ROOM = 2 * _STRETCH
 _SHORT = 1 << 12
+# The number of parcels that a thread holds until those before them are encoded; the number of ids that there is room
+# for in any case, beside those of the parcel at hand; and the size of the largest parcels for which the room is kept.
+_MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 
 
 class TextRun:
@@ -55,6 +63,7 @@ class TextRun:
             marks=np.empty(_FIRST_ROOM, dtype=np.int64),
         )  # fmt: skip
         self._pointer = self._struct.pointer
+        self._parcels: Struct | None = None
 
     def encode(self, data: bytes) -> Int32Array | int:
         """Return the ids of a text, or how its encoding fails; then `piece` and `at` say where."""
@@ -99,44 +108,65 @@ class TextRun:
         out.resize(n, refcheck=False)
         return out
 
-    def encode_documents(self, texts: JoinedTexts, out: Int32Array) -> Int64Array | None:
-        """Write the ids of several texts, and return where those of each begin and end; None if one is refused.
+    def encode_parcels(self, parcels: Parcels) -> bool:
+        """Take parcels of texts and encode them until there is none; return whether none of the texts is refused.
 
-        Parameters
-        ----------
-        texts : JoinedTexts
-        out : int32 array
-            It has room for one id for each byte, and ``ROOM`` more.
+        Other threads may do the same with encoders of their own.
         """
-        data, offsets = texts.data, texts.offsets
-        size = int(offsets[-1])
-        if len(out) < size + ROOM:
-            raise ValueError(f"room for {len(out)} ids, of {size} bytes")
-        id_offsets: Int64Array = np.zeros(len(offsets), dtype=np.int64)
-        pointers = writable(out, np.int32), writable(id_offsets, np.int64)
-        pieces, n_documents, document, n = self._pieces, len(offsets) - 1, 0, 0
-        while document < n_documents:
-            pieces.go_on(0, n)
-            pieces.make_room_to_remember()
-            begins = readable(offsets, np.int64)
-            stop = lib.tokdfa_encode_documents(self._pointer, data, size, begins, document, n_documents, *pointers)
-            n = pieces.n
-            if stop == document:
-                # Longer than there is room for.
-                begin, end = offsets[document : document + 2].tolist()
-                ids = self._encode(data + begin, end - begin)
-                if isinstance(ids, int):
-                    return None
-                out[n : n + len(ids)] = ids
-                n += len(ids)
-                stop = document + 1
-                id_offsets[stop] = n
-            elif stop == TOO_LONG and pieces.learn_long():
-                stop = pieces.next
-            elif stop < 0:
-                return None
-            document = stop
-        return id_offsets
+        run, done = self._parcel_run(parcels), False
+        pointer, pieces = run.pointer, self._pieces
+        try:
+            while not done:
+                status = lib.tokdfa_encode_parcels(pointer, parcels.pointer)
+                if status == _CROWDED:
+                    pieces.make_room_to_remember()
+                elif status == _TOO_LARGE:
+                    if not self._encode_document(run, parcels):
+                        return False
+                elif status == _WAITS:
+                    sleep(0)
+                elif status not in (_DONE, _PAUSED) and not (status == TOO_LONG and pieces.learn_long()):
+                    return False
+                done = status == _DONE
+            return True
+        finally:
+            if not done:
+                # Others may wait for what this one has taken.
+                parcels.refuse()
+            if pointer.n_text > _LARGEST_KEPT:
+                self._parcels = None
+
+    def _parcel_run(self, parcels: Parcels) -> Struct:
+        """Return this thread's part, with room enough, and no parcel taken."""
+        run = self._parcels
+        if run is None or run.pointer.n_text < parcels.largest or len(run.fields["offsets"]) <= parcels.most:
+            size = parcels.largest
+            run = self._parcels = Struct(
+                "tokdfa_parcel_run", encoder=self._struct, text=empty(size, np.uint8),
+                offsets=np.zeros(parcels.most + 1, dtype=np.int64),
+                room=empty(size + min(size, _ROOM_TO_HOLD) + ROOM, np.int32),
+                held=np.zeros(_MOST_HELD, dtype=np.int64),
+                parcel=-1, document=0, n_held=0, filled=0, n_placed=0, placed=0,
+            )  # fmt: skip
+        pointer = run.pointer
+        pointer.parcel = -1
+        pointer.n_held = pointer.filled = pointer.n_placed = pointer.placed = 0
+        return run
+
+    def _encode_document(self, run: Struct, parcels: Parcels) -> bool:
+        """Encode the next document of the parcel at hand by itself; return whether it is not refused."""
+        pointer, pieces = run.pointer, self._pieces
+        document, n = pointer.document, pieces.n
+        begin, end = run.fields["offsets"][document : document + 2].tolist()
+        ids = self._encode(pointer.text + begin, end - begin)
+        if isinstance(ids, int):
+            return False
+        at = pointer.filled + n
+        run.fields["room"][at : at + len(ids)] = ids
+        parcels.id_offsets[parcels.bounds[pointer.parcel] + document + 1] = n + len(ids)
+        pieces.go_on(0, n + len(ids))
+        pointer.document = document + 1
+        return True
 
     def _encode_piece(self, data: Any, size: int, out: Int32Array) -> None:
         """Encode the next piece, and continue after it."""

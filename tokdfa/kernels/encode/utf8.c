@@ -21,16 +21,3 @@ TOKDFA_DOOR int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(
     }
     return n_texts;
 }
-
-/* The number of texts by which what is copied later is prefetched. */
-#define AHEAD 4
-
-/* Copy the texts at these places to where they begin. */
-TOKDFA_DOOR void tokdfa_join_texts(const uint64_t *places, const int64_t *offsets, int64_t n_texts, uint8_t *out) {
-    for (int64_t i = 0; i < n_texts; i++) {
-        if (i + AHEAD < n_texts) {
-            PREFETCH((const void *)(uintptr_t)places[i + AHEAD]);
-        }
-        memcpy(out + offsets[i], (const void *)(uintptr_t)places[i], (size_t)(offsets[i + 1] - offsets[i]));
-    }
-}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tokdfa.arrays import Int64Array, Uint64Array
-from tokdfa.kernels.library import ffi, lib, readable, writable
-from tokdfa.kernels.pages import empty
+from tokdfa.kernels.library import ffi, lib
 
-__all__ = ["FoundTexts", "JoinedTexts", "kept_utf8"]
+__all__ = ["FoundTexts", "kept_utf8"]
 
 
 def _declared() -> Any:
@@ -74,23 +73,8 @@ def kept_utf8(text: str) -> tuple[Any, int] | None:
     return ffi.cast("uint8_t *", address), size.value
 
 
-class JoinedTexts(NamedTuple):
-    """Texts, one after the other: that of text i is from ``offsets[i]`` to ``offsets[i + 1]`` of the UTF-8 of all.
-
-    Attributes
-    ----------
-    data : pointer
-        The UTF-8, which lives as long as this.
-    offsets : int64 array
-        One entry more than there are texts.
-    """
-
-    data: Any
-    offsets: Int64Array
-
-
 class FoundTexts:
-    """Texts whose UTF-8 has been found, once, so that several threads can join parts of them at the same time.
+    """Texts whose UTF-8 has been found, once, so that several threads can read parts of them at the same time.
 
     Parameters
     ----------
@@ -100,6 +84,8 @@ class FoundTexts:
     Attributes
     ----------
     texts : list of str
+    places : uint64 array
+        The address of the UTF-8 of each text, which stays there as long as this lives.
     offsets : int64 array
         Where each text begins in the UTF-8 of all, and where the last one ends.
 
@@ -113,29 +99,19 @@ class FoundTexts:
     Examples
     --------
     >>> found = FoundTexts(["n\u00e9e", "", "a"])
-    >>> found.offsets.tolist(), found.joined(1, 3).offsets.tolist()
-    ([0, 4, 4, 5], [0, 0, 1])
+    >>> found.offsets.tolist()
+    [0, 4, 4, 5]
     """
 
     def __init__(self, texts: list[str]) -> None:
         n = len(texts)
         self.texts = texts
         self.offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
-        self._encoded: list[bytes] | None = None
+        self.places: Uint64Array = np.empty(n, dtype=np.uint64)
         if _find_utf8 is None:
             self._encoded = [*map(str.encode, texts)]
+            self.places[:] = [int(ffi.cast("uintptr_t", ffi.from_buffer(text))) for text in self._encoded]
             np.cumsum(np.fromiter(map(len, self._encoded), dtype=np.int64, count=n), out=self.offsets[1:])
             return
-        self._places: Uint64Array = np.empty(n, dtype=np.uint64)
         # The interpreter raises the error of a string that has none.
-        _find_utf8(texts, n, self._places.ctypes.data, self.offsets.ctypes.data)
-
-    def joined(self, begin: int, end: int) -> JoinedTexts:
-        """Return the texts from one up to another, by their indices, one after the other."""
-        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        if self._encoded is not None:
-            return JoinedTexts(ffi.from_buffer("uint8_t[]", b"".join(self._encoded[begin:end])), offsets)
-        data = writable(empty(max(int(offsets[-1]), 1), np.uint8), np.uint8)
-        places = readable(self._places[begin:end], np.uint64)
-        lib.tokdfa_join_texts(places, readable(offsets, np.int64), end - begin, data)
-        return JoinedTexts(data, offsets)
+        _find_utf8(texts, n, self.places.ctypes.data, self.offsets.ctypes.data)
