@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGE_PAGE", "empty", "untouched", "zeros", "zeros_together"]
+__all__ = ["LARGE_PAGE", "bring_in_large_pages", "empty", "untouched", "zeros", "zeros_together"]
 
 LARGE_PAGE = 1 << 21
 """The size in bytes of a large page of common processors."""
+
+_MANY_LARGE_PAGES = 16 * LARGE_PAGE
 
 _LINE = 64
 """The size in bytes of a cache line, which is aligned for every type."""
@@ -100,3 +104,29 @@ def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         _freed[0] = min(1 << size.bit_length(), _MOST_KEPT)
         np.empty(_freed[0], dtype=np.uint8)
     return np.empty(n, dtype=dtype)
+
+
+def bring_in_large_pages(array: npt.NDArray[Any]) -> None:
+    """Ask the system to bring the memory of a new array in large pages, where it has them; nothing else changes.
+
+    It is for large results whose memory somebody else asks for. What is smaller than sixteen large pages is most often
+    memory that was used before, which is left alone.
+
+    Examples
+    --------
+    >>> bring_in_large_pages(np.zeros(1 << 26, dtype=np.uint8))
+    """
+    if array.nbytes < _MANY_LARGE_PAGES or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return
+    address = array.ctypes.data
+    begin, end = -(-address // LARGE_PAGE) * LARGE_PAGE, (address + array.nbytes) // LARGE_PAGE * LARGE_PAGE
+    # Whether it takes the advice makes no difference to what is in the array.
+    _madvise()(begin, end - begin, mmap.MADV_HUGEPAGE)
+
+
+@cache
+def _madvise() -> Any:
+    """Return the system's function."""
+    function = ctypes.CDLL(None).madvise
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return function

@@ -7,6 +7,7 @@ import io
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
+from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words
 
@@ -62,6 +63,7 @@ def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leav
     # an interpreter does copy them, only time is lost: nothing here changes an object that is immutable to others.
     stream = io.BytesIO(bytes(size))
     spelled: Uint8Array = np.frombuffer(stream.getbuffer(), dtype=np.uint8)
+    pages.bring_in_large_pages(spelled)
     lib.tokdfa_spell(
         readable(text, np.uint8),
         len(text),
