@@ -67,7 +67,8 @@ NEVER_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const 
             stop = least(n, token + SURVEYED);
             survey(search, moves, idle, ids, first, stop, at->position, ahead);
         }
-        const int64_t begin = token - first, place = read_stretch(search, moves, idle, ids + first, begin, stop - first, &entry);
+        const int64_t begin = token - first;
+        const int64_t place = read_stretch(search, moves, idle, ids + first, begin, stop - first, &entry);
         const int64_t idle_place = place > begin ? last_idle(search, begin, place) : -1;
         at->idle_token = idle_place < 0 ? at->idle_token : first + idle_place;
         token = first + place;

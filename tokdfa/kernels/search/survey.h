@@ -1,9 +1,9 @@
 /* Surveying a stretch of tokens as a whole: where they begin, and which of them have to be read.
 
-   It is assumed that all tokens are at rest (see glances.c) or, where that often fails, that some that come after one at
-   rest lead to the second state. If the search is in the state that is assumed before a token, and the token is not restless, then the search is in
-   the state that is assumed after it, and nothing has happened. Each token is looked at beside the one before it, so that
-   no look-up waits for another. */
+   It is assumed that every token is at rest (see glances.c) or, where that often fails, that some of those that come after
+   a token at rest lead to the second state. If the search is in the state that is assumed before a token, and that token is
+   not restless, then the search is in the state that is assumed after it, and nothing has happened. Each token is looked at
+   beside the one before it, so that no look-up waits for another. */
 #ifndef TOKDFA_SEARCH_SURVEY_H
 #define TOKDFA_SEARCH_SURVEY_H
 
@@ -63,9 +63,9 @@ ALWAYS_INLINE void fetch_group(uintptr_t ahead, int64_t place) {
     PREFETCH_FAR((const uint8_t *)(second + FARTHER));
 }
 
-/* What is assumed of a group if there is a second state, of which it is known which tokens are not at rest after the one
-   before, or lead elsewhere than to the second state; which are not at rest after the second state; and whether the token
-   before the group is led to it. A token after one that is led is not. */
+/* Find the tokens of a group that are assumed to lead to the second state. Given are those that are not at rest after the
+   one before; those that lead elsewhere than to the second state; those that are not at rest after the second state; and
+   whether the token before the group is led. After one that is led, a token is assumed to be at rest. */
 ALWAYS_INLINE marked mark_led(uint32_t restless, uint32_t elsewhere, uint32_t after_second, uint32_t led_before) {
     const uint32_t even = 0x55555555, may = restless & ~elsewhere & ~led_before;
     /* Of adjacent tokens that may be led, every other one is. Adding the first one clears all that are adjacent to it. */
