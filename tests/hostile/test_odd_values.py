@@ -102,6 +102,13 @@ def test_one_text_is_not_several(tokenizer: Any, texts: Any) -> None:
         encode_batch(tokenizer, texts)
 
 
+@pytest.mark.parametrize("texts", [None, 3, encode_batch], ids=["None", "3", "a function"])
+def test_what_is_no_texts(tokenizer: Any, texts: Any) -> None:
+    for encode in (encode_batch, tokdfa.iter_encoded):
+        with pytest.raises(WrongTypeError, match="expected several texts, an iterable of str, not a"):
+            list(encode(tokenizer, texts))
+
+
 @pytest.mark.parametrize("threads", [0, -3, 1.5, True, "2"], ids=shown)
 def test_numbers_of_threads(tokenizer: Any, threads: Any) -> None:
     with pytest.raises(WrongTypeError, match="threads must be a positive integer"):

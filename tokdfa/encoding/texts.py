@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NoReturn
 
 from tokdfa.arguments import with_article
@@ -31,15 +32,17 @@ def check_bytes_or_text(text: object) -> None:
 
 
 def check_texts(texts: object) -> None:
-    """Check that several texts are not a single one, whose characters would be taken for texts.
+    """Check that several texts are an iterable, and not a single text, whose characters would be taken for texts.
 
     Raises
     ------
     WrongTypeError
-        If they are a string or bytes.
+        If they are a string or bytes, or nothing to iterate over.
     """
     if isinstance(texts, (str, bytes, bytearray)):
         _refuse(texts, "expected several texts, not one", "put the text in a list")
+    if not isinstance(texts, Iterable):
+        _refuse(texts, "expected several texts, an iterable of str", None)
 
 
 def _refuse(value: object, what: str, hint: str | None) -> NoReturn:
