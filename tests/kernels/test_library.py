@@ -57,18 +57,24 @@ def test_empty_arrays_are_taken(door: Callable) -> None:
 
 
 def test_every_struct_says_whether_threads_may_share_it() -> None:
-    shared, owned = [], []
+    shared, owned, written = [], [], []
     for path in (PACKAGE / "kernels").rglob("door.h"):
         comments = re.findall(
             r"(?:/\*((?:[^*]|\*(?!/))*)\*/\n)?typedef struct \w*\s*\{[^}]*\n\} (\w+);", path.read_text()
         )
         for comment, name in comments:
             words = " ".join(comment.split())
-            may_be_shared, is_owned = "Read-only once it is built." in words, "It belongs to one thread" in words
-            assert may_be_shared != is_owned, name
-            (shared if may_be_shared else owned).append(name)
+            kinds = {
+                "Read-only once it is built.": shared,
+                "It belongs to one thread": owned,
+                "Threads share it while they write:": written,
+            }
+            said = [names for kind, names in kinds.items() if kind in words]
+            assert len(said) == 1, name
+            said[0].append(name)
     assert {"tokdfa_walker", "tokdfa_token_tables", "tokdfa_machine", "tokdfa_wordpiece"} <= {*shared}
     assert {"tokdfa_place", "tokdfa_piece_memory", "tokdfa_search", "tokdfa_wordpiece_room"} <= {*owned}
+    assert written == ["tokdfa_parcels"]
 
 
 def test_a_struct_has_its_arrays_and_their_lengths() -> None:

@@ -186,8 +186,8 @@ int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text,
 int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
                          const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets);
 
-/* Texts that several threads encode, in parcels; see parcels.c. The threads share it: `next` and all after it are read
-   and written atomically, `ids` and `id_offsets` by one thread a parcel. */
+/* Texts that several threads encode, in parcels; see parcels.c. Threads share it while they write: `next` and all after
+   it are read and written atomically, `ids` and `id_offsets` by one thread a parcel. */
 typedef struct {
     const uint64_t *places;  /* where the UTF-8 of each text is */
     const int64_t *offsets;  /* where each text begins in the UTF-8 of all, and where the last one ends */
@@ -201,7 +201,7 @@ typedef struct {
     int64_t n_counts;        /* the number of parcels */
 } tokdfa_parcels;
 
-/* A thread's part of that. It belongs to the thread. */
+/* A thread's part of that. It belongs to one thread. */
 typedef struct {
     tokdfa_text_encoder *encoder;
     uint8_t *text; /* room for the UTF-8 of a parcel */
