@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -133,4 +134,5 @@ def test_commands(command: str, dictionary: str, tmp_path: Path, capsys: pytest.
     began = time.process_time()
     assert run(command, *arguments, "--max-seconds", SECONDS) == 2
     assert time.process_time() - began < MOST_SECONDS
-    assert "max_seconds" in capsys.readouterr().err
+    # A fast machine has too many states before the time is over.
+    assert re.search("raise max_(seconds|states)", capsys.readouterr().err)
