@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+import numpy as np
+
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.on_threads import on_threads
 from tokdfa.encoding.text_encoder import TextEncoder
@@ -44,7 +46,7 @@ def encode_side_by_side(
         return None
     size = _parcel_size(total, n_threads)
     # Each parcel ends with the first text that makes it large enough.
-    ends = dict.fromkeys(texts.offsets.searchsorted(range(size, total, size)).tolist())
+    ends = dict.fromkeys(texts.offsets.searchsorted(np.arange(size, total, size)).tolist())
     parcels = Parcels(texts, [0, *(end for end in ends if end < n), n])
 
     def work() -> bool:
