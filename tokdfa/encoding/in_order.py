@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from _thread import start_new_thread
+from _thread import LockType
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Generic, TypeVar
+
+from tokdfa.encoding.on_threads import start
 
 __all__ = ["in_order"]
 
@@ -69,14 +72,14 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_thread
     to_do: SimpleQueue[_Job[Item, Result] | None] = SimpleQueue()
     waiting: deque[_Job[Item, Result]] = deque()
     # Held while a thread works.
-    threads: list[Lock] = []
+    threads: list[LockType] = []
     try:
         while True:
             for job in islice(jobs, max(2 * n_threads - len(waiting), 0)):
                 waiting.append(job)
                 to_do.put(job)
                 if 1 + len(threads) < min(len(waiting), n_threads):
-                    threads.append(_started(to_do))
+                    threads.append(start(partial(_work_on, to_do)))
             if not waiting:
                 return
             while not waiting[0].is_done:
@@ -94,23 +97,10 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_thread
             thread.acquire()
 
 
-def _started(to_do: SimpleQueue[_Job[Item, Result] | None]) -> Lock:
-    """Start a thread that does what is to be done until it finds None; return a lock that it holds until then.
-
-    A `threading.Thread` is waited for when it starts, which takes as long as encoding ten kilobytes.
-    """
-    works = Lock()
-    works.acquire()
-
-    def work() -> None:
-        try:
-            while (job := to_do.get()) is not None:
-                job.run()
-        finally:
-            works.release()
-
-    start_new_thread(work, ())
-    return works
+def _work_on(to_do: SimpleQueue[_Job[Item, Result] | None]) -> None:
+    """Do what is to be done until it is None."""
+    while (job := to_do.get()) is not None:
+        job.run()
 
 
 def _next(to_do: SimpleQueue[_Job[Item, Result] | None]) -> _Job[Item, Result] | None:

@@ -1,4 +1,4 @@
-"""One function on several threads at the same time."""
+"""Starting threads, and one function on several of them at the same time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,29 @@ from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["on_threads"]
+__all__ = ["on_threads", "start"]
 
 Result = TypeVar("Result")
+
+
+def start(work: Callable[[], None]) -> LockType:
+    """Call a function on a thread of its own, and return a lock that is held until it is done.
+
+    Notes
+    -----
+    A `threading.Thread` is waited for when it starts, which takes as long as encoding ten kilobytes.
+    """
+    works = allocate_lock()
+    works.acquire()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            works.release()
+
+    start_new_thread(run, ())
+    return works
 
 
 def on_threads(function: Callable[[], Result], n_threads: int) -> list[Result]:
@@ -20,33 +40,23 @@ def on_threads(function: Callable[[], Result], n_threads: int) -> list[Result]:
     --------
     >>> on_threads(lambda: "done", 2)
     ['done', 'done']
-
-    Notes
-    -----
-    A `threading.Thread` is waited for when it starts, which takes as long as encoding ten kilobytes.
     """
     results: list[Result] = []
     errors: list[BaseException] = []
 
-    def work(done: LockType) -> None:
+    def work() -> None:
         try:
             results.append(function())
         except BaseException as error:
             errors.append(error)
-        finally:
-            done.release()
 
     started: list[LockType] = []
     try:
-        for _ in range(n_threads - 1):
-            done = allocate_lock()
-            done.acquire()
-            start_new_thread(work, (done,))
-            started.append(done)
+        started.extend(start(work) for _ in range(n_threads - 1))
         results.append(function())
     finally:
-        for done in started:
-            done.acquire()
+        for works in started:
+            works.acquire()
     try:
         if errors:
             raise errors[0]

@@ -5,7 +5,7 @@
 #include "../common/base.h"
 #include "door.h"
 
-/* How often it is asked whether another thread has counted a parcel, before the thread that waits gives up its place. */
+/* How often a thread asks whether another one has counted a parcel before it returns, so that others can run. */
 enum { MOST_QUESTIONS = 1 << 12 };
 
 /* The number of texts by which what is copied later is prefetched. */
@@ -19,8 +19,8 @@ ALWAYS_INLINE void store(int64_t *place, int64_t value) {
     __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
 }
 
-/* Note the number of ids of a parcel, and where those after it begin, as far as that is known now. Of two threads that
-   count neighbours at the same time, one at least sees what the other has noted. */
+/* Note the number of ids of a parcel, and where those after it begin, as far as that is known now. If two threads
+   count neighbours at the same time, at least one of them sees what the other has noted. */
 static void count_parcel(tokdfa_parcels *parcels, int64_t parcel, int64_t n_ids) {
     store(parcels->counts + parcel, n_ids);
     for (; parcel < parcels->n_counts; parcel++) {
@@ -108,7 +108,7 @@ static int64_t encode_parcel(tokdfa_parcel_run *run, const tokdfa_parcels *parce
 
 /* Take parcels and encode them until there is none. Returns DONE when the ids of all those taken are in their places;
    PAUSED from time to time, so that signals are heeded; WAITS where other threads have to encode before this one can go
-   on; REFUSED if a text is; or, in the midst of a parcel, how its encoding stops. */
+   on; REFUSED if a text is; or, in the middle of a parcel, how its encoding stops. */
 TOKDFA_DOOR int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels) {
     const int64_t at_a_time = run->encoder->pieces->at_a_time;
     int64_t n_bytes = 0;

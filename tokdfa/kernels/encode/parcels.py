@@ -30,8 +30,8 @@ class Parcels:
     Attributes
     ----------
     pointer
-        The fields of ``tokdfa_parcels``, which explains them. Each call makes this anew, and encodes little more than
-        making a :class:`Struct` takes, so it is none.
+        The fields of ``tokdfa_parcels``, which explains them. It is no :class:`Struct`, as every call needs a new one
+        and a Struct takes longer to make.
     bounds : list of int
     id_offsets : int64 array
         Where the ids of each text begin, and where the last ones end; within its parcel until that has its place.
