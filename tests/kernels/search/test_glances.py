@@ -36,6 +36,9 @@ PATTERNS = [
 PIECES = [b"a", b"b", b" ", b"x", b"xyz", b"\xc3\xa9", b"\xc3", b"\xa9", b"ab", b"", b" ab", b"\xd0\xb0\xd0", b"\xd0"]
 PIECES += [b"x" * 254, b"x" * 255, b" " * 300]
 
+SURVEYED = 1 << 13
+"""The number of tokens that are surveyed at a time, as in ``survey.h``."""
+
 
 finder_of = cache(finder)
 
@@ -109,7 +112,7 @@ def place_of(at: Any, idle: int) -> tuple[int, ...]:
     st.sampled_from(PATTERNS),
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=8),
     st.integers(0, 1 << 32),
-    st.one_of(st.integers(0, 700), st.integers(4000, 4200)),
+    st.one_of(st.integers(0, 700), st.integers(16_300, 16_500)),
     st.booleans(),
 )
 def test_long_streams_as_byte_by_byte(
@@ -154,7 +157,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
     moves, idle = plan.tokenwise.pointer.moves, plan.forward.pointer.idle
     assert (moves.second == idle) == is_idle
     n_led = 0
-    for n in (1, 33, 2047, 2048, 2049, 30_000, *range(6200, 6240)):
+    for n in (1, 33, SURVEYED - 1, SURVEYED, SURVEYED + 1, 30_000, *range(SURVEYED + 56, SURVEYED + 96)):
         # Whole symbols most often, and now and then what is none.
         ids = np.concatenate(
             [[0, 1] if kind < 6 else dice.integers(0, len(words), 1) for kind in dice.integers(0, 9, n)]
@@ -163,7 +166,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
         for machine in (plan.bytewise, plan.tokenwise):
             search, steps = plan.begin(), []
             find = search.all if plan.wants_all else search.leftmost
-            for stop in (n - n % 2048, n):
+            for stop in (n - n % SURVEYED, n):
                 for rows in find(machine, ids[:stop], FINAL if stop == n else 0):
                     steps += [tuple(row) for row in rows.reshape(-1, 4).tolist()]
                 n_led += search.at.leads if machine is plan.tokenwise else 0
@@ -177,7 +180,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
 def test_matches_across_tokens_at_every_place_of_a_group(wanted: Wanted) -> None:
     words = Words.of(Vocabulary([b"x", b"a", b"b"]))
     plan = SearchPlan(finder_of("ab", wanted), words, wants_all=wanted == "all", aligned=False)
-    ids = np.zeros(33 * 130, dtype=np.int32)
+    ids = np.zeros(33 * (2 * SURVEYED // 33 + 6), dtype=np.int32)
     ids[32::33], ids[33::33] = 1, 2
     search = plan.begin()
     find = search.all if plan.wants_all else search.leftmost

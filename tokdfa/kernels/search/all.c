@@ -65,7 +65,7 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
     while (!at.more) {
         if (at.offset == 0 && machine->moves->n_classes > 0) {
             place_between here = {at.token, at.state, at.position, at.idle_token};
-            skip_by_class(&here, search, machine->moves, forward->idle, ids, n, ids);
+            skip_by_class(&here, search, machine->moves, forward->idle, ids, n, (uintptr_t)ids);
             at.token = here.token;
             at.state = here.state;
             at.position = here.position;

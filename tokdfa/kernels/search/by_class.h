@@ -52,7 +52,7 @@ ALWAYS_INLINE int64_t read_stretch(tokdfa_search *search, const tokdfa_moves *mo
 
 /* Skip the tokens at which nothing happens. The place is then at the end or before a token at which something does. */
 NEVER_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const tokdfa_moves *moves, int64_t idle,
-                                const int32_t *restrict ids, int64_t n, const int32_t *ahead) {
+                                const int32_t *restrict ids, int64_t n, uintptr_t ahead) {
     const int64_t n_classes = moves->n_classes, *begins = search->room + BEGINS;
     int64_t entry = at->state * n_classes, token = at->token;
     int64_t first = search->stretch_begin, stop = search->stretch_end;

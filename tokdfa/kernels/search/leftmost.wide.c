@@ -106,9 +106,9 @@ ALWAYS_INLINE int64_t find_start(cursor *at, const tokdfa_spelled *text, const t
     return start_token;
 }
 
-/* Find the matches in a chunk of ids, and write them down as far as there is room. What is `ahead` is read next. */
+/* Find the matches in a chunk of ids, and write them down as far as there is room. For `ahead` see survey. */
 NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
-                                  int64_t options, const int32_t *ahead) {
+                                  int64_t options, uintptr_t ahead) {
     const tokdfa_spelled *text = machine->text;
     const tokdfa_forward *forward = machine->forward;
     const tokdfa_moves *moves = machine->moves;
@@ -286,7 +286,7 @@ int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *sea
 
 int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                int64_t options) {
-    return search_chunk(machine, search, ids, n, options, ids);
+    return search_chunk(machine, search, ids, n, options, (uintptr_t)ids);
 }
 
 /* Copy the next ids, and return whether all of them are in range. What is checked is the copy: whoever owns the source
@@ -317,9 +317,12 @@ int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_sea
 int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
                                        int32_t *ids, int64_t n, int64_t options) {
     int64_t *const found = search->found;
-    const int64_t room = search->n_found;
+    const int64_t room = search->n_found, n_ids = machine->text->n_starts - 1;
     int64_t n_found = 0;
     bool is_all = false;
+    if (machine->moves->n_classes > 0 && copying->n_source - copying->done > n_ids) {
+        fetch_tables(machine->moves, n_ids);
+    }
     do {
         int64_t n_more = least(copying->step, copying->n_source - copying->done);
         search->more = 0;
@@ -337,8 +340,11 @@ int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_sea
         is_all = copying->done == copying->n_source;
         search->found = found + n_found;
         search->n_found = room - n_found;
+        /* While a token just copied is surveyed, the id is fetched that is copied to its place the next time. */
+        const uintptr_t ahead = (uintptr_t)(copying->source + copying->done) -
+                                (uintptr_t)(copying->filled - n_more) * sizeof *ids;
         n_found += search_chunk(machine, search, ids, copying->filled, is_all ? options : options & ~(int64_t)FINAL,
-                                is_all ? ids : copying->source + copying->done);
+                                is_all ? (uintptr_t)ids : ahead);
     } while (!is_all && !search->more);
     search->found = found;
     search->n_found = room;

@@ -16,7 +16,7 @@
 
 /* The number of tokens that are surveyed at a time at most, of those with bits in one word, and of those for which it is
    noted together where they begin. */
-enum { SURVEYED = 1 << 11, WORD = 64, GROUP = 32 };
+enum { SURVEYED = 1 << 13, WORD = 64, GROUP = 32 };
 
 /* The next stretch is surveyed with the second state if at least one token in MANY_RESTLESS of this one is restless without
    it, or one in MANY_LED is led to it: to look for them takes a fifth of the survey. */
@@ -37,7 +37,7 @@ typedef struct {
     uint64_t *restrict led;
     uint64_t *restrict idle;
     int64_t *restrict begins;
-    uintptr_t ahead; /* where the ids are that are read next, to be fetched meanwhile; nothing need be there */
+    uintptr_t ahead; /* the ids that are fetched meanwhile; nothing need be there */
     bool second_is_idle;
 } surveying;
 
@@ -50,17 +50,24 @@ ALWAYS_INLINE int64_t length_by_class(const int32_t *properties, int32_t id) {
     return properties[(uint32_t)id] >> LENGTH_SHIFT & LENGTH_MASK;
 }
 
-/* The bytes from the ids that are read next to those that are asked for at the same time. Where the ids are in no cache,
-   those read next have hardly time enough to come; asked for twice, fewer of them are late. */
-enum { FARTHER = 1 << 14 };
-
-/* Ask for the ids of a group that are read later, and of one after it: two lines of the cache each. */
+/* Ask for the ids of a group that are read later: two lines of the cache. */
 ALWAYS_INLINE void fetch_group(uintptr_t ahead, int64_t place) {
-    const uintptr_t first = ahead + (uintptr_t)place * sizeof(int32_t), second = first + GROUP * sizeof(int32_t) / 2;
+    const uintptr_t first = ahead + (uintptr_t)place * sizeof(int32_t);
     PREFETCH_FAR((const uint8_t *)first);
-    PREFETCH_FAR((const uint8_t *)second);
-    PREFETCH_FAR((const uint8_t *)(first + FARTHER));
-    PREFETCH_FAR((const uint8_t *)(second + FARTHER));
+    PREFETCH_FAR((const uint8_t *)(first + GROUP * sizeof(int32_t) / 2));
+}
+
+/* Ask for what is known of all tokens. In a long stream most of it is needed, rare tokens one by one, and the wait for each
+   would be a whole way to memory. */
+ALWAYS_INLINE void fetch_tables(const tokdfa_moves *moves, int64_t n_ids) {
+    enum { CACHE_LINE = 64 };
+    const uint8_t *glances = (const uint8_t *)moves->glances, *properties = (const uint8_t *)moves->properties;
+    for (int64_t place = 0; place < n_ids * (int64_t)sizeof *moves->glances; place += CACHE_LINE) {
+        PREFETCH_FAR(glances + place);
+    }
+    for (int64_t place = 0; place < n_ids * (int64_t)sizeof *moves->properties; place += CACHE_LINE) {
+        PREFETCH_FAR(properties + place);
+    }
 }
 
 /* Find the tokens of a group that are assumed to lead to the second state. Given are those that are not at rest after the
@@ -250,10 +257,11 @@ ALWAYS_INLINE int64_t count_bits(const uint64_t *words, int64_t n) {
     return count;
 }
 
-/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. */
+/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. While a token is surveyed, the
+   id `ahead` of it is fetched: token 0 has the first one. */
 ALWAYS_INLINE void survey(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle_state,
                           const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
-                          const int32_t *ahead) {
+                          uintptr_t ahead) {
     uint64_t *room = (uint64_t *)search->room;
     const surveying job = {ids + first,
                            moves->glances,
@@ -263,7 +271,7 @@ ALWAYS_INLINE void survey(tokdfa_search *search, const tokdfa_moves *moves, int6
                            room + LED,
                            room + IDLE,
                            search->room + BEGINS,
-                           (uintptr_t)ahead,
+                           ahead + (uintptr_t)first * sizeof(int32_t),
                            moves->second == idle_state};
     const int64_t size = stop - first;
     const bool leads = search->leads_next;
