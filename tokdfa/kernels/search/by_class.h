@@ -13,21 +13,25 @@ typedef struct {
     int64_t token, state, position, idle_token;
 } place_between;
 
+ALWAYS_INLINE int64_t class_of(const int32_t *properties, int32_t id) {
+    return properties[(uint32_t)id] & CLASS_MASK;
+}
+
 /* Read tokens of a surveyed stretch, from one place and entry to another: before a token at which something happens, or the
    end of the stretch. What is noted of idle tokens is corrected where it was wrongly assumed. Returns the place. */
 ALWAYS_INLINE int64_t read_stretch(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle,
-                                   const int32_t *restrict ids, int64_t place, int64_t size, int64_t *entry_reached) {
+                                   const int32_t *restrict ids, int64_t place, int64_t size, int64_t *entry_reached,
+                                   bool leads) {
     const int32_t *restrict properties = moves->properties, *restrict entries = moves->entries;
     const int64_t idle_entry = idle * moves->n_classes;
     const int32_t *restrict of_idle = entries + idle_entry;
     const int32_t to_second = (int32_t)(4 * moves->n_classes * moves->second);
     uint64_t *room = (uint64_t *)search->room, *idles = room + IDLE;
     const uint64_t *restless = room + RESTLESS, *led = room + LED;
-    const bool leads = search->leads;
     int64_t entry = *entry_reached;
     while (place < size) {
-        const int64_t class = properties[(uint32_t)ids[place]] & CLASS_MASK;
-        const int32_t following = entries[entry + class];
+        const int64_t class = class_of(properties, ids[place]);
+        int32_t following = entries[entry + class];
         if (following & 1) {
             break;
         }
@@ -37,12 +41,20 @@ ALWAYS_INLINE int64_t read_stretch(tokdfa_search *search, const tokdfa_moves *mo
             const uint64_t bit = (uint64_t)1 << place % WORD, is_idle = entry == idle_entry;
             idles[place / WORD] = (idles[place / WORD] & ~bit) | (is_idle ? bit : 0);
             place++;
-            continue;
+            if (!is_idle || place == size || (leads && has_bit(led, place))) {
+                continue;
+            }
+            /* From the idle state the next token is at rest; read here, its look-up does not wait for the last one. */
+            following = of_idle[class_of(properties, ids[place])];
+            if (following & 1) {
+                break;
+            }
+            entry = following >> 2;
         }
         const int64_t next = next_restless(restless, ++place);
         if (next > place) {
             place = next;
-            const int64_t last = properties[(uint32_t)ids[place - 1]] & CLASS_MASK;
+            const int64_t last = class_of(properties, ids[place - 1]);
             entry = (leads && has_bit(led, place - 1) ? to_second : of_idle[last]) >> 2;
         }
     }
@@ -68,7 +80,10 @@ NEVER_INLINE void skip_by_class(place_between *at, tokdfa_search *search, const 
             survey(search, moves, idle, ids, first, stop, at->position, ahead);
         }
         const int64_t begin = token - first;
-        const int64_t place = read_stretch(search, moves, idle, ids + first, begin, stop - first, &entry);
+        const int64_t size = stop - first;
+        const int64_t place =
+            search->leads ? read_stretch(search, moves, idle, ids + first, begin, size, &entry, true)
+                          : read_stretch(search, moves, idle, ids + first, begin, size, &entry, false);
         const int64_t idle_place = place > begin ? last_idle(search, begin, place) : -1;
         at->idle_token = idle_place < 0 ? at->idle_token : first + idle_place;
         token = first + place;
