@@ -136,8 +136,8 @@ def test_long_streams_as_byte_by_byte(
     assert found[0] == found[1]
 
 
-# Patterns, whether the second state is the idle one, and words of which many lead to it: the last tokens of symbols. The
-# first words spell a symbol.
+# Patterns, whether the second state is the idle one, and words of which many lead to it: the last tokens of symbols.
+# The first words spell a symbol.
 SPLIT_SYMBOLS = [
     (r"\Bab", True, [b"\xd0", b"\xb0", b" ", b"ab", b"x"]),
     (r"\bab", False, [b"\xd0", b"\xb0", b" ", b"ab", b"x"]),
