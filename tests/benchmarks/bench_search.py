@@ -102,6 +102,8 @@ def bench_patterns(repeats: int) -> None:
             for name, way in spelled.items():
                 ways[name] = lambda way=way, i=ids: way(tokenizer.decode_bytes(i))  # type: ignore[misc]
             measured = {name: m.median for name, m in measure(ways, repeats, process_time).items()}
+            two = {name: ways[name] for name in ("tokdfa", "RE2")}
+            at_rest = {name: m.median for name, m in measure(two, repeats, process_time, at_rest=True).items()}
             found = searcher.search(ids)
             expected = [tuple(row[:2]) for row in found.rows.tolist()]
             for name, way in spelled.items():
@@ -118,9 +120,11 @@ def bench_patterns(repeats: int) -> None:
                     corpus.split(".")[0], pattern, len(found), len(ids) / ours / 1e6, len(text) / ours / 1e6,
                     *("-" if seconds is None else len(text) / seconds / 1e6 for seconds in fastest.values()),
                     len(text) / measured["decode"] / 1e6, f"{measured['RE2'] / ours:.1f}", f"{best / ours:.1f}",
+                    f"{at_rest['RE2'] / at_rest['tokdfa']:.1f}",
                 ]
             )  # fmt: skip
-    how = "RE2: finditer on bytes, longest_match, never_capture; re, regex: finditer on bytes or text, the faster"
+    how = "RE2: finditer on bytes, longest_match, never_capture; re, regex: finditer on bytes or text, the faster; "
+    how += "at rest: after the same call, otherwise after the others"
     print_table(
         "Searching for one pattern, ids of GPT-2; peers decode first; MB of text a second",
         [
@@ -135,6 +139,7 @@ def bench_patterns(repeats: int) -> None:
             "decode alone",
             "× RE2",
             "× best",
+            "× RE2 at rest",
         ],
         rows,
         f"{CLOCK}; ids decoded by tokdfa, the fastest; {how}; {environment('google-re2', 'regex')}; median of "

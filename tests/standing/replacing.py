@@ -12,7 +12,7 @@ import tokdfa
 from tests.standing.cases import Case
 from tests.standing.searching import SECONDS, pattern_of
 from tests.standing.validating import array_of
-from tokdfa.errors import PatternError, TokenStreamError, UnsupportedFeatureError
+from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.replacing.tuning import Tuning
 
 SMALL = Tuning(block=3, first_block=2, near=1, context=1, max_known=2)
@@ -41,7 +41,7 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
         tuning = drawn.choice([SMALL, Tuning(block=40, first_block=7), Tuning()])
         try:
             replacer = tokdfa.Replacer(case.tokenizer, pattern, new, tuning=tuning)
-        except (PatternError, UnsupportedFeatureError):
+        except (PatternError, UnsupportedFeatureError, LimitExceededError):
             met["refused"] += 1
             continue
         try:
