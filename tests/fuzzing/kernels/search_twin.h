@@ -64,8 +64,9 @@ static bool is_word(const reading *r, int64_t place) {
     if (place < 0 || place >= r->n) {
         return false;
     }
+    /* Of the symbols that the pieces of a vocabulary can make up. */
     const int32_t symbol = r->symbols[place];
-    return (symbol >= 'a' && symbol <= 'z') || symbol == 0xE9;
+    return (symbol >= 'a' && symbol <= 'z') || symbol == 0xD8 || symbol == 0xE9 || symbol == 0xEC || symbol == 0x2098;
 }
 
 static const char *match_options(const char *p, const reading *r, const places *from, places *to);
