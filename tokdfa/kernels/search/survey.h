@@ -57,8 +57,8 @@ ALWAYS_INLINE void fetch_group(uintptr_t ahead, int64_t place) {
     PREFETCH_FAR((const uint8_t *)(first + GROUP * sizeof(int32_t) / 2));
 }
 
-/* Ask for what is known of all tokens. In a long stream most of it is needed, rare tokens one by one, and the wait for each
-   would be a whole way to memory. */
+/* Ask for what is known of all tokens. A long stream needs most of it; without this, each rare token would wait for memory
+   when it comes. */
 ALWAYS_INLINE void fetch_tables(const tokdfa_moves *moves, int64_t n_ids) {
     enum { CACHE_LINE = 64 };
     const uint8_t *glances = (const uint8_t *)moves->glances, *properties = (const uint8_t *)moves->properties;
@@ -257,8 +257,8 @@ ALWAYS_INLINE int64_t count_bits(const uint64_t *words, int64_t n) {
     return count;
 }
 
-/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. While a token is surveyed, the
-   id `ahead` of it is fetched: token 0 has the first one. */
+/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. Meanwhile ids are fetched that are
+   read later: with token number i the one at place i from `ahead` on. */
 ALWAYS_INLINE void survey(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle_state,
                           const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
                           uintptr_t ahead) {
