@@ -16,8 +16,8 @@ class Tuning:
     block : int
         Number of ids that are searched at once. The data kept for them must stay in the second-level cache.
     step : int
-        Number of ids that are copied at a time, to be searched while they are in the second-level cache. Long runs are
-        copied faster than short ones, and those that come next are fetched in time.
+        Number of ids that are copied at a time, to be searched while they are in the second-level cache. The
+        longer a run is, the earlier the next one is fetched.
     patience : int
         Number of ids, of all streams together, after which it pays to compute the effect of every token on the
         automaton of the pattern; before that, tokens are read byte by byte.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,9 @@ PATTERNS = [
 PIECES = [b"a", b"b", b" ", b"x", b"xyz", b"\xc3\xa9", b"\xc3", b"\xa9", b"ab", b"", b" ab", b"\xd0\xb0\xd0", b"\xd0"]
 PIECES += [b"x" * 254, b"x" * 255, b" " * 300]
 
-SURVEYED = 1 << 13
-"""The number of tokens that are surveyed at a time, as in ``survey.h``."""
+# The number of tokens that are surveyed at a time.
+HEADER = Path(kernels.__file__).with_name("survey.h").read_text(encoding="utf-8")
+SURVEYED = 1 << int(re.findall(r"\bSURVEYED = 1 << (\d+)", HEADER)[0])
 
 
 finder_of = cache(finder)
@@ -112,7 +115,7 @@ def place_of(at: Any, idle: int) -> tuple[int, ...]:
     st.sampled_from(PATTERNS),
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=8),
     st.integers(0, 1 << 32),
-    st.one_of(st.integers(0, 700), st.integers(16_300, 16_500)),
+    st.one_of(st.integers(0, 700), st.integers(2 * SURVEYED - 90, 2 * SURVEYED + 110)),
     st.booleans(),
 )
 def test_long_streams_as_byte_by_byte(
@@ -179,6 +182,12 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
             found.append(steps)
         assert found[0] == found[1]
     assert n_led >= 30
+
+
+def test_what_is_noted_of_a_stretch_has_room() -> None:
+    """Three rows of bits, with one for the token after the stretch; and where each group of 32 tokens begins."""
+    plan = SearchPlan(finder_of("ab", "longest"), Words.of(Vocabulary([b"a"])), wants_all=False, aligned=False)
+    assert 3 * (SURVEYED // 64 + 1) + SURVEYED // 32 + 1 <= plan.begin().at.n_room
 
 
 @pytest.mark.parametrize("wanted", ["longest", "all"])

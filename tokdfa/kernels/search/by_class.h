@@ -44,7 +44,7 @@ ALWAYS_INLINE int64_t read_stretch(tokdfa_search *search, const tokdfa_moves *mo
             if (!is_idle || place == size || (leads && has_bit(led, place))) {
                 continue;
             }
-            /* From the idle state the next token is at rest; read here, its look-up does not wait for the last one. */
+            /* After the idle state a token is at rest by definition. Read here, it does not wait for the last look-up. */
             following = of_idle[class_of(properties, ids[place])];
             if (following & 1) {
                 break;

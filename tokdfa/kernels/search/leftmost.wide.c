@@ -340,7 +340,7 @@ int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_sea
         is_all = copying->done == copying->n_source;
         search->found = found + n_found;
         search->n_found = room - n_found;
-        /* While a token just copied is surveyed, the id is fetched that is copied to its place the next time. */
+        /* While a token just copied is surveyed, the id one step after it is fetched. */
         const uintptr_t ahead = (uintptr_t)(copying->source + copying->done) -
                                 (uintptr_t)(copying->filled - n_more) * sizeof *ids;
         n_found += search_chunk(machine, search, ids, copying->filled, is_all ? options : options & ~(int64_t)FINAL,

@@ -257,8 +257,8 @@ ALWAYS_INLINE int64_t count_bits(const uint64_t *words, int64_t n) {
     return count;
 }
 
-/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. Meanwhile ids are fetched that are
-   read later: with token number i the one at place i from `ahead` on. */
+/* Survey the tokens from `first` to `stop`, of which the first one begins at a position. Meanwhile it fetches ids that
+   are read later: beside token i the one that is i places after `ahead`. */
 ALWAYS_INLINE void survey(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle_state,
                           const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
                           uintptr_t ahead) {
