@@ -16,7 +16,10 @@ from tokdfa.kernels.library import lib
         (rules, ["NO_NUMBER"]),
         (memory, ["LONGEST_KEPT", "MANY_MISSED"]),
         (pieces, ["FOREIGN", "TOO_LONG"]),
-        (texts, ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "STRETCH"]),
+        (
+            texts,
+            ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "STRETCH"],
+        ),
         (texts, ["DONE", "TOO_LARGE", "WAITS", "MOST_HELD"]),
         (subsequential, ["LONGEST_STATE", "NO_ROOM"]),
     ],

@@ -187,7 +187,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
 def test_what_is_noted_of_a_stretch_has_room() -> None:
     """Three rows of bits, with one for the token after the stretch; and where each group of 32 tokens begins."""
     plan = SearchPlan(finder_of("ab", "longest"), Words.of(Vocabulary([b"a"])), wants_all=False, aligned=False)
-    assert 3 * (SURVEYED // 64 + 1) + SURVEYED // 32 + 1 <= plan.begin().at.n_room
+    assert plan.begin().at.n_room >= 3 * (SURVEYED // 64 + 1) + SURVEYED // 32 + 1
 
 
 @pytest.mark.parametrize("wanted", ["longest", "all"])
