@@ -52,6 +52,10 @@ class AddedBorders:
             (right in blanks and left in self._after) or (left in blanks and right in self._before)
         )
 
+    def joins(self, left: str | None, right: str) -> bool:
+        """Return whether such a token may have these characters, or depend on them."""
+        return self.may_join(left, right) or self.has_inside(left, right)
+
     def has_inside(self, left: str | None, right: str) -> bool:
         """Return whether such a token has these characters side by side."""
         return left is not None and left + right in self._pairs

@@ -113,10 +113,20 @@ class CharacterCuts:
         An added token that may go across is recognised elsewhere, at a place of which this is DOUBT or within a token.
         """
         found = Border(left, right) if self._normalizer is None else border(self._normalizer, left, right)
-        if found is None or self._added[0].may_join(left, right) or self._added[1].may_join(*found):
+        if found is None or self._added[0].may_join(left, right):
             return DOUBT
-        before, after = found
-        is_inside = self._added[0].has_inside(left, right) or self._added[1].has_inside(*found)
+        is_inside = self._added[0].has_inside(left, right)
+        known = self._of_normalized(found.left, found.right, is_inside)
+        if known == CUT and any(self._of_normalized(found.left, other, is_inside) != CUT for other in found.others):
+            # Tokens may only go across if what follows changes the right one, and of the place after it this is DOUBT.
+            return FINE
+        return known
+
+    def _of_normalized(self, before: str | None, after: str, is_inside: bool) -> int:
+        """Return what is known of two characters of normalized text; `is_inside` is whether an added token has them."""
+        if self._added[1].may_join(before, after):
+            return DOUBT
+        is_inside = is_inside or self._added[1].has_inside(before, after)
         if self._space is not None:
             before, after = before and before.replace(" ", self._space), after.replace(" ", self._space)
         if any(_splits(step, before, after) for step in self._steps):

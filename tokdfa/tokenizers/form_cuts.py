@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.kernels.walk.parts import outer_symbols
+from tokdfa.tokenizers.added_borders import AddedBorders
+from tokdfa.tokenizers.normalizer_borders import border
+from tokdfa.tokenizers.normalizers import UnicodeForm
+from tokdfa.tokenizers.pair_memory import PairMemory
 from tokdfa.tokenizers.safe_cuts import safe_borders_of
 from tokdfa.unicode.normalization import Form
-from tokdfa.unicode.quick_check import borders
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -20,7 +22,7 @@ __all__ = ["FormCuts"]
 
 
 class FormCuts:
-    """The places between ids where what precedes and what follows is encoded separately, whatever it is.
+    """The places between characters, and between ids, where both sides are encoded separately, whatever they are.
 
     Parameters
     ----------
@@ -31,47 +33,49 @@ class FormCuts:
 
     Notes
     -----
-    Three things could join the two sides. Normalization does not if there is a border before both symbols at the place:
-    then neither of them changes. The pre-tokenizer does not if it cuts every text between two such symbols and no
-    look-ahead sees across. Special tokens do not if none of them has these symbols side by side.
+    Four things could join the two sides. Normalization does not if there is a border before both symbols at the place:
+    then nothing of one side changes the other. The right symbol may still become another one because of what follows
+    it, so the rest must hold for all that it may become. The pre-tokenizer does not join them if it cuts every text
+    between two such symbols and no look-ahead sees across. Special tokens do not if none of them has these symbols side
+    by side, or depends on them. A space that is put before texts is not put before the right side if that begins with
+    one.
     """
 
     def __init__(self, tokenizer: Tokenizer, form: Form) -> None:
         assert tokenizer.pretokenizer is not None
-        self._borders = safe = safe_borders_of(tokenizer.pretokenizer)
-        always = np.zeros((1, 1), dtype=np.bool_) if safe is None else safe.between[0]
-        n = len(always)
-        # One more class for what is cut short, empty, or changes.
-        self._separate: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
-        self._separate[:n, :n] = always
-        self._steady = steady = borders(form)
-        self._first_symbol, self._last_symbol = outer_symbols(*tokenizer.id_spellings)
-        self._first, self._last = (
-            np.where((symbol >= 0) & steady[np.maximum(symbol, 0)], self._classes_of(symbol), n)
-            for symbol in (self._first_symbol, self._last_symbol)
-        )
+        self._borders = safe_borders_of(tokenizer.pretokenizer)
+        self._puts_space = tokenizer.pretokenizer.splitting.prefix_space is not None
+        self._normalizer = UnicodeForm(form)
+        self._first, self._last = outer_symbols(*tokenizer.id_spellings)
         specials = tokenizer.specials if tokenizer.finds_specials else ()
-        pairs = {(ord(a) << 32) | ord(b) for special in specials for a, b in pairwise(special.text)}
-        self._inside = np.array(sorted(pairs), dtype=np.int64)
+        self._added = [
+            AddedBorders([special for special in specials if special.level == level], touches=False) for level in (0, 1)
+        ]
+        self._known = PairMemory(16)
 
     def between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether it is such a place, be it near the beginning of a text or not."""
-        left, right = ids[:-1], ids[1:]
-        found: BoolArray = self._separate[self._last[left], self._first[right]]
-        if len(self._inside) and found.any():
-            symbols = self._last_symbol[left].astype(np.int64) << 32 | self._first_symbol[right]
-            found &= ~np.isin(symbols, self._inside)
+        return self.between_symbols(self._last[ids[:-1]], self._first[ids[1:]])
+
+    def between_symbols(self, left: IntegerArray, right: IntegerArray) -> BoolArray:
+        """Return whether a text is cut between two symbols; both are arrays of code points, -1 for what is none."""
+        found: BoolArray = self._known.states(left, right, self._judge) > 0
         return found
+
+    def _judge(self, left: Int64Array, right: Int64Array) -> Uint8Array:
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        cut = [before >= 0 and after >= 0 and self.is_cut(chr(before), chr(after)) for before, after in pairs]
+        return np.array(cut, dtype=np.uint8)
 
     def is_cut(self, left: str, right: str) -> bool:
         """Return whether a text is certainly cut between two characters."""
-        codes = np.array([ord(left), ord(right)], dtype=np.int32)
-        if not self._steady[codes].all() or (int(codes[0]) << 32 | int(codes[1])) in self._inside:
+        if self._borders is None or (self._puts_space and right != " "):
             return False
-        before, after = self._classes_of(codes).tolist()
-        return bool(self._separate[before, after])
-
-    def _classes_of(self, code_points: Int32Array) -> Int32Array:
-        if self._borders is None:
-            return np.zeros(len(code_points), dtype=np.int32)
-        return self._borders.classes_of(np.maximum(code_points, 0)).astype(np.int32)
+        found = border(self._normalizer, left, right)
+        if found is None or found.left is None or self._added[0].joins(left, right):
+            return False
+        rights = (found.right, *found.others)
+        if any(self._added[1].joins(found.left, character) for character in rights):
+            return False
+        before, *after = self._borders.classes_of(np.array([*map(ord, (found.left, *rights))], dtype=np.int32)).tolist()
+        return bool(self._borders.between[0][before, after].all())

@@ -20,16 +20,20 @@ from tokdfa.tokenizers.normalizers import (
 from tokdfa.tokenizers.precompiled import Precompiled
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unicode.quick_check import borders
+from tokdfa.unicode.quick_check import borders, composites
 
 __all__ = ["Border", "after_border", "border", "is_known", "touches_ends"]
 
 
 class Border(NamedTuple):
-    """The characters on both sides of a place after normalization; None for a left one that is not known."""
+    """The characters on both sides of a place after normalization; None for a left one that is not known.
+
+    The right one may become any of `others` instead, because of what follows it: in NFC, "=" before U+0338 becomes "≠".
+    """
 
     left: str | None
     right: str
+    others: frozenset[str] = frozenset()
 
 
 @singledispatch
@@ -90,7 +94,9 @@ def _(normalizer: Lowercase | Nmt | StripAccents, left: str, right: str) -> Bord
 @border.register
 def _(normalizer: UnicodeForm, left: str, right: str) -> Border | None:
     steady = borders(normalizer.form)
-    return Border(left, right) if steady[ord(left)] and steady[ord(right)] else None
+    if not (steady[ord(left)] and steady[ord(right)]):
+        return None
+    return Border(left, right, composites(right, normalizer.form))
 
 
 @border.register
@@ -167,13 +173,17 @@ def _(normalizer: SentencePieceNormalizer) -> Normalizer:
 
 @border.register
 def _(normalizer: Chain, left: str, right: str) -> Border | None:
-    before: str | None = left
+    found = Border(left, right)
     for step in normalizer.steps:
-        found = None if before is None else border(step, before, right)
-        if found is None:
+        if found.left is None:
             return None
-        before, right = found
-    return Border(before, right)
+        each = [border(step, found.left, character) for character in (found.right, *sorted(found.others))]
+        known = [one for one in each if one is not None]
+        if len(known) < len(each) or any(one.left != known[0].left for one in known):
+            return None
+        others = frozenset().union(*(one.others for one in known), (one.right for one in known[1:]))
+        found = Border(known[0].left, known[0].right, others - {known[0].right})
+    return found
 
 
 @after_border.register

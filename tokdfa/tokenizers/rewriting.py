@@ -74,7 +74,7 @@ class RewritingTokenizer(Tokenizer):
             If it is not a string.
         """
         check_text(text)
-        if self.form is not None and self._is_in_form(text):
+        if self.form is not None and not self._continues and self._is_in_form(text):
             return self.unnormalized.encode(text)
         surrogate = None if text.isascii() else _SURROGATE.search(text)
         if surrogate is not None:
@@ -203,9 +203,14 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def cuts(self) -> CharacterCuts | FormCuts | None:
         """The places where texts are certainly cut; None if none are known."""
-        if self.form is not None and self.pretokenizer is not None:
-            return FormCuts(self.unnormalized, self.form)
-        return self.character_cuts
+        return self.form_cuts or self.character_cuts
+
+    @cached_property
+    def form_cuts(self) -> FormCuts | None:
+        """The places where texts that are only brought into a form are certainly cut; None if none are known."""
+        if self.form is None or self.pretokenizer is None:
+            return None
+        return FormCuts(self.unnormalized, self.form)
 
     @cached_property
     def character_cuts(self) -> CharacterCuts | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unicode.quick_check import borders, is_normal
+from tokdfa.unicode.quick_check import borders, composites, is_normal
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.form_cuts import FormCuts
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Safe", "SafeCuts", "safe_borders_of", "safe_cuts_of"]
@@ -45,7 +47,6 @@ class Safe(NamedTuple):
 
 class _Around(NamedTuple):
     begins: bool
-    is_first: bool
     ends: bool
 
 
@@ -63,11 +64,14 @@ class SafeCuts:
     goes across, and no normalization does. White space beside a special token that strips counts as its text, and so
     do the two symbols beside a single word. The pieces are decided exactly, by
     :class:`~tokdfa.splitting.safe_borders.SafeBorders`; without a pre-tokenizer, or with one that is no automaton, only
-    the ends of special tokens are safe.
+    the ends of special tokens are safe. A text that is not in the normalization form is first cut at each place where
+    two characters decide, see :class:`~tokdfa.tokenizers.form_cuts.FormCuts`; within the parts that are not in the form
+    nothing is known to be safe. If a space is put before texts, the second part begins with one, so that none is put.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._form = tokenizer.form
+        self._cuts: FormCuts | None = tokenizer.form_cuts
         self._of = tokenizer if self._form is None else tokenizer.unnormalized
         self._borders = safe_borders_of(self._of.pretokenizer)
         splitting = None if self._of.pretokenizer is None else self._of.pretokenizer.splitting
@@ -84,7 +88,7 @@ class SafeCuts:
         # What begins at one place may be longer or shorter; all of it is covered by the longest, if none is odd.
         self._occurrences = re.compile(f"(?=({'|'.join(map(re.escape, contents))}))") if contents else None
 
-    def of_text(self, text: str, *, begins: bool = True, is_first: bool = True, ends: bool = False) -> Safe:
+    def of_text(self, text: str, *, begins: bool = True, ends: bool = False) -> Safe:
         """Return the safe places of a text.
 
         Parameters
@@ -92,23 +96,51 @@ class SafeCuts:
         text : str
         begins : bool
             Whether nothing precedes the text, except what ends with a safe place.
-        is_first : bool
-            Whether nothing precedes it at all, so that a space may be put before it.
         ends : bool
             Whether nothing follows it.
         """
-        around = _Around(begins, begins and is_first, ends)
+        around = _Around(begins, ends)
+        if self._form is None:
+            return self._of_normal(text, around)
+        cut: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+        if self._cuts is not None:
+            codes = _codes(text).astype(np.int64)
+            cut[1:-1] = self._cuts.between_symbols(codes[:-1], codes[1:])
+        # Any text may follow the last part, and make it one that is not in the form.
+        last = int(np.flatnonzero(cut).max(initial=0))
+        if self._is_normal(text):
+            safe, _, undecided = self._of_normal(text, around)
+        else:
+            safe = self._of_parts(text, np.flatnonzero(cut).tolist(), around)
+            undecided = len(text) + 1
+        return Safe(safe, safe & cut, undecided if ends else min(undecided, last + 1))
+
+    def _of_parts(self, text: str, cuts: list[int], around: _Around) -> BoolArray:
+        """Return the safe places of a text that is not in the form, given those that two characters decide."""
+        safe: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+        for start, end in pairwise((0, *cuts, len(text))):
+            part = text[start:end]
+            inner = _Around(around.begins or start > 0, around.ends or end < len(text))
+            if self._is_normal(part):
+                safe[start : end + 1] = self._of_normal(part, inner).places
+            safe[start], safe[end] = inner
+        return safe
+
+    def _is_normal(self, text: str) -> bool:
+        return self._form is None or is_normal(text.encode("utf-8", "surrogatepass"), self._form)
+
+    def _of_normal(self, text: str, around: _Around) -> Safe:
+        """Return the safe places of a text in the form, if there is one."""
+        begins, ends = around
         safe, free = np.zeros((2, len(text) + 1), dtype=np.bool_)
         safe[0], safe[-1] = begins, ends
         known, first = len(text), 0
         if self._form is not None:
-            if not is_normal(text.encode("utf-8", "surrogatepass"), self._form):
-                return Safe(safe, free, len(text) + 1)
             steady = borders(self._form)[_codes(text)]
-            # What follows may change a text from the last place on before which there is a border, and so may what
-            # precedes it, up to the first one.
+            # What follows may change a text from the last place on before which there is a border, unless that is its
+            # end, and so may what precedes it, up to the first one.
             places = np.flatnonzero(steady)
-            if not ends:
+            if not ends and not (text and steady[-1] and not composites(text[-1], self._form)):
                 known = int(places[-1]) if len(places) else 0
             if not begins:
                 first = int(places[0]) if len(places) else known
@@ -122,6 +154,8 @@ class SafeCuts:
             undecided = known
         if self._form is not None:
             safe[1:-1] &= steady[1:]
+        if self._puts_space:
+            safe[1:-1] &= _codes(text)[1:] == ord(" ")
         return Safe(safe, free & safe, undecided if not ends else len(text) + 1)
 
     def _find(self, text: str, around: _Around, safe: BoolArray, free: BoolArray) -> int:
@@ -217,7 +251,7 @@ class SafeCuts:
             if self._borders is not None:
                 begins = around.begins or at > first
                 state = self._borders.start if begins else self._borders.anywhere
-                if self._puts_space and around.is_first and not at and not stretch.startswith(" "):
+                if self._puts_space and begins and not stretch.startswith(" "):
                     state = self._borders.read(state, int(self._borders.classes_of(np.array([0x20]))[0]))
                 shifted = {start - at for start in starts}
                 part = slice(at + 1, end + 1)

@@ -46,7 +46,7 @@ def safe_places(tokenizer: Tokenizer, ids: Int32Array, *, begins: bool = True, e
     while at < len(ids):
         stop = min(at + size, len(ids))
         is_last = stop == len(ids)
-        block = _of_block(tokenizer, ids[at:stop], begins or at > 0, begins and at == 0, ends and is_last)
+        block = _of_block(tokenizer, ids[at:stop], begins or at > 0, ends and is_last)
         if is_last:
             found.append(at + block.places)
             break
@@ -74,13 +74,13 @@ def last_safe_place(
     while True:
         low, high = max(stop - before, 0), min(stop + after, len(ids))
         at_end = ends and high == len(ids)
-        block = _of_block(tokenizer, ids[low:high], begins and not low, begins and not low, at_end)
+        block = _of_block(tokenizer, ids[low:high], begins and not low, at_end)
         first = low + int(block.free[0]) if len(block.free) and block.free[0] <= stop - low else 0
         if low and not first:
             before *= 4
             continue
         # From there on, everything is decided.
-        block = _of_block(tokenizer, ids[first:high], begins or first > 0, begins and not first, at_end)
+        block = _of_block(tokenizer, ids[first:high], begins or first > 0, at_end)
         if high < len(ids) and block.undecided <= stop - first:
             after *= 4
             continue
@@ -103,14 +103,14 @@ def safe_places_of_text(tokenizer: Tokenizer, text: str, *, begins: bool = True,
 
 def _is_read(tokenizer: Tokenizer) -> bool:
     """Return whether places are found in the text of ids."""
-    return tokenizer.is_bytewise and tokenizer.is_plain and tokenizer.suffix is None
+    return tokenizer.is_bytewise and (tokenizer.is_plain or tokenizer.form is not None) and tokenizer.suffix is None
 
 
 def _cut_between(tokenizer: Tokenizer, ids: Int32Array, begins: bool, ends: bool) -> BoolArray:
     return tokenizer.cut_between(ids, begins=begins, ends=ends) if len(ids) > 1 else np.zeros(0, dtype=np.bool_)
 
 
-def _of_block(tokenizer: Tokenizer, ids: Int32Array, begins: bool, is_first: bool, ends: bool) -> _Block:
+def _of_block(tokenizer: Tokenizer, ids: Int32Array, begins: bool, ends: bool) -> _Block:
     data = tokenizer.decode_bytes(ids)
     of_byte: BoolArray = np.zeros((2, len(data) + 1), dtype=np.bool_)
     view, at, undecided = memoryview(data), 0, len(data) + 1
@@ -124,9 +124,7 @@ def _of_block(tokenizer: Tokenizer, ids: Int32Array, begins: bool, is_first: boo
             bad = at + error.start
             text, _ = utf_8_decode(view[at:bad], "strict")
         # What is beside bytes that are not UTF-8 is unknown.
-        safe = safe_cuts_of(tokenizer).of_text(
-            text, begins=begins and not at, is_first=is_first and not at, ends=ends and is_whole
-        )
+        safe = safe_cuts_of(tokenizer).of_text(text, begins=begins and not at, ends=ends and is_whole)
         offsets = np.append(np.flatnonzero(begins_symbol(data[at:bad])), bad - at)
         of_byte[:, at + offsets] = safe.places, safe.free
         if bad >= len(data) or is_whole:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.splitting.splitter import Splitter
     from tokdfa.tokenizers.character_cuts import CharacterCuts
+    from tokdfa.tokenizers.form_cuts import FormCuts
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
@@ -167,6 +168,11 @@ class Tokenizer(SafelyCut, NumberedTokens):
     def unnormalized(self) -> Tokenizer:
         """The tokenizer without the normalizer, if there is a `form`."""
         return self
+
+    @property
+    def form_cuts(self) -> FormCuts | None:
+        """The places where texts that are only brought into a form are certainly cut; None if none are known."""
+        return None
 
     @property
     def character_cuts(self) -> CharacterCuts | None:

@@ -100,7 +100,7 @@ class UnigramCuts:
         if self._normalizer is None:
             return True
         found = border(self._normalizer, left, " ")
-        if found is None or found.right not in (" ", SPACE):
+        if found is None or found.others or found.right not in (" ", SPACE):
             return False
         return found.left is not None and found.left != SPACE and found.left not in spaces()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from tokdfa.kernels.normalization.quick_check import first_change, form_struct
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, joining, normalize, tables
 from tokdfa.unicode.ranges import LAST
 
-__all__ = ["Change", "borders", "changes", "form_tables", "is_normal"]
+__all__ = ["Change", "borders", "changes", "composites", "form_tables", "is_normal"]
 
 
 _STRETCH = 64
@@ -99,6 +99,39 @@ def borders(form: Form) -> BoolArray:
         found[HANGUL_FIRST : HANGUL_LAST + 1] = False
     found.setflags(write=False)
     return found
+
+
+@lru_cache(maxsize=1 << 12)
+def composites(character: str, form: Form) -> frozenset[str]:
+    """Return what else a character with a border before it may become in a text, because of the marks that follow it.
+
+    All that it can become is among these characters; some of them may need other marks than Unicode has.
+
+    Examples
+    --------
+    >>> from tokdfa.unicode.quick_check import composites
+    >>> sorted(composites("=", "NFC")), sorted(composites("=", "NFD")), "\u1eb9" in composites("\u00e9", "NFC")
+    (['≠'], [], True)
+    """
+    if form in ("NFD", "NFKD"):
+        return frozenset()
+    syllable = ord(character) - HANGUL_FIRST
+    if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
+        return frozenset(filter(None, (tables().compose(character, tail) for tail in sorted(joining()))))
+    # Another mark may take the place of the one that it is composed with: it starts anew from its first part.
+    found = {tables().decompose(character)[0]}
+    queue = [*found]
+    for first in queue:  # It grows during the loop.
+        new = _begun_by(first) - found
+        found |= new
+        queue += new
+    return frozenset(found - {character})
+
+
+@lru_cache(maxsize=1 << 12)
+def _begun_by(first: str) -> frozenset[str]:
+    """Return the characters that a character composes to, with one that follows it."""
+    return frozenset(filter(None, (tables().compose(first, second) for second in joining())))
 
 
 @cache
