@@ -36,6 +36,11 @@ class AddedTokens:
 
     def cut(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the tokens and the stretches between them, and whether each begins the text."""
+        for start, stop, token in self.spans(text):
+            yield text[start:stop] if token is None else token, start == 0
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, Special | None]]:
+        """Yield where each token and each stretch between them begins and ends, and the token; None for a stretch."""
         done = 0
         for match in self._pattern.finditer(text) if self._of else ():
             start, stop = match.span()
@@ -53,11 +58,11 @@ class AddedTokens:
             if start == stop:
                 continue
             if done < start:
-                yield text[done:start], done == 0
-            yield token, start == 0
+                yield done, start, None
+            yield start, stop, token
             done = stop
         if done < len(text):
-            yield text[done:], done == 0
+            yield done, len(text), None
 
 
 def normalized_stretches(

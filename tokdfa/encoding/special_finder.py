@@ -40,16 +40,20 @@ class SpecialFinder:
 
     def cut(self, text: str) -> list[Special | str]:
         """Return the stretches of a text, none of them empty."""
-        stretches: list[Special | str] = [text] if text else []
+        return [text[start:stop] if special is None else special for start, stop, special in self.spans(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
+        """Return where each stretch of a text begins and ends, and the special token; None for text between them."""
+        found: list[tuple[int, int, Special | None]] = [(0, len(text), None)] if text else []
         for level in self._found:
-            cut: list[Special | str] = []
-            for stretch in stretches:
-                if isinstance(stretch, Special):
-                    cut.append(stretch)
+            cut: list[tuple[int, int, Special | None]] = []
+            for start, stop, special in found:
+                if special is not None:
+                    cut.append((start, stop, special))
                 else:
-                    cut.extend(part for part, _ in level.cut(stretch))
-            stretches = cut
-        return stretches
+                    cut.extend((start + a, start + b, token) for a, b, token in level.spans(text[start:stop]))
+            found = cut
+        return found
 
     def stream(self) -> FinderStream:
         """Return a stream that takes a text part by part."""

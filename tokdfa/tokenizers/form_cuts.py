@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FormCuts"]
 
+_MOST_ASKED = 1 << 14
+
 
 class FormCuts:
     """The places between characters, and between ids, where both sides are encoded separately, whatever they are.
@@ -52,6 +54,7 @@ class FormCuts:
             AddedBorders([special for special in specials if special.level == level], touches=False) for level in (0, 1)
         ]
         self._known = PairMemory(16)
+        self._asked: dict[str, bool] = {}
 
     def between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether it is such a place, be it near the beginning of a text or not."""
@@ -69,6 +72,14 @@ class FormCuts:
 
     def is_cut(self, left: str, right: str) -> bool:
         """Return whether a text is certainly cut between two characters."""
+        found = self._asked.get(left + right)
+        if found is None:
+            if len(self._asked) >= _MOST_ASKED:
+                self._asked.clear()
+            found = self._asked[left + right] = self._decide(left, right)
+        return found
+
+    def _decide(self, left: str, right: str) -> bool:
         if self._borders is None or (self._puts_space and right != " "):
             return False
         found = border(self._normalizer, left, right)

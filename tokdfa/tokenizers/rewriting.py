@@ -148,21 +148,31 @@ class RewritingTokenizer(Tokenizer):
 
         Ids of a text in that form are those of `unnormalized`. Texts that are not come from no canonical ids.
         """
-        normalizer = self.rewriting.normalizer
-        steps = normalizer.steps if isinstance(normalizer, Chain) else ()
-        if len(steps) != 1 or not isinstance(steps[0], UnicodeForm) or not self.is_bytewise:
+        if self.read_in_form is None or not all(special.is_plain for special in self.specials):
             return None
-        if self.rewriting.decoding is not None or not replace(self._contents, rewriting=None).is_plain:
-            return None
-        return steps[0].form
+        return self.read_in_form[1]
 
     @cached_property
-    def unnormalized(self) -> Tokenizer:
-        """The tokenizer without the normalizer, if there is a `form`."""
-        assert self.form is not None
+    def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
+        """See :attr:`Tokenizer.read_in_form`."""
+        rewriting, *others = self.rewrites
+        if not self.is_bytewise or any(others) or (rewriting is not None and rewriting.decoding is not None):
+            return None
+        form: Form | None = None
+        if rewriting is not None and rewriting.normalizer is not None:
+            steps = rewriting.normalizer.steps if isinstance(rewriting.normalizer, Chain) else ()
+            if len(steps) != 1 or not isinstance(steps[0], UnicodeForm):
+                return None
+            form = steps[0].form
         twin = Tokenizer(replace(self._contents, rewriting=None), self.pretokenizer)
         twin.piece_ids = self.piece_ids
-        return twin
+        return twin, form
+
+    @property
+    def unnormalized(self) -> Tokenizer:
+        """The tokenizer without the normalizer, if there is a `form`."""
+        assert self.read_in_form is not None
+        return self.read_in_form[0]
 
     def _is_in_form(self, text: str) -> bool:
         """Return whether normalizing a text, or any part of it, gives it back."""
@@ -208,9 +218,10 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def form_cuts(self) -> FormCuts | None:
         """The places where texts that are only brought into a form are certainly cut; None if none are known."""
-        if self.form is None or self.pretokenizer is None:
+        twin, form = self.read_in_form or (None, None)
+        if twin is None or form is None or twin.pretokenizer is None:
             return None
-        return FormCuts(self.unnormalized, self.form)
+        return FormCuts(twin, form)
 
     @cached_property
     def character_cuts(self) -> CharacterCuts | None:
@@ -232,7 +243,8 @@ class RewritingTokenizer(Tokenizer):
 
         See :class:`CharacterCuts` and, for tokenizers with a `form`, :class:`FormCuts`.
         """
-        if self.cuts is None:
+        # Where added tokens strip and texts change, the ends of ids in a text are not known, nor what a part has wrong.
+        if self.cuts is None or self.why_not_cut is not None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
         return self.cuts.between(ids, begins=begins, ends=ends)
 

@@ -17,7 +17,7 @@ from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureEr
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders
-from tokdfa.unicode.normalization import spaces
+from tokdfa.unicode.normalization import normalize, spaces
 from tokdfa.unicode.quick_check import borders, composites, is_normal
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class SafeCuts:
     Parameters
     ----------
     tokenizer : Tokenizer
-        One over bytes whose texts are not changed, except for a normalization form.
+        One with `read_in_form`.
 
     Notes
     -----
@@ -65,20 +65,22 @@ class SafeCuts:
     do the two symbols beside a single word. The pieces are decided exactly, by
     :class:`~tokdfa.splitting.safe_borders.SafeBorders`; without a pre-tokenizer, or with one that is no automaton, only
     the ends of special tokens are safe. A text that is not in the normalization form is first cut at each place where
-    two characters decide, see :class:`~tokdfa.tokenizers.form_cuts.FormCuts`; within the parts that are not in the form
-    nothing is known to be safe. If a space is put before texts, the second part begins with one, so that none is put.
+    two characters decide, see :class:`~tokdfa.tokenizers.form_cuts.FormCuts`. Each part is brought into the form; if it
+    has special tokens that are found before that, nothing within it is known to be safe. If a space is put before
+    texts, the second part begins with one, so that none is put.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._form = tokenizer.form
+        assert tokenizer.read_in_form is not None
+        self._of, self._form = tokenizer.read_in_form
         self._cuts: FormCuts | None = tokenizer.form_cuts
-        self._of = tokenizer if self._form is None else tokenizer.unnormalized
         self._borders = safe_borders_of(self._of.pretokenizer)
         splitting = None if self._of.pretokenizer is None else self._of.pretokenizer.splitting
         self._puts_space = splitting is not None and splitting.prefix_space is not None
         specials = self._of.specials if self._of.finds_specials else ()
         self._specials = [special for special in specials if special.text]
         self._odd = {special.text: special for special in self._specials if not special.is_plain}
+        self._outer = [special.text for special in self._specials if special.level == 0]
         self._words = tuple(special.text for special in self._specials if special.single_word)
         self._strips_left = any(special.lstrip for special in self._specials)
         self._longest = max((len(special.text) for special in self._specials), default=0)
@@ -121,10 +123,30 @@ class SafeCuts:
         for start, end in pairwise((0, *cuts, len(text))):
             part = text[start:end]
             inner = _Around(around.begins or start > 0, around.ends or end < len(text))
-            if self._is_normal(part):
-                safe[start : end + 1] = self._of_normal(part, inner).places
+            safe[start : end + 1] = self._of_part(part, inner)
             safe[start], safe[end] = inner
         return safe
+
+    def _of_part(self, part: str, around: _Around) -> BoolArray:
+        """Return the safe places of a text that need not be in the form, as those of what it is brought into."""
+        if self._form is None or self._is_normal(part):
+            return self._of_normal(part, around).places
+        safe: BoolArray = np.zeros(len(part) + 1, dtype=np.bool_)
+        bounds = np.unique([0, *np.flatnonzero(borders(self._form)[_codes(part)]), len(part)])
+        parts = [normalize(part[start:end], self._form) for start, end in pairwise(bounds.tolist())]
+        normal = "".join(parts)
+        if not self._outer or self._has_no_outer(part, normal, around):
+            safe[bounds] = self._of_normal(normal, around).places[np.cumsum([0, *map(len, parts)])]
+        return safe
+
+    def _has_no_outer(self, text: str, normal: str, around: _Around) -> bool:
+        """Return whether special tokens that are found before normalization are in neither of a text and its form.
+
+        At an open end, where they may go on, both must have the same symbols.
+        """
+        begin, end = slice(self._longest), slice(-self._longest, None)
+        alike = (around.begins or text[begin] == normal[begin]) and (around.ends or text[end] == normal[end])
+        return alike and not any(special in text or special in normal for special in self._outer)
 
     def _is_normal(self, text: str) -> bool:
         return self._form is None or is_normal(text.encode("utf-8", "surrogatepass"), self._form)
@@ -239,14 +261,13 @@ class SafeCuts:
 
         Return the first place that what follows may decide.
         """
-        at = first
         undecided = len(text) + 1
-        for stretch in self._of.finder.cut(text[first:]):
-            if isinstance(stretch, Special):
-                at = _end_of(text, at, stretch)
-                safe[at] = free[at] = True
+        for start, stop, special in self._of.finder.spans(text[first:]):
+            at, end = first + start, first + stop
+            if special is not None:
+                safe[end] = free[end] = True
                 continue
-            end = at + len(stretch)
+            stretch = text[at:end]
             ends = around.ends or end < len(text)
             if self._borders is not None:
                 begins = around.begins or at > first
@@ -259,9 +280,8 @@ class SafeCuts:
                 undecided = min(undecided, at + first_open if first_open <= len(stretch) else undecided)
             elif not ends:
                 undecided = min(undecided, at + 1)
-            at = end
-            safe[at] |= ends
-            free[at] |= end < len(text)
+            safe[end] |= ends
+            free[end] |= end < len(text)
         return undecided
 
 
@@ -324,16 +344,6 @@ def _settled(borders: SafeBorders, state: int, row: list[int], place: int, start
 
 def _codes(text: str) -> Uint32Array:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def _end_of(text: str, at: int, special: Special) -> int:
-    """Return the end of a special token that was found, with the white space that belongs to it."""
-    if special.is_plain:
-        return at + len(special.text)
-    at = text.index(special.text, at) + len(special.text)
-    while special.rstrip and at < len(text) and text[at] in spaces():
-        at += 1
-    return at
 
 
 @lru_cache(maxsize=16)

@@ -103,7 +103,7 @@ def safe_places_of_text(tokenizer: Tokenizer, text: str, *, begins: bool = True,
 
 def _is_read(tokenizer: Tokenizer) -> bool:
     """Return whether places are found in the text of ids."""
-    return tokenizer.is_bytewise and (tokenizer.is_plain or tokenizer.form is not None) and tokenizer.suffix is None
+    return tokenizer.read_in_form is not None and tokenizer.suffix is None
 
 
 def _cut_between(tokenizer: Tokenizer, ids: Int32Array, begins: bool, ends: bool) -> BoolArray:

@@ -49,9 +49,10 @@ class SafelyCut:
         A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
         no special token goes across. This is decided exactly, by an automaton over the pieces; see
         :class:`~tokdfa.tokenizers.safe_cuts.SafeCuts`. Places within a piece are left out, although merging may leave
-        two tokens there side by side. For tokenizers that change texts in other ways than by a normalization form, the
-        places are those between two characters that every text is cut between. The cost is about 2 µs an id, and about
-        1 ms for `last_safe_cut` in ordinary text.
+        two tokens there side by side. Where a pre-tokenizer over bytes puts a space before texts, the part after the
+        place begins with a space, so that none is put before it. For tokenizers that change texts in other ways than by
+        a normalization form, the places are those between two characters that every text is cut between. The cost is
+        about 2 µs an id, and about 1 ms for `last_safe_cut` in ordinary text.
 
         Examples
         --------

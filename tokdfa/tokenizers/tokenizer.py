@@ -170,6 +170,14 @@ class Tokenizer(SafelyCut, NumberedTokens):
         return self
 
     @property
+    def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
+        """A tokenizer of bytes for texts that are in a form, and that form; None if more than that is done to texts.
+
+        The form is None if texts stay unchanged. Special tokens may strip or be single words.
+        """
+        return (self, None) if self.is_bytewise and self.is_plain else None
+
+    @property
     def form_cuts(self) -> FormCuts | None:
         """The places where texts that are only brought into a form are certainly cut; None if none are known."""
         return None
