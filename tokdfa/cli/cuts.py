@@ -11,6 +11,7 @@ from tokdfa.cli.output import (
     print_json,
     say,
 )
+from tokdfa.cli.text import escapes_option, given_text
 
 __all__ = ["command"]
 
@@ -24,6 +25,7 @@ __all__ = ["command"]
 @click.option("--ends", is_flag=True, help="Nothing follows.")
 @dtype_option
 @field_option
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -35,6 +37,7 @@ def command(
     ends: bool,
     dtype: str | None,
     field: str | None,
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
@@ -50,6 +53,9 @@ def command(
     """
     if (ids is None) == (text is None):
         raise click.UsageError("give either IDS or --text TEXT, and not both")
+    if escapes and text is None:
+        raise click.UsageError("--escapes is for --text")
+    text = None if text is None else given_text(text, escapes=escapes)
     import numpy as np
 
     from tokdfa.arrays import IntegerArray

@@ -10,6 +10,7 @@ import click
 
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
+from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet, Word
@@ -70,6 +71,7 @@ class Asked(NamedTuple):
 @click.option(
     "--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only the nodes visited on the word W."
 )
+@escapes_option
 @json_option
 def command(
     tok: str,
@@ -87,6 +89,7 @@ def command(
     film: bool,
     max_states: int,
     max_labels: int,
+    escapes: bool,
     as_json: bool,
 ) -> int:
     """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it.
@@ -98,6 +101,8 @@ def command(
     """
     from tokdfa.training.atomic import check_writable
 
+    run, around = (None if text is None else given_text(text, escapes=escapes) for text in (run, around))
+    words = tuple(given_text(word, escapes=escapes) for word in words)
     asked = Asked(
         language,
         rules,

@@ -12,7 +12,7 @@ from tokdfa.cli.output import (
     print_json,
     say,
 )
-from tokdfa.cli.text import check_one_text, read_text
+from tokdfa.cli.text import check_one_text, escapes_option, read_text
 
 __all__ = ["command"]
 
@@ -22,6 +22,7 @@ __all__ = ["command"]
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
 @click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -29,6 +30,7 @@ def command(
     text: str | None,
     path: str | None,
     output: str | None,
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
@@ -36,7 +38,7 @@ def command(
 
     TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
-    check_one_text(text, path, "encodes")
+    check_one_text(text, path, "encodes", escapes=escapes)
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load
     from tokdfa.training.atomic import check_writable, write_atomically
@@ -48,7 +50,7 @@ def command(
             )
         check_writable(output)
     tokenizer = load(tok, **loading)
-    ids = tokenizer.encode(read_text(text, path))
+    ids = tokenizer.encode(read_text(text, path, escapes=escapes))
     if output is not None:
         write_atomically(output, npy_file(ids))
     if as_json:

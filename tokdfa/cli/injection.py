@@ -12,6 +12,7 @@ from tokdfa.cli.output import (
     print_json,
     print_table,
 )
+from tokdfa.cli.text import escapes_option, given_parts, given_text
 
 if TYPE_CHECKING:
     from tokdfa.splices.injection import Attack
@@ -30,6 +31,7 @@ __all__ = ["answer_fields", "command", "shown_answer"]
     help="The library that encodes what is rendered.",
 )
 @click.option("--allow", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all.")
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -37,29 +39,30 @@ def command(
     template: str,
     rule: Any,
     allow: tuple[str, ...],
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether what fills the slots of TEMPLATE can make a control id that it does not write itself.
 
-    A slot is written as {name}, {name|trim} or {name:regex}, a brace twice, and a line end as \n. There are two
-    answers: for any text, and for any text that spells no special token by itself. The exit status is 0 if both are
-    safe, 1 if one is not, and 2 if neither a proof nor an attack was found.
+    A slot is written as {name}, {name|trim} or {name:regex}, and a brace twice. There are two answers: for any text,
+    and for any text that spells no special token by itself. The exit status is 0 if both are safe, 1 if one is not, and
+    2 if neither a proof nor an attack was found.
 
     \b
-    tokdfa injection TOK "<|im_start|>user\n{content}<|im_end|>\n"
+    tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
     """
     from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
     from tokdfa.splices.injection import check_injection
-    from tokdfa.splices.parts import parts_of
     from tokdfa.tokenizers.loading import load
 
-    parts = parts_of(template.replace("\\n", "\n"))
+    parts = given_parts(template, escapes=escapes)
+    allowed = [given_text(name, escapes=escapes) for name in allow] or None
     tokenizer = load(tok, **loading)
     answers: dict[str, Attack | str | None] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:
-            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allow or None).witness
+            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allowed).witness
         except (UnsupportedFeatureError, LimitExceededError) as error:
             answers[name] = error.what
     if as_json:

@@ -14,6 +14,7 @@ import click
 from tokdfa.cli.corpus import count_in_files, is_of_files
 from tokdfa.cli.ids import dtype_option, field_option, threads_option
 from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
+from tokdfa.cli.text import escapes_option, given_text
 from tokdfa.cli.words import read_words
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ _SHOWN = 60
 @threads_option
 @specials_option
 @format_option
+@escapes_option
 @seconds_option
 @json_option
 def command(
@@ -90,6 +92,7 @@ def command(
     threads: int | None,
     specials: str | None,
     format_name: str | None,
+    escapes: bool,
     max_seconds: float,
     as_json: bool,
 ) -> int:
@@ -105,6 +108,9 @@ def command(
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")
+    if escapes and not names:
+        raise click.UsageError("--escapes is for --special; regular expressions have escapes of their own")
+    names = tuple(given_text(name, escapes=escapes) for name in names)
     from tokdfa.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit

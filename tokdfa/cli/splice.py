@@ -18,6 +18,7 @@ from tokdfa.cli.output import (
     print_json,
     print_table,
 )
+from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.splices.result import Splice, SplitTexts
@@ -40,6 +41,7 @@ __all__ = ["command", "witness_fields"]
     help="Whether special tokens are found in texts; default: as TOK does it.",
 )
 @click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
+@escapes_option
 @tokenizer_options
 @certificate_option
 @json_option
@@ -54,6 +56,7 @@ def command(
     after_ids: str | None,
     special_tokens: Literal["found", "plain"] | None,
     starts: bool,
+    escapes: bool,
     loading: Loading,
     certificate_path: str | None,
     as_json: bool,
@@ -71,6 +74,10 @@ def command(
     from tokdfa.splices.api import splice
     from tokdfa.tokenizers.loading import load
 
+    if regex and escapes:
+        raise click.UsageError("--escapes is for texts; regular expressions have escapes of their own")
+    if not regex:
+        before, after = (given_text(text, escapes=escapes) for text in (before, after))
     narrowed = {
         "--within-before": within_before, "--within-after": within_after,
         "--before-ids": before_ids, "--after-ids": after_ids,

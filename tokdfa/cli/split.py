@@ -14,7 +14,7 @@ from tokdfa.cli.output import (
     print_json,
     say,
 )
-from tokdfa.cli.text import check_one_text, read_text
+from tokdfa.cli.text import check_one_text, escapes_option, read_text
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import Piece, Pieces, SplitStep
@@ -30,6 +30,7 @@ _WIDEST = 24
 @click.argument("text", required=False)
 @click.option("--file", "path", metavar="F", help="Split the UTF-8 text of this file; - is standard input.")
 @click.option("--explain", is_flag=True, help="Say which alternative of the pattern made each piece, step by step.")
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -37,6 +38,7 @@ def command(
     text: str | None,
     path: str | None,
     explain: bool,
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
@@ -46,11 +48,11 @@ def command(
     also has the alternative of the pattern that matched, and how many symbols after the piece had to be read before
     its ends were certain; if the pre-tokenizer has several steps, the pieces of each step come first.
     """
-    check_one_text(text, path, "splits")
+    check_one_text(text, path, "splits", escapes=escapes)
     from tokdfa.tokenizers.loading import load
 
     tokenizer = load(tok, **loading)
-    pieces = tokenizer.split(read_text(text, path), explain=explain)
+    pieces = tokenizer.split(read_text(text, path, escapes=escapes), explain=explain)
     if as_json:
         print_json(_fields(pieces, explain))
     elif explain:

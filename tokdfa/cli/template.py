@@ -15,6 +15,7 @@ from tokdfa.cli.output import (
     say,
 )
 from tokdfa.cli.splice import witness_fields
+from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.templates.api import TemplateCheck, TemplateSeam
@@ -33,6 +34,7 @@ __all__ = ["command"]
     help="The library that encodes what is rendered.",
 )
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -40,6 +42,7 @@ def command(
     template: str,
     rule: Any,
     given: tuple[str, ...],
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
@@ -58,7 +61,7 @@ def command(
         raise click.UsageError(f"--set: {wrong!r} is not NAME=TEXT")
     source = _read(template)
     tokenizer = load(tok, **loading)
-    variables = {name: text for name, _, text in (pair.partition("=") for pair in given)}
+    variables = {name: given_text(text, escapes=escapes) for name, _, text in (pair.partition("=") for pair in given)}
     found = check_template(tokenizer, source, rule=rule, variables=variables)
     if as_json:
         print_json(_fields(found, rule))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.training.api import EndOfWord, Level
@@ -86,6 +87,7 @@ _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
 @click.option(
     "--interval", type=click.FloatRange(0), default=60, show_default=True, help="Seconds between checkpoints."
 )
+@escapes_option
 @json_option
 def command(
     corpus: tuple[str, ...],
@@ -105,6 +107,7 @@ def command(
     threads: int | None,
     checkpoint: str | None,
     interval: float,
+    escapes: bool,
     as_json: bool,
 ) -> int:
     """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, glob patterns, or - for standard input."""
@@ -139,6 +142,7 @@ def command(
                     hint="leave one of the two out",
                 )
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
+    alphabet = None if alphabet is None else given_text(alphabet, escapes=escapes)
     if alphabet is not None and reading.kind != "characters":
         raise TrainingError(
             "--alphabet adds characters, but here the symbols are bytes, and all 256 are included anyway",

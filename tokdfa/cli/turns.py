@@ -13,6 +13,7 @@ from tokdfa.cli.output import (
     say,
 )
 from tokdfa.cli.splice import witness_fields
+from tokdfa.cli.text import escapes_option, given_parts
 
 __all__ = ["command"]
 
@@ -26,6 +27,7 @@ __all__ = ["command"]
     type=click.Choice(["found", "plain"]),
     help="Whether special tokens are found in texts; default: as TOK does it.",
 )
+@escapes_option
 @tokenizer_options
 @json_option
 def command(
@@ -33,23 +35,23 @@ def command(
     first: str,
     rest: str,
     special_tokens: Literal["found", "plain"] | None,
+    escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
     r"""Decide whether the ids of FIRST, a conversation, may be kept when REST is added, whatever the contents are.
 
-    Contents are slots, written as {name}, {name|trim} or {name:regex}; a brace is written twice, and a line end as \n.
-    The ids may be kept if those of FIRST are a prefix of those of both, and the others are those of REST. The exit
-    status is 0 if so, 1 if not, and 2 if neither a proof nor two texts were found.
+    Contents are slots, written as {name}, {name|trim} or {name:regex}; a brace is written twice. The ids may be kept if
+    those of FIRST are a prefix of those of both, and the others are those of REST. The exit status is 0 if so, 1 if
+    not, and 2 if neither a proof nor two texts were found.
 
     \b
-    tokdfa turns TOK "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
+    tokdfa turns TOK --escapes "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
     """
-    from tokdfa.splices.parts import parts_of
     from tokdfa.splices.turns import check_turns
     from tokdfa.tokenizers.loading import load
 
-    sides = [parts_of(given.replace("\\n", "\n")) for given in (first, rest)]
+    sides = [given_parts(given, escapes=escapes) for given in (first, rest)]
     tokenizer = load(tok, **loading)
     found = check_turns(tokenizer, *sides, specials=special_tokens)
     if as_json:
