@@ -17,6 +17,7 @@ from tokdfa.draw.automaton import dfa_graph
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.render import can_render
 
+DEFAULT = Path(tokdfa.__file__).parent / "tokenizers" / "data" / "default.merges.txt"
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a")]
 
 
@@ -140,3 +141,40 @@ def test_a_real_dictionary_is_not_drawn_whole(data: Path, tmp_path: Path, capsys
     assert output.stat().st_size > 0
     assert run("draw", data / "vocabs/gpt2", "-o", output, "--around", "The") == 0
     assert 'label="The"' in output.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rules", "arguments", "status", "message"),
+    [
+        (60, ["x.svg"], 1, "which are 1,267 arrows, more than the limit of 400"),
+        (60, ["x.png", "--max-arrows", "500"], 1, "which are 1,267 arrows, more than the limit of 500"),
+        (60, ["x.svg", "--film"], 2, "arrows, more than the limit of 400 (film only the first rules"),
+        (60, ["x.html", "--film"], 2, "arrows, more than the limit of 400 (film only the first rules"),
+        (70, ["x.dot", "--transducer"], 2, "transitions, more than the limit of 20,000 (use only the first rules"),
+    ],
+)
+def test_many_arrows_are_refused_before_any_layout(
+    rules: int, arguments: list[str], status: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    def lay_out(*_: object) -> bytes:
+        raise AssertionError("a layout was asked for")
+
+    monkeypatch.setattr("tokdfa.draw.render._run", lay_out)
+    monkeypatch.setattr("tokdfa.transducers.determinize.determinize", lay_out)
+    monkeypatch.chdir(tmp_path)
+    assert run("draw", DEFAULT, "--rules", rules, "-o", *arguments) == status
+    captured = capsys.readouterr()
+    assert message in captured.out + captured.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_many_arrows_are_counted_and_written_as_dot(tmp_path: Path, capsys) -> None:
+    output = tmp_path / "picture.svg"
+    assert run("draw", DEFAULT, "--rules", 60, "-o", output, "--json") == 1
+    dfa = tokdfa.token_dfa(tokdfa.default_dictionary().prefix(60))
+    fields = json.loads(capsys.readouterr().out)
+    assert fields["arrows"] == len({*zip(dfa.sources.tolist(), dfa.targets.tolist(), strict=True)})
+    assert run("draw", DEFAULT, "--rules", 60, "-o", output) == 1
+    assert "--around TOKEN, --language REGEX or --rules N, write a .dot file" in capsys.readouterr().out
+    assert run("draw", DEFAULT, "--rules", 60, "-o", output.with_suffix(".dot")) == 0
+    assert output.with_suffix(".dot").read_text("utf-8").count(" -> ") == fields["arrows"] + 1

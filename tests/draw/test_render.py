@@ -13,7 +13,7 @@ import pytest
 from tokdfa import Dictionary, token_dfa
 from tokdfa.draw.automaton import dfa_graph
 from tokdfa.draw.film import Film
-from tokdfa.draw.graph import Graph
+from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.render import can_render, render, to_svg
 from tokdfa.errors import LimitExceededError, TokdfaError
 
@@ -115,3 +115,44 @@ def test_the_page_of_a_film_needs_no_network() -> None:
 def test_a_film_may_be_too_long() -> None:
     with pytest.raises(LimitExceededError, match="after 2 rules there are 3 states, more than the limit of 2"):
         Film(DICTIONARY, max_states=2)
+
+
+def _spanning(n: int) -> Graph:
+    """Return a chain of nodes, each with an arrow to the first: few arrows, and a slow layout."""
+    edges = [Edge(str(i), str(i + 1)) for i in range(n)] + [Edge(str(i), "0") for i in range(n)]
+    return Graph(tuple(Node(str(i), "") for i in range(n + 1)), tuple(edges))
+
+
+def test_a_layout_that_takes_long_is_stopped() -> None:
+    with pytest.raises(LimitExceededError, match=r"Graphviz takes more than 0\.3 s for 151 nodes and 300 arrows"):
+        to_svg(_spanning(150), max_seconds=0.3)
+
+
+def test_a_layout_of_many_arrows_is_refused() -> None:
+    # All labels between two nodes are one arrow.
+    twice = Graph((Node("a", ""),), (Edge("a", "a", ("x",)), Edge("a", "a", ("y",))))
+    assert twice.n_arrows == 1
+    assert to_svg(twice, max_arrows=1).count('class="edge"') == 1
+    with pytest.raises(LimitExceededError, match="the picture has 500 arrows, more than the limit of 400"):
+        to_svg(_spanning(250))
+
+
+def test_a_film_may_have_too_many_arrows() -> None:
+    arrows = Film(DICTIONARY).graph.n_arrows
+    with pytest.raises(LimitExceededError, match=f"after 2 rules there are {arrows} arrows, more than the limit of"):
+        Film(DICTIONARY, max_arrows=arrows - 1)
+    assert Film(DICTIONARY, max_arrows=arrows).to_svg()
+
+
+def test_a_film_whose_layout_is_refused_says_so_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    film = Film(DICTIONARY, max_arrows=1000)
+    monkeypatch.setattr(film, "_max_arrows", 1)
+    shown = film._repr_mimebundle_()
+    assert shown.keys() == {"text/plain"}
+    assert "more than the limit of 1 (" in shown["text/plain"]
+
+
+def test_a_notebook_shows_why_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokdfa.draw.display._MAX_SECONDS", 0.3)
+    assert "none: Graphviz takes more than 0.3 s" in _spanning(150)._repr_mimebundle_()["text/html"]
+    assert ">500</td>" in _spanning(250)._repr_mimebundle_()["text/html"]

@@ -185,6 +185,7 @@ def of_draw(files: Files) -> Iterator[Run]:
     output = tok.with_name("x.dot")
     yield tok, "-o", output, "--language", "(ab)*"
     yield tok, "-o", output, "--max-states", 1
+    yield tok, "-o", tok.with_name("x.svg"), "--max-arrows", 1
     yield entries, "-o", output
     yield entries, "-o", output, "--max-states", 1
     if can_render():

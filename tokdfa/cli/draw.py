@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
+from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet, Word
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _SUFFIXES = (".dot", ".gv", ".svg", ".png")
+# Transitions of a transducer that is determinized, for each state that may be drawn: 36 take 5 s, 99 take minutes.
+_ARCS_PER_STATE = 40
 
 
 class Asked(NamedTuple):
@@ -40,8 +43,15 @@ class Asked(NamedTuple):
     around: str | None
     film: bool
     max_states: int
+    max_arrows: int
+    layout_seconds: float
     max_labels: int
     as_json: bool
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the picture needs Graphviz, which takes long for many arrows."""
+        return self.output.suffix not in (".dot", ".gv")
 
 
 @click.command("draw")
@@ -60,6 +70,21 @@ class Asked(NamedTuple):
     default=500,
     show_default=True,
     help="Do not draw more states than this.",
+)
+@click.option(
+    "--max-arrows",
+    type=click.IntRange(min=1),
+    default=MAX_ARROWS,
+    show_default=True,
+    help="Do not lay out more arrows than this for SVG and PNG; all transitions between two states are one arrow.",
+)
+@click.option(
+    "--layout-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=MAX_SECONDS,
+    show_default=True,
+    metavar="N",
+    help="Give up if Graphviz takes more than N seconds.",
 )
 @click.option(
     "--max-labels",
@@ -88,6 +113,8 @@ def command(
     around: str | None,
     film: bool,
     max_states: int,
+    max_arrows: int,
+    layout_seconds: float,
     max_labels: int,
     escapes: bool,
     as_json: bool,
@@ -96,8 +123,8 @@ def command(
 
     It accepts the correct tokenizations of all texts, or of those that REGEX matches. The states that the last rule
     added are filled. SVG and PNG need Graphviz, .dot does not. For a WordPiece vocabulary the trie of LinMaxMatch is
-    drawn, with failure links and pops. An automaton that is too large is summarized instead: nothing is written, and
-    the exit status is 1.
+    drawn, with failure links and pops. An automaton with too many states, or with too many arrows for a layout, is
+    summarized instead: nothing is written, and the exit status is 1.
     """
     from tokdfa.training.atomic import check_writable
 
@@ -115,6 +142,8 @@ def command(
         around,
         film,
         max_states,
+        max_arrows,
+        layout_seconds,
         max_labels,
         as_json,
     )
@@ -136,30 +165,33 @@ def command(
 
 def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
     refuse_options(tokenizer.algorithm, word=asked.words)
-    output, max_states, as_json = asked.output, asked.max_states, asked.as_json
+    max_states = asked.max_states
     folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
     if asked.around is not None:
-        return _draw_around(folded, asked.around, asked.max_labels, output, as_json)
+        return _draw_around(folded, asked.around, asked)
     if asked.film:
-        return _draw_film(folded, output, max_states, as_json)
+        return _draw_film(folded, asked)
     is_as_built = not asked.minimal and not asked.transducer
     if is_as_built and folded.language is None and folded.most_states > max_states:
-        return _sum_up(_large(folded), max_states, as_json)  # Known before anything is built.
+        return _sum_up(_large(folded), asked)  # Known before anything is built.
     dfa = folded.token_dfa()
     if asked.minimal:
         dfa = dfa.minimize()
-    if dfa.n_states > max_states:
-        return _sum_up(dfa, max_states, as_json)
-    if asked.transducer:
-        return _draw_transducer(dfa, output, max_states, as_json)
-    from tokdfa.draw.automaton import dfa_graph
+    from tokdfa.draw.automaton import arrows_of, dfa_graph
 
+    if dfa.n_states > max_states:
+        return _sum_up(dfa, asked)
+    if asked.transducer:
+        return _draw_transducer(dfa, asked)
+    n_arrows = len(arrows_of(dfa))
+    if asked.is_laid_out and n_arrows > asked.max_arrows:
+        return _sum_up(dfa, asked, n_arrows)
     painted = None if asked.run is None else _tokens(dfa.alphabet, asked.run)
     fresh = () if asked.minimal else _fresh(folded, dfa)
     graph = dfa_graph(dfa, max_labels=asked.max_labels, fresh=fresh, run=painted)
     if painted is not None and dfa.run(painted) is None:
         remark("the automaton does not accept this sequence of tokens; the run is highlighted up to where it stops")
-    return _write(graph, output, dfa.n_states, dfa.n_transitions, as_json)
+    return _write(graph, dfa.n_states, dfa.n_transitions, asked)
 
 
 def _draw_trie(tokenizer: WordPieceTokenizer, asked: Asked) -> int:
@@ -173,9 +205,9 @@ def _draw_trie(tokenizer: WordPieceTokenizer, asked: Asked) -> int:
         },
     )
     if not asked.words and len(tokenizer.trie) > asked.max_states:
-        return _sum_up_trie(tokenizer.trie, asked.max_states, asked.as_json)
+        return _sum_up_trie(tokenizer.trie, asked)
     trie = trie_graph(tokenizer.vocabulary, words=asked.words or None, max_nodes=asked.max_states)
-    return _write(trie, asked.output, len(trie.nodes), len(trie.edges), asked.as_json)
+    return _write(trie, len(trie.nodes), len(trie.edges), asked)
 
 
 def _check_options(asked: Asked) -> None:
@@ -200,21 +232,19 @@ def _check_options(asked: Asked) -> None:
         raise click.BadParameter(f"cannot be combined with {names[0]}", param_hint=names[1])
 
 
-def _write(graph: Graph, output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
+def _write(graph: Graph, n_states: int, n_transitions: int, asked: Asked) -> int:
     from tokdfa.draw.dot import to_dot
     from tokdfa.draw.render import render
     from tokdfa.training.atomic import write_atomically
 
-    if output.suffix in (".dot", ".gv"):
-        data = to_dot(graph).encode("utf-8")
+    output = asked.output
+    if asked.is_laid_out:
+        kind: Literal["svg", "png"] = "svg" if output.suffix == ".svg" else "png"
+        data = render(graph, kind, max_arrows=asked.max_arrows, max_seconds=asked.layout_seconds)
     else:
-        data = render(graph, "svg" if output.suffix == ".svg" else "png")
+        data = to_dot(graph).encode("utf-8")
     write_atomically(output, data)
-    return _report(output, n_states, n_transitions, as_json)
-
-
-def _report(output: Path, n_states: int, n_transitions: int, as_json: bool) -> int:
-    if as_json:
+    if asked.as_json:
         print_json({"states": n_states, "transitions": n_transitions, "path": str(output)})
     else:
         say(f"{output}: {n_states:,} states, {n_transitions:,} transitions")
@@ -240,19 +270,24 @@ def _fresh(folded: Folded, dfa: TokenDFA) -> range:
     return range(before.n_states, dfa.n_states)
 
 
-def _draw_transducer(dfa: TokenDFA, output: Path, max_states: int, as_json: bool) -> int:
+def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
     from tokdfa.draw.transducer import transducer_graph
+    from tokdfa.errors import LimitExceededError
     from tokdfa.transducers.determinize import determinize
     from tokdfa.transducers.minimize import minimize
     from tokdfa.transducers.transducer import Transducer
 
-    machine = minimize(determinize(Transducer.from_token_dfa(dfa), max_states=20 * max_states))
+    max_states = asked.max_states
+    hint = "use only the first rules, with --rules N, or --language REGEX; or raise --max-states"
+    plain = Transducer.from_token_dfa(dfa)
+    if plain.n_arcs > _ARCS_PER_STATE * max_states:
+        what = f"before it is determinized, the transducer has {plain.n_arcs:,} transitions"
+        raise LimitExceededError(f"{what}, more than the limit of {_ARCS_PER_STATE * max_states:,}", hint=hint)
+    machine = minimize(determinize(plain, max_states=20 * max_states))
     if machine.n_states > max_states:
-        from tokdfa.errors import LimitExceededError
-
         what = f"the transducer has {machine.n_states:,} states, more than the limit of {max_states:,}"
-        raise LimitExceededError(what, hint="use only the first rules, with --rules N, or raise --max-states")
-    return _write(transducer_graph(machine), output, machine.n_states, machine.n_arcs, as_json)
+        raise LimitExceededError(what, hint=hint)
+    return _write(transducer_graph(machine), machine.n_states, machine.n_arcs, asked)
 
 
 def _large(folded: Folded) -> CompactTokenDFA:
@@ -261,23 +296,24 @@ def _large(folded: Folded) -> CompactTokenDFA:
     return CompactTokenDFA(folded.dictionary)
 
 
-def _draw_around(folded: Folded, token: str, max_labels: int, output: Path, as_json: bool) -> int:
+def _draw_around(folded: Folded, token: str, asked: Asked) -> int:
     from tokdfa.draw.summary import around
 
     automaton = _large(folded) if folded.language is None else folded.token_dfa()
-    graph = around(automaton, _word(automaton.alphabet, token), max_labels=max_labels)
-    return _write(graph, output, len(graph.nodes), len(graph.edges), as_json)
+    graph = around(automaton, _word(automaton.alphabet, token), max_labels=asked.max_labels)
+    return _write(graph, len(graph.nodes), len(graph.edges), asked)
 
 
-def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> int:
+def _draw_film(folded: Folded, asked: Asked) -> int:
     from tokdfa.draw.film import Film
     from tokdfa.training.atomic import write_atomically
 
-    film = Film(folded.dictionary, folded.language, max_states=max_states)
+    output = asked.output
+    film = Film(folded.dictionary, folded.language, max_states=asked.max_states, max_arrows=asked.max_arrows)
     page = film.to_svg() if output.suffix == ".svg" else film.to_html()
     write_atomically(output, page.encode("utf-8"))
     last = film.frames[-1].dfa
-    if as_json:
+    if asked.as_json:
         fields = {"states": last.n_states, "transitions": last.n_transitions, "path": str(output)}
         print_json({**fields, "frames": len(film.frames)})
     else:
@@ -285,11 +321,12 @@ def _draw_film(folded: Folded, output: Path, max_states: int, as_json: bool) -> 
     return 0
 
 
-def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: bool) -> int:
+def _sum_up(automaton: CompactTokenDFA | TokenDFA, asked: Asked, n_arrows: int | None = None) -> int:
+    """Print the size of an automaton with too many states or, if these are given, arrows."""
     from tokdfa.draw.summary import summarize
 
     summary = summarize(automaton)
-    if as_json:
+    if asked.as_json:
         densest = [
             {
                 "state": dense.state,
@@ -299,27 +336,35 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, max_states: int, as_json: boo
             }
             for dense in summary.densest
         ]
-        print_json({"states": summary.states, "transitions": summary.transitions, "path": None, "densest": densest})
+        sizes = {"states": summary.states, "transitions": summary.transitions, "arrows": n_arrows}
+        print_json({**sizes, "path": None, "densest": densest})
         return 1
-    say(
-        f"not drawn: the automaton has {summary.states:,} states, more than the limit of {max_states:,}, "
-        f"and {summary.transitions:,} transitions"
-    )
+    if n_arrows is None:
+        found = f"{summary.states:,} states, more than the limit of {asked.max_states:,}, "
+        found += f"and {summary.transitions:,} transitions"
+    else:
+        found = f"{summary.states:,} states and {summary.transitions:,} transitions, which are {n_arrows:,} arrows, "
+        found += f"more than the limit of {asked.max_arrows:,}"
+    say(f"not drawn: the automaton has {found}")
     for dense in summary.densest:
         shown = ", ".join(dense.examples) + " …" * (dense.n_tokens > len(dense.examples))
         leading = "1 token leads" if dense.n_tokens == 1 else f"{dense.n_tokens:,} tokens lead"
         say(f"  state {dense.state}: {leading} to it{f' ({shown})' * bool(shown)}, {dense.n_moves:,} can follow")
-    say("Draw a part with --around TOKEN or --rules N, or raise the limit with --max-states.")
+    part = "Draw a part with --around TOKEN, --language REGEX or --rules N"
+    if n_arrows is None:
+        say(f"{part}, or raise the limit with --max-states.")
+    else:
+        say(f"{part}, write a .dot file, which needs no layout, or raise the limit with --max-arrows.")
     return 1
 
 
-def _sum_up_trie(trie: FailureTrie, max_states: int, as_json: bool) -> int:
-    if as_json:
+def _sum_up_trie(trie: FailureTrie, asked: Asked) -> int:
+    if asked.as_json:
         # The arrows below both roots, the one between them, and the failure links.
         n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
-        print_json({"states": len(trie), "transitions": n_arrows, "path": None, "densest": []})
+        print_json({"states": len(trie), "transitions": n_arrows, "arrows": None, "path": None, "densest": []})
     else:
-        say(f"not drawn: the trie has {len(trie):,} nodes, more than the limit of {max_states:,}")
+        say(f"not drawn: the trie has {len(trie):,} nodes, more than the limit of {asked.max_states:,}")
         say("Draw only the nodes visited on a word with --word W, or raise the limit with --max-states.")
     return 1
 

@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from tokdfa.alphabet import Word
+from tokdfa.arrays import Int64Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label, word_labels
 
-__all__ = ["dfa_graph", "dfa_to_dot", "edge_labels"]
+__all__ = ["arrows_of", "dfa_graph", "dfa_to_dot", "edge_labels"]
 
 
 def dfa_graph(
@@ -71,6 +72,12 @@ def dfa_graph(
     return Graph(nodes, edges, (str(dfa.initial),), description=_describe(dfa, len(dead), len(fresh), path, run))
 
 
+def arrows_of(dfa: TokenDFA) -> Int64Array:
+    """Return the ends of the arrows of a picture, shape (n, 2): all transitions between two states are one arrow."""
+    ends = np.stack((dfa.sources.astype(np.int64), dfa.targets.astype(np.int64)), axis=1)
+    return np.unique(ends, axis=0)
+
+
 def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
     """Return a token DFA in the DOT language; see :func:`dfa_graph` and :func:`~tokdfa.draw.dot.to_dot`."""
     return to_dot(dfa_graph(dfa, max_labels=max_labels))
@@ -110,8 +117,7 @@ def _dead(dfa: TokenDFA) -> set[int]:
     """Return the states through which no accepting run passes."""
     forward: list[list[int]] = [[] for _ in range(dfa.n_states)]
     backward: list[list[int]] = [[] for _ in range(dfa.n_states)]
-    ends = np.unique(np.stack((dfa.sources.astype(np.int64), dfa.targets.astype(np.int64)), axis=1), axis=0)
-    for source, target in ends.tolist():
+    for source, target in arrows_of(dfa).tolist():
         forward[source].append(target)
         backward[target].append(source)
     return {*range(dfa.n_states)} - (_reached([dfa.initial], forward) & _reached(dfa.finals, backward))

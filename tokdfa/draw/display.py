@@ -17,10 +17,11 @@ from tokdfa.automata.language import Language
 from tokdfa.automata.lift import Lifted
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.draw.automaton import dfa_graph
+from tokdfa.draw.automaton import arrows_of, dfa_graph
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_labels
+from tokdfa.draw.limits import MAX_ARROWS
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.transducer import transducer_graph
@@ -44,6 +45,8 @@ _MAX_ARROWS = 200
 _MAX_LABELS = 8
 # The maximum number of nodes of a picture that was requested explicitly.
 _MAX_DRAWN = 1_000
+# Seconds that a cell of a notebook may wait for a layout.
+_MAX_SECONDS = 20.0
 _MAX_ROWS = 10
 
 
@@ -55,9 +58,14 @@ def bundle(value: object) -> dict[str, str]:
     shown = {"text/plain": repr(value)}
     content = _content(value)
     if isinstance(content, Graph):
-        kind, text = ("image/svg+xml", to_svg(content)) if can_render() else ("text/vnd.graphviz", to_dot(content))
-        shown[kind] = text
-    elif content:
+        try:
+            svg = to_svg(content, max_seconds=_MAX_SECONDS) if can_render() else None
+        except LimitExceededError as error:
+            content = {"picture": f"none: {error}"}
+        else:
+            kind, text = ("image/svg+xml", svg) if svg is not None else ("text/vnd.graphviz", to_dot(content))
+            shown[kind] = text
+    if content and not isinstance(content, Graph):
         rows = "".join(
             f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
             f'<td style="text-align:left">{html.escape(text)}</td></tr>'
@@ -74,16 +82,15 @@ def _content(value: object) -> Graph | Mapping[str, str]:
 
 @_content.register
 def _(value: TokenDFA) -> Graph | Mapping[str, str]:
-    arrows = {*zip(value.sources.tolist(), value.targets.tolist(), strict=True)}
-    if value.n_states > _MAX_STATES or len(arrows) > _MAX_ARROWS:
+    if value.n_states > _MAX_STATES or len(arrows_of(value)) > _MAX_ARROWS:
         return _counts(summarize(value))
     return dfa_graph(value, max_labels=_MAX_LABELS)
 
 
 @_content.register
 def _(value: Graph) -> Graph | Mapping[str, str]:
-    if len(value.nodes) > _MAX_DRAWN or len(value.edges) > _MAX_DRAWN:
-        return {"nodes": f"{len(value.nodes):,}", "arrows": f"{len(value.edges):,}"}
+    if len(value.nodes) > _MAX_DRAWN or value.n_arrows > MAX_ARROWS:
+        return {"nodes": f"{len(value.nodes):,}", "arrows": f"{value.n_arrows:,}"}
     return value
 
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from tokdfa.automata.fold import iter_token_dfas
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
-from tokdfa.draw.automaton import edge_labels
+from tokdfa.draw.automaton import arrows_of, edge_labels
 from tokdfa.draw.dot import FRESH
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
+from tokdfa.draw.limits import MAX_ARROWS
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.errors import LimitExceededError, TokdfaError
 from tokdfa.guesses import Guided
@@ -50,8 +51,8 @@ class Film(Guided):
         The rules to fold.
     language : TokenDFA or str, optional
         The language; see :func:`tokdfa.iter_token_dfas`.
-    max_states : int
-        The maximum number of states to draw.
+    max_states, max_arrows : int
+        The maximum number of states, and of arrows in any frame, to draw.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class Film(Guided):
     Raises
     ------
     LimitExceededError
-        If there are more states, or for the reasons given in :func:`tokdfa.iter_token_dfas`.
+        If there are more states or arrows, or for the reasons given in :func:`tokdfa.iter_token_dfas`.
 
     Notes
     -----
@@ -78,14 +79,27 @@ class Film(Guided):
     """
 
     def __init__(
-        self, dictionary: Dictionary, language: TokenDFA | str | None = None, *, max_states: int = 100
+        self,
+        dictionary: Dictionary,
+        language: TokenDFA | str | None = None,
+        *,
+        max_states: int = 100,
+        max_arrows: int = MAX_ARROWS,
     ) -> None:
         frames: list[Frame] = []
+        arrows: set[tuple[int, ...]] = set()
+        self._max_arrows = max_arrows
         for i, dfa in enumerate(iter_token_dfas(dictionary, language)):
             if dfa.n_states > max_states:
                 raise LimitExceededError(
                     f"after {i} rules there are {dfa.n_states} states, more than the limit of {max_states}",
                     hint="film only the first rules, or raise the limit",
+                )
+            arrows.update(map(tuple, arrows_of(dfa).tolist()))
+            if len(arrows) > max_arrows:
+                raise LimitExceededError(
+                    f"after {i} rules there are {len(arrows):,} arrows, more than the limit of {max_arrows:,}",
+                    hint="film only the first rules, or a language; or raise the limit",
                 )
             caption = f"A{i}"
             if i:
@@ -179,12 +193,15 @@ class Film(Guided):
                 return match[0]
             return f"{match['head']}{attribute}>{child}{body}</g>"
 
-        return _GROUP.sub(part, to_svg(self.graph))
+        return _GROUP.sub(part, to_svg(self.graph, max_arrows=self._max_arrows))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         bundle = {"text/plain": repr(self)}
         if can_render():
-            bundle["image/svg+xml"] = self.to_svg()
+            try:
+                bundle["image/svg+xml"] = self.to_svg()
+            except LimitExceededError as error:
+                bundle["text/plain"] += f": {error}"
         return bundle
 
     def __repr__(self) -> str:

@@ -70,6 +70,11 @@ class Graph(Displayed):
     direction: Literal["LR", "TB"] = "LR"
     description: str = ""
 
+    @property
+    def n_arrows(self) -> int:
+        """The number of arrows between nodes."""
+        return len({(edge.source, edge.target, edge.style, edge.marked) for edge in self.edges})
+
     def __repr__(self) -> str:
         return f"<Graph: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 

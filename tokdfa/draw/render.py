@@ -1,82 +1,93 @@
-"""Rendering DOT as SVG and PNG by Graphviz: an installed `dot`, or the one in pygraphviz's wheels."""
+"""Rendering DOT as SVG and PNG by Graphviz: an installed `dot`, or the one in pygraphviz's wheels, within limits."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import struct
-import warnings
+import subprocess
+import sys
 import zlib
-from typing import Any, Literal
+from importlib.util import find_spec
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Graph
-from tokdfa.errors import TokdfaError
+from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
+from tokdfa.errors import LimitExceededError, TokdfaError
 
 __all__ = ["can_render", "render", "to_svg"]
+
 
 # The same for everyone, whatever the defaults of their Graphviz.
 _SETTINGS = {"G": {}, "N": {"fontname": "Helvetica"}, "E": {"fontname": "Helvetica"}}
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
+_HINT = "a .dot file needs no layout; or draw a part of it"
+# A process of its own can be stopped, which a layout in this process cannot be. If the font is missing, Graphviz uses
+# another one and warns.
+_BY_WHEEL = """
+import json, sys, warnings
+sys.path[:], kind, arguments = json.loads(sys.argv[1])
+import pygraphviz
+warnings.simplefilter("ignore", RuntimeWarning)
+dot = sys.stdin.buffer.read().decode("utf-8")
+sys.stdout.buffer.write(pygraphviz.AGraph(string=dot).draw(format=kind, prog="dot", args=" ".join(arguments)))
+"""
 
 
 def can_render() -> bool:
     """Return whether Graphviz is available."""
-    return shutil.which("dot") is not None or _pygraphviz() is not None
+    return shutil.which("dot") is not None or find_spec("pygraphviz") is not None
 
 
-def render(graph: Graph, kind: Literal["svg", "png"]) -> bytes:
+def render(
+    graph: Graph, kind: Literal["svg", "png"], *, max_arrows: int = MAX_ARROWS, max_seconds: float = MAX_SECONDS
+) -> bytes:
     """Return a picture of `graph`, with its description included as alternative text.
 
     Raises
     ------
+    LimitExceededError
+        If it has more than `max_arrows` arrows, or Graphviz takes more than `max_seconds`.
     TokdfaError
         If Graphviz is not available, or fails.
     """
-    data = _run(to_dot(graph), kind)
+    n_arrows = graph.n_arrows
+    if n_arrows > max_arrows:
+        what = f"the picture has {n_arrows:,} arrows, more than the limit of {max_arrows:,}"
+        raise LimitExceededError(what, hint=_HINT)
+    try:
+        data = _run(to_dot(graph), kind, max_seconds)
+    except subprocess.TimeoutExpired:
+        what = f"Graphviz takes more than {max_seconds:g} s for {len(graph.nodes):,} nodes and {n_arrows:,} arrows"
+        raise LimitExceededError(what, hint=_HINT) from None
     if kind == "png":
         return _described(data, graph.description)
     return _accessible(data.decode("utf-8"), graph.description).encode("utf-8")
 
 
-def to_svg(graph: Graph) -> str:
+def to_svg(graph: Graph, *, max_arrows: int = MAX_ARROWS, max_seconds: float = MAX_SECONDS) -> str:
     """Return a picture of `graph` as an SVG element; see :func:`render`."""
-    return render(graph, "svg").decode("utf-8")
+    return render(graph, "svg", max_arrows=max_arrows, max_seconds=max_seconds).decode("utf-8")
 
 
-def _run(dot: str, kind: str) -> bytes:
+def _run(dot: str, kind: str, max_seconds: float) -> bytes:
     arguments = [f"-{scope}{name}={value}" for scope, values in _SETTINGS.items() for name, value in values.items()]
     if shutil.which("dot") is not None:
-        return _by_program(dot, kind, arguments)
-    pygraphviz = _pygraphviz()
-    if pygraphviz is None:
+        command = ["dot", f"-T{kind}", *arguments]
+    elif find_spec("pygraphviz") is not None:
+        command = [sys.executable, "-I", "-c", _BY_WHEEL, json.dumps([sys.path, kind, arguments])]
+    else:
         raise TokdfaError(
             "Graphviz, which draws the pictures, is not installed",
             hint="install Graphviz, or pip install 'tokdfa[draw]', or write a .dot file",
         )
-    with warnings.catch_warnings():
-        # If the font is missing, Graphviz uses another one and prints a long warning.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        drawn: bytes = pygraphviz.AGraph(string=dot).draw(format=kind, prog="dot", args=" ".join(arguments))
-    return drawn
-
-
-def _by_program(dot: str, kind: str, arguments: list[str]) -> bytes:
-    import subprocess
-
-    done = subprocess.run(["dot", f"-T{kind}", *arguments], input=dot.encode("utf-8"), capture_output=True, check=False)
+    done = subprocess.run(command, input=dot.encode("utf-8"), capture_output=True, check=False, timeout=max_seconds)
     if done.returncode:
-        raise TokdfaError("Graphviz fails", value=done.stderr.decode("utf-8", "replace").strip())
+        raise TokdfaError("Graphviz fails", value=done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
     return done.stdout
-
-
-def _pygraphviz() -> Any:
-    try:
-        import pygraphviz
-    except ImportError:
-        return None
-    return pygraphviz
 
 
 def _accessible(svg: str, description: str) -> str:
