@@ -26,11 +26,18 @@ __all__ = [
 
 _MISSING: Any = object()
 _VALUE_WIDTH = 120
+_MOST_CHARACTERS = 600
 
 
 def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _VALUE_WIDTH else text[: _VALUE_WIDTH - 1] + "…"
+
+
+def _clip(text: str) -> str:
+    """Return a part of a message, without the middle if it quotes a whole pattern, vocabulary or file."""
+    half = _MOST_CHARACTERS // 2
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 
 class TokdfaError(ValueError):
@@ -68,11 +75,11 @@ class TokdfaError(ValueError):
         self.value = None if value is _MISSING else value
         self.where = where
         self.hint = hint
-        message = f"{where}: {what}" if where else what
+        message = f"{_clip(where)}: {_clip(what)}" if where else _clip(what)
         if value is not _MISSING:
             message += f": {_shorten(value)}"
         if hint:
-            message += f" ({hint})"
+            message += f" ({_clip(hint)})"
         super().__init__(" ".join(message.splitlines()))
 
 

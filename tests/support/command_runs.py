@@ -81,6 +81,8 @@ def of_template(files: Files) -> Iterator[Run]:
     yield tok, files.write("a.jinja", refuses + turns)
     upper = "{{ m.content | upper if m.role == 'system' else m.content }}"
     yield tok, files.write("b.jinja", turns.replace("{{ m.content }}", f"a{upper}")), "--rule", "llama.cpp"
+    named = [{"name": "default", "template": turns}, {"name": "rag", "template": turns}]
+    yield tok, files.write("tokenizer_config.json", json.dumps({"chat_template": named}))
     yield tok, files.write("c.jinja", "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}")
     yield tok, files.write("d.jinja", "a{{ messages[0].content }}b"), "--rule", "mistral-common"
     strips = [{**added_token(260, "<<"), "lstrip": True}]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.byte_tokenizers import tokenizer_of
 from support.canonical_by_definition import Definition
 from support.dictionaries import proper_dictionaries
+from support.tokenizer_files import tokenizer_json
 
 import tokdfa
 from tokdfa import Dictionary
@@ -393,3 +394,17 @@ def test_streams_that_are_judged_as_a_whole_have_a_limit(tuning: Tuning) -> None
     assert validate(tokenizer, [*b"aaaa "], tuning=tuning).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
         validate(tokenizer, [*b"aaaaa "], tuning=tuning)
+
+
+def test_a_window_is_refused_in_one_sentence_without_the_pattern() -> None:
+    # "ab" is a token that no rule makes, so pairs do not decide; a library takes it for a whole piece.
+    pattern = {"type": "Split", "pattern": {"Regex": r"\p{L}+|[^\p{L}]+"}, "behavior": "Isolated", "invert": False}
+    plain = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    steps = {"type": "Sequence", "pretokenizers": [pattern, plain]}
+    file = tokenizer_json([(b"a", b"b"), (b"c", b"d")], pre_tokenizer=steps)
+    file["model"] |= {"ignore_merges": True, "merges": file["model"]["merges"][1:]}
+    tokenizer = tokdfa.load(file)
+    with pytest.raises(tokdfa.TokdfaError, match="a window cannot be judged for this tokenizer: pairs of") as found:
+        tokdfa.validate(tokenizer, tokenizer.encode("ab cd"), window=True)
+    assert len(str(found.value)) < 200
+    assert "p{L}" not in str(found.value)

@@ -12,6 +12,7 @@ from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
+    remark,
     say,
 )
 from tokdfa.cli.splice import witness_fields
@@ -25,7 +26,8 @@ __all__ = ["command"]
 
 @click.command("template")
 @click.argument("tok")
-@click.argument("template", metavar="FILE")
+@click.argument("path", metavar="[FILE]", required=False)
+@click.option("--name", metavar="NAME", help="The template, where FILE has several; default: the one called default.")
 @click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
@@ -39,14 +41,18 @@ __all__ = ["command"]
 @json_option
 def command(
     tok: str,
-    template: str,
+    path: str | None,
+    name: str | None,
     rule: Any,
     given: tuple[str, ...],
     escapes: bool,
     loading: Loading,
     as_json: bool,
 ) -> int:
-    """Decide the seams of FILE, a Jinja chat template, and whether contents can make control ids.
+    """Decide the seams of the chat template in FILE, and whether contents can make control ids.
+
+    FILE is a Jinja template, a tokenizer_config.json, or a folder with chat_template.jinja or tokenizer_config.json; by
+    default the folder TOK. Special tokens such as bos_token come from tokenizer_config.json or are guessed.
 
     The template is rendered for eight conversations, whose contents may be any text, in a sandbox. A seam is safe if
     what is before it and what is after it may always be encoded separately; it is undecided where the template does
@@ -54,31 +60,27 @@ def command(
     attack, 1 if not, and 2 if something is undecided and nothing is found to be wrong. It needs the extra templates.
     """
     from tokdfa.templates.api import check_template
+    from tokdfa.templates.sources import read_template
     from tokdfa.tokenizers.loading import load
 
     wrong = next((pair for pair in given if "=" not in pair), None)
     if wrong is not None:
         raise click.UsageError(f"--set: {wrong!r} is not NAME=TEXT")
-    source = _read(template)
+    if path is None and not Path(tok).is_dir():
+        raise click.UsageError("give FILE, the chat template, as TOK is not a folder with one")
+    source = read_template(tok if path is None else path, name)
+    if name is None and source.name is not None:
+        remark(f"the template {source.name} of {', '.join(source.names)} (--name NAME takes another one)")
     tokenizer = load(tok, **loading)
     variables = {name: given_text(text, escapes=escapes) for name, _, text in (pair.partition("=") for pair in given)}
-    found = check_template(tokenizer, source, rule=rule, variables=variables)
+    found = check_template(tokenizer, source.text, rule=rule, variables={**source.variables, **variables})
     if as_json:
-        print_json(_fields(found, rule))
+        print_json({"name": source.name, **_fields(found, rule)})
     else:
         _print(found)
     answers = {seam.answer for seam in found.seams}
     is_wrong = "splits" in answers or any(not isinstance(a, (str, type(None))) for a in found.attacks.values())
     return 1 if is_wrong else 0 if found else 2
-
-
-def _read(path: str) -> str:
-    from tokdfa.errors import FileFormatError
-
-    try:
-        return Path(path).read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileFormatError("not UTF-8", where=f"{path}, byte {error.start}") from None
 
 
 def _fields(found: TemplateCheck, rule: str) -> dict[str, Any]:

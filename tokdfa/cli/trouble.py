@@ -11,6 +11,7 @@ __all__ = ["report"]
 
 _PACKAGE = Path(__file__).parents[1]
 _INTERRUPTED = 130
+_LONGEST = 2000
 
 
 def report(error: BaseException) -> int:
@@ -52,7 +53,8 @@ def report(error: BaseException) -> int:
             f"unexpected {said}, in {_place(error)} "
             "(this is a defect of tokdfa and no answer: please report it, with the traceback that TOKDFA_DEBUG=1 shows)"
         )
-    _complain(f"tokdfa: error: {' '.join(message.split())}\n")
+    line = " ".join(message.split())
+    _complain(f"tokdfa: error: {line if len(line) <= _LONGEST else line[: _LONGEST - 1] + '…'}\n")
     return 2
 
 

@@ -6,6 +6,7 @@ Read in this order:
 2. `rendering`: a child process renders them, with limits; `child` is its program, and `marked` the strings that stand
    for contents and notice what a template does to them.
 3. `api`: `check_template`, which decides the seams beside each slot, and injection.
+4. `sources`: reading a template from the files of a model.
 
 Used by: the command `template`. It needs jinja2, the extra `templates`.
 

@@ -100,7 +100,7 @@ def check_template(
     template: str,
     *,
     rule: RuleName = "transformers",
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str | None] | None = None,
     shapes: Sequence[Shape] = SHAPES,
     max_seconds: int = 10,
 ) -> TemplateCheck:
@@ -115,7 +115,8 @@ def check_template(
     rule : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
         The library that encodes what is rendered.
     variables : mapping of str, optional
-        Variables of the template, such as ``bos_token``; by default those two that are usual for the special tokens.
+        Variables of the template; None for one that is not set. By default ``bos_token`` and ``eos_token`` are those
+        that are usual for the special tokens.
     shapes : sequence of Shape
         The conversations.
     max_seconds : int
@@ -154,7 +155,8 @@ def check_template(
         raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
     contents = {special.content for special in tokenizer.specials}
     usual = {"bos_token": _first(_BOS, contents), "eos_token": _first(_EOS, contents)}
-    found = rendered(template, shapes, {**usual, **(variables or {})}, max_seconds)
+    given = {name: text for name, text in {**usual, **(variables or {})}.items() if text is not None}
+    found = rendered(template, shapes, given, max_seconds)
     good = [rendering for rendering in found if not rendering.refused]
     refused = tuple(f"{rendering.shape.name}: {rendering.refused}" for rendering in found if rendering.refused)
     if not good:

@@ -102,7 +102,9 @@ def rendered(
     answer = json.loads(done.stdout)
     if "error" in answer:
         where = "" if answer["line"] is None else f"line {answer['line']}"
-        raise FileFormatError("the template cannot be read", value=answer["error"], where=where)
+        looks_like_json = template.lstrip().startswith("{") and not template.lstrip().startswith(("{{", "{%", "{#"))
+        hint = "it looks like JSON: the template is the text in its chat_template" if looks_like_json else None
+        raise FileFormatError("the template cannot be read", value=answer["error"], where=where, hint=hint)
     return [_rendering(shape, row) for shape, row in zip(shapes, answer["renderings"], strict=True)]
 
 

@@ -61,9 +61,11 @@ class OpenJudge:
                 hint="name the pre-tokenizer that it is used with",
             )
         if model.table is None or not model.by_pairs or len(model.doubts.keys):
+            why = "its text is not split by an automaton over bytes"
+            if model.table is not None:
+                why = "pairs of neighbouring tokens do not decide what merging gives"
             raise UnsupportedFeatureError(
-                "a window can be judged only if a split pattern cuts the text and pairs of tokens over bytes decide",
-                value=str(model.tokenizer.pretokenizer),
+                f"a window cannot be judged for this tokenizer: {why}", hint="validate whole streams or documents"
             )
         self._model = model
         self._tuning = tuning
