@@ -11,10 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOOR = "tokdfa.door"
-# Public names and commands on first use, the parser of the standard library, and whether jinja2 is installed.
+# Public names and commands on first use, the parser of the standard library; whether jinja2, pygraphviz are installed.
 BY_STRING = {
     "tokdfa/__init__.py",
     "tokdfa/cli/group.py",
+    "tokdfa/draw/render.py",
     "tokdfa/patterns/syntax.py",
     "tokdfa/templates/rendering.py",
 }

@@ -71,6 +71,7 @@ VALUES: dict[str, Any] = {
     "Injection": tokdfa.check_injection(TOKENIZER, "{x}"),
     "Attack": tokdfa.Attack(("a",), "a", (64,), (64,), ("a",)),
     "TemplateCheck": tokdfa.TemplateCheck((), {"any text": None}, ("user",), ()),
+    "TemplatePrefix": tokdfa.TemplatePrefix("prompt", "user assistant", "kept"),
     "TemplateSeam": tokdfa.TemplateSeam("user", "user 1", "before", "safe"),
     "Report": tokdfa.Report(),
     "Candidate": Candidate("x"),

@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from tokdfa.splices.turns import check_turns as check_turns
     from tokdfa.stores.opening import open_store as open_store
     from tokdfa.templates.api import TemplateCheck as TemplateCheck
+    from tokdfa.templates.api import TemplatePrefix as TemplatePrefix
     from tokdfa.templates.api import TemplateSeam as TemplateSeam
     from tokdfa.templates.api import check_template as check_template
     from tokdfa.tokenizers.default import default_dictionary as default_dictionary
@@ -251,6 +252,7 @@ _HOMES = {
     "check_turns": "tokdfa.splices.turns",
     "check_template": "tokdfa.templates.api",
     "TemplateCheck": "tokdfa.templates.api",
+    "TemplatePrefix": "tokdfa.templates.api",
     "TemplateSeam": "tokdfa.templates.api",
     "Splice": "tokdfa.splices.result",
     "SplitTexts": "tokdfa.splices.result",

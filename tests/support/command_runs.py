@@ -82,6 +82,7 @@ def of_template(files: Files) -> Iterator[Run]:
     upper = "{{ m.content | upper if m.role == 'system' else m.content }}"
     yield tok, files.write("b.jinja", turns.replace("{{ m.content }}", f"a{upper}")), "--rule", "llama.cpp"
     named = [{"name": "default", "template": turns}, {"name": "rag", "template": turns}]
+    yield tok, files.write("g.jinja", turns + "{% if add_generation_prompt %}x{% endif %}")
     yield tok, files.write("tokenizer_config.json", json.dumps({"chat_template": named}))
     yield tok, files.write("c.jinja", "{% for m in messages %}<|end|>{{ m.content }}<|end|>{% endfor %}")
     yield tok, files.write("d.jinja", "a{{ messages[0].content }}b"), "--rule", "mistral-common"

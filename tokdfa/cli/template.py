@@ -19,7 +19,7 @@ from tokdfa.cli.splice import witness_fields
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
-    from tokdfa.templates.api import TemplateCheck, TemplateSeam
+    from tokdfa.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam
 
 __all__ = ["command"]
 
@@ -49,15 +49,17 @@ def command(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    """Decide the seams of the chat template in FILE, and whether contents can make control ids.
+    """Decide the seams of the chat template in FILE, if prompts are kept, and if contents can make control ids.
 
     FILE is a Jinja template, a tokenizer_config.json, or a folder with chat_template.jinja or tokenizer_config.json; by
     default the folder TOK. Special tokens such as bos_token come from tokenizer_config.json or are guessed.
 
     The template is rendered for eight conversations, whose contents may be any text, in a sandbox. A seam is safe if
     what is before it and what is after it may always be encoded separately; it is undecided where the template does
-    something to a content other than stripping white space. The exit status is 0 if all seams are safe and there is no
-    attack, 1 if not, and 2 if something is undecided and nothing is found to be wrong. It needs the extra templates.
+    something to a content other than stripping white space. A conversation is kept if its ids are always the first ids
+    of the conversation with one more turn: as it is (turn), and with the generation prompt before an answer (prompt).
+    The exit status is 0 if all seams are safe, everything is kept and there is no attack, 1 if not, and 2 if something
+    is undecided and nothing is found to be wrong. It needs the extra templates.
     """
     from tokdfa.templates.api import check_template
     from tokdfa.templates.sources import read_template
@@ -78,8 +80,9 @@ def command(
         print_json({"name": source.name, **_fields(found, rule)})
     else:
         _print(found)
-    answers = {seam.answer for seam in found.seams}
-    is_wrong = "splits" in answers or any(not isinstance(a, (str, type(None))) for a in found.attacks.values())
+    answers = {seam.answer for seam in found.seams} | {prefix.answer for prefix in found.prefixes}
+    is_attacked = any(not isinstance(attack, (str, type(None))) for attack in found.attacks.values())
+    is_wrong = is_attacked or not answers.isdisjoint(("splits", "changes"))
     return 1 if is_wrong else 0 if found else 2
 
 
@@ -87,6 +90,7 @@ def _fields(found: TemplateCheck, rule: str) -> dict[str, Any]:
     return {
         "rule": rule,
         "seams": [_seam_fields(seam) for seam in found.seams],
+        "prefixes": [_prefix_fields(prefix) for prefix in found.prefixes],
         "any_text": answer_fields(found.attacks["any text"]),
         "spelling_none": answer_fields(found.attacks["spelling none"]),
         "rendered": found.rendered,
@@ -107,18 +111,45 @@ def _seam_fields(seam: TemplateSeam) -> dict[str, Any]:
     }
 
 
+def _prefix_fields(prefix: TemplatePrefix) -> dict[str, Any]:
+    changed = None
+    if prefix.messages:
+        messages = [{"role": role, "content": content} for role, content in prefix.messages]
+        changed = {"messages": messages, "before": prefix.before, "after": prefix.after, "offset": prefix.offset}
+    return {
+        "kind": prefix.kind,
+        "shape": prefix.shape,
+        "answer": prefix.answer,
+        "changed": changed,
+        "witness": witness_fields(prefix.witness),
+        "reason": prefix.reason,
+        "line": prefix.line,
+        "count": prefix.count,
+    }
+
+
 def _print(found: TemplateCheck) -> None:
     for seam in found.seams:
         where = f"{seam.side} {seam.slot} ({seam.shape}; {seam.count} alike)"
-        if seam.witness is not None:
-            tail, head = seam.witness.before[-24:], seam.witness.after[:24]
-            more = f": …{tail!r} + {head!r}…"
-        elif seam.answer == "undecided":
-            more = f": line {seam.line}: {seam.reason}" if seam.line else f": {seam.reason}"
-        else:
-            more = ""
-        say(f"{seam.answer:<10} {where}{more}")
+        say(f"{seam.answer:<10} {where}{_why(seam)}")
+    for prefix in found.prefixes:
+        more = _why(prefix)
+        if prefix.messages:
+            texts = (text[prefix.offset : prefix.offset + 24] for text in (prefix.before, prefix.after))
+            given = ", ".join(f"{role} {content!r}" for role, content in prefix.messages)
+            more = ": after …{!r}, {!r} becomes {!r}".format(prefix.before[: prefix.offset][-24:], *texts)
+            more += f" for the contents {given}"
+        say(f"{prefix.answer:<10} {prefix.kind} ({prefix.shape}; {prefix.count} alike){more}")
     for name, attack in found.attacks.items():
         say(f"{name}: {shown_answer(attack)}")
     for refused in found.refused:
         say(f"refused    {refused}")
+
+
+def _why(found: TemplateSeam | TemplatePrefix) -> str:
+    """Return what follows an answer: texts that are split, or why it is undecided."""
+    if found.witness is not None:
+        return f": …{found.witness.before[-24:]!r} + {found.witness.after[:24]!r}…"
+    if found.answer == "undecided":
+        return f": line {found.line}: {found.reason}" if found.line else f": {found.reason}"
+    return ""

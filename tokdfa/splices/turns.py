@@ -120,10 +120,17 @@ def check_turns(
     return Turns(False, found.witness, False if ids[: len(kept)] != kept else None)
 
 
-def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part], *, quick: bool = False) -> Splice:
+def seam_of(
+    tokenizer: Tokenizer,
+    before: Sequence[Part],
+    after: Sequence[Part],
+    *,
+    quick: bool = False,
+    known: dict[object, Splice] | None = None,
+) -> Splice:
     """Return whether texts of the parts on both sides of a seam may be encoded separately.
 
-    With `quick`, two texts for which not need not be the shortest.
+    With `quick`, two texts for which not need not be the shortest. Seams that share `known` share questions.
 
     Raises
     ------
@@ -141,12 +148,12 @@ def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part],
     wider: Splice | None = None
     if is_more or any(dropped):
         free_left, free_right = len(some_left) < len(left), len(some_right) < len(right)
-        wider = _question(tokenizer, some_left, some_right, free_left, free_right).answer()
+        wider = _answered(tokenizer, some_left, some_right, free_left, free_right, known)
         if wider.witness is None:
             return wider
     if wider is None or (is_more and not quick):
         try:
-            answer = _question(tokenizer, left, right, False, False).answer()
+            answer = _answered(tokenizer, left, right, False, False, known)
         except (UnsupportedFeatureError, LimitExceededError):
             if wider is None:
                 raise
@@ -162,6 +169,27 @@ def seam_of(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part],
     if found.ids_before + found.ids_after == found.ids:
         raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")
     return Splice(False, found)
+
+
+def _answered(
+    tokenizer: Tokenizer,
+    left: Sequence[Part],
+    right: Sequence[Part],
+    free_left: bool,
+    free_right: bool,
+    known: dict[object, Splice] | None,
+) -> Splice:
+    """Return the answer to a question, which is known if slots of other names had the same one."""
+    sides = (
+        tuple(replace(part, name="") if isinstance(part, Slot) else part for part in side) for side in (left, right)
+    )
+    key = *sides, free_left, free_right
+    answer = None if known is None else known.get(key)
+    if answer is None:
+        answer = _question(tokenizer, left, right, free_left, free_right).answer()
+        if known is not None:
+            known[key] = answer
+    return answer
 
 
 def _question(

@@ -1,24 +1,28 @@
-"""The function `check_template`: the seams of a chat template, and injection."""
+"""The function `check_template`: the seams of a chat template, whether its prompts are kept, and injection."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.injection import Attack, check_injection
 from tokdfa.splices.parts import Part, Slot
-from tokdfa.splices.result import SplitTexts
+from tokdfa.splices.result import Splice, SplitTexts
 from tokdfa.splices.rules import RuleName, rule_of
 from tokdfa.splices.turns import near_seam, seam_of
+from tokdfa.templates.prefixes import TemplatePrefix, pairs_of, prefixes_of
 from tokdfa.templates.rendering import Note, Rendering, rendered
-from tokdfa.templates.shapes import SHAPES, Shape
+from tokdfa.templates.shapes import CHAINS, SHAPES, Shape
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["TemplateCheck", "TemplateSeam", "check_template"]
+__all__ = ["TemplateCheck", "TemplatePrefix", "TemplateSeam", "check_template"]
+
+Answer: TypeAlias = tuple[str, SplitTexts | None, str]
 
 _BOS = ("<|begin_of_text|>", "<s>", "<BOS_TOKEN>", "<|begin▁of▁sentence|>", "<bos>")
 _EOS = ("<|eot_id|>", "<|im_end|>", "</s>", "<|END_OF_TURN_TOKEN|>", "<|end|>", "<|endoftext|>", "<eos>")
@@ -77,6 +81,9 @@ class TemplateCheck(Displayed):
         there is a proof that there is none, or the reason why it is undecided, as a string.
     rendered, refused : tuple of str
         The conversations that were rendered, and those that the template refuses.
+    prefixes : tuple of TemplatePrefix
+        Whether the ids of conversations, with and without the generation prompt, are kept when a turn is added; those
+        that are alike once.
 
     Examples
     --------
@@ -89,10 +96,12 @@ class TemplateCheck(Displayed):
     attacks: dict[str, Attack | str | None]
     rendered: tuple[str, ...]
     refused: tuple[str, ...]
+    prefixes: tuple[TemplatePrefix, ...] = ()
 
     def __bool__(self) -> bool:
         is_safe = all(attack is None for attack in self.attacks.values())
-        return is_safe and all(seam.answer == "safe" for seam in self.seams)
+        is_kept = all(prefix.answer == "kept" for prefix in self.prefixes)
+        return is_safe and is_kept and all(seam.answer == "safe" for seam in self.seams)
 
 
 def check_template(
@@ -104,7 +113,7 @@ def check_template(
     shapes: Sequence[Shape] = SHAPES,
     max_seconds: int = 10,
 ) -> TemplateCheck:
-    r"""Decide the seams of a chat template, and whether contents can make control ids.
+    r"""Decide the seams of a chat template, whether its prompts are kept, and whether contents can make control ids.
 
     Parameters
     ----------
@@ -118,14 +127,15 @@ def check_template(
         Variables of the template; None for one that is not set. By default ``bos_token`` and ``eos_token`` are those
         that are usual for the special tokens.
     shapes : sequence of Shape
-        The conversations.
+        The conversations. Those that they grow from, turn by turn, are rendered as well; by default those of up to six
+        turns, with and without tools.
     max_seconds : int
         The CPU time that rendering may take.
 
     Returns
     -------
     TemplateCheck
-        Truthy if every seam is safe and there is no attack.
+        Truthy if every seam is safe, every conversation is kept when a turn is added, and there is no attack.
 
     Raises
     ------
@@ -140,7 +150,7 @@ def check_template(
     -----
     The template is rendered in a sandbox in a child process without files, for a finite set of conversations whose
     contents are marked. Stripping white space is modelled. What else a template does to a content, or decides by it,
-    leaves its seams undecided.
+    leaves its seams undecided. So it does whether prompts are kept, unless contents are found for which they are not.
 
     Examples
     --------
@@ -156,7 +166,10 @@ def check_template(
     contents = {special.content for special in tokenizer.specials}
     usual = {"bos_token": _first(_BOS, contents), "eos_token": _first(_EOS, contents)}
     given = {name: text for name, text in {**usual, **(variables or {})}.items() if text is not None}
-    found = rendered(template, shapes, given, max_seconds)
+    pairs = pairs_of(CHAINS if shapes is SHAPES else shapes)
+    growing = [*dict.fromkeys(shape for pair in pairs for shape in pair[1:])]
+    every = rendered(template, [*shapes, *growing], given, max_seconds)
+    found = every[: len(shapes)]
     good = [rendering for rendering in found if not rendering.refused]
     refused = tuple(f"{rendering.shape.name}: {rendering.refused}" for rendering in found if rendering.refused)
     if not good:
@@ -164,21 +177,30 @@ def check_template(
     if not any(rendering.notes or _slots([rendering.parts]) for rendering in good):
         raise FileFormatError("the template writes the contents of no conversation", value=template[:40])
     seams: dict[object, TemplateSeam] = {}
+    known: dict[object, Splice] = {}
     encoder = rule_of(rule, tokenizer).tokenizer
     for rendering in good:
-        _add_seams(encoder, rendering, seams)
+        _add_seams(encoder, rendering, seams, known)
+
+    def decide(before: Sequence[Part], after: Sequence[Part]) -> Answer:
+        return _answer(encoder, before, after, known)
+
+    by_shape = dict(zip(growing, every[len(shapes) :], strict=True))
+    prefixes = prefixes_of(template, pairs, by_shape, given, max_seconds, decide)
     attacks = {
         name: _attack(tokenizer, good, rule, spelled)
         for name, spelled in (("any text", True), ("spelling none", False))
     }
-    return TemplateCheck(tuple(seams.values()), attacks, tuple(one.shape.name for one in good), refused)
+    return TemplateCheck(tuple(seams.values()), attacks, tuple(one.shape.name for one in good), refused, prefixes)
 
 
 def _first(names: Sequence[str], contents: set[str]) -> str:
     return next((name for name in names if name in contents), "")
 
 
-def _add_seams(tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, TemplateSeam]) -> None:
+def _add_seams(
+    tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, TemplateSeam], known: dict[object, Splice]
+) -> None:
     noted = {slot: note for note in reversed(rendering.notes) for slot in note.slots}
     parts = rendering.parts
     missing = [name for name in rendering.shape.slots if name not in {p.name for p in parts if isinstance(p, Slot)}]
@@ -205,7 +227,8 @@ def _add_seams(tokenizer: Tokenizer, rendering: Rendering, seams: dict[object, T
             if others:
                 _add(seams, key, _undecided(rendering, part.name, side, others[0]))
                 continue
-            _add(seams, key, _decided(tokenizer, rendering, part.name, side, before, after))
+            answer = _answer(tokenizer, before, after, known)
+            _add(seams, key, TemplateSeam(rendering.shape.name, part.name, side, *answer))
 
 
 def _slots(rows: Sequence[Sequence[Part]]) -> list[Slot]:
@@ -229,15 +252,13 @@ def _undecided(rendering: Rendering, slot: str, side: str, note: Note) -> Templa
     return TemplateSeam(rendering.shape.name, slot, side, "undecided", None, note.what, note.line)
 
 
-def _decided(
-    tokenizer: Tokenizer, rendering: Rendering, slot: str, side: str, before: Sequence[Part], after: Sequence[Part]
-) -> TemplateSeam:
+def _answer(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part], known: dict[object, Splice]) -> Answer:
+    """Return the answer about a seam, two texts for which it splits, and why it is undecided."""
     try:
-        found = seam_of(tokenizer, before, after, quick=True)
+        found = seam_of(tokenizer, before, after, quick=True, known=known)
     except (UnsupportedFeatureError, LimitExceededError) as error:
-        return TemplateSeam(rendering.shape.name, slot, side, "undecided", None, error.what)
-    answer = "safe" if found else "splits"
-    return TemplateSeam(rendering.shape.name, slot, side, answer, found.witness)
+        return "undecided", None, error.what
+    return "safe" if found else "splits", found.witness, ""
 
 
 def _attack(

@@ -6,10 +6,10 @@ import functools
 import json
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tokdfa.templates.marked import Marked, is_marked, mark, note, notes
+from tokdfa.templates.marked import FIRST, Marked, is_marked, mark, note, notes
 
 __all__: list[str] = []
 
@@ -21,6 +21,15 @@ _FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d
 # What these ask about a content is the same for every text.
 _KINDS = ("iterable", "sequence", "mapping", "string", "number", "integer", "float", "boolean", "callable")
 _SAME = (*_KINDS, "defined", "undefined", "none", "true", "false")
+# Contents that templates are known to treat in some way of their own.
+_TEXTS = (
+    *("", " ", "\n", " a", "a ", "\n\na\n\n", "a\nb", "A", "0", "None", '{"a": 1}', "a" * 100),
+    *("<think>\na\n</think>\n\nb", "<think>a</think>b", "a</think>b", "<think>a", "<think>\n\n</think>\n\nb"),
+    *("<tool_call>\na\n</tool_call>", "<tool_response>\na\n</tool_response>", "/no_think", "[INST] a [/INST]"),
+)
+_WHITE = "\u2003\u2002\u2004\u2005\u3000\u1680\x1f\x1e\x1d\x1c\x85\u2028\u2029\u00a0 "
+_MOST_CONSTANTS = 24
+_LONGEST_CONSTANT = 40
 
 
 def main() -> None:
@@ -36,7 +45,11 @@ def main() -> None:
         template = environment.from_string(asked["template"])
         # Python opens files while it compiles a template; the template itself needs none.
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-        answer = _rendered(template, asked)
+        answer: dict[str, Any]
+        if "pairs" in asked:
+            answer = {"unkept": [*_unkept(template, _constants(environment, asked["template"]), asked)]}
+        else:
+            answer = _rendered(template, asked)
     except jinja2.TemplateSyntaxError as error:
         answer = {"error": error.message, "line": error.lineno}
     except MemoryError:
@@ -51,29 +64,79 @@ class _RefusedError(Exception):
 
 
 def _rendered(template: Any, asked: dict[str, Any]) -> dict[str, Any]:
-    import jinja2
-
     template.root_render_func.__globals__["_tokdfa_template"] = template
     found = []
     for shape in asked["shapes"]:
         notes.clear()
-        row: dict[str, Any] = {"text": None, "error": None, "refused": None}
-        try:
-            row["text"] = str.__str__(template.render(**_marked(shape)))
-        except _RefusedError as error:
-            row["refused"] = str(error)
-        except (
-            jinja2.TemplateError,
-            TypeError,
-            ValueError,
-            KeyError,
-            AttributeError,
-            IndexError,
-            OverflowError,
-        ) as error:
-            row["error"] = f"{type(error).__name__}: {error}"
-        found.append({**row, "notes": [*notes]})
+        found.append({**_row(template, shape), "notes": [*notes]})
     return {"renderings": found}
+
+
+def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the text that a template makes of a conversation, or why there is none."""
+    import jinja2
+
+    row: dict[str, Any] = {"text": None, "error": None, "refused": None}
+    try:
+        row["text"] = str.__str__(template.render(**_marked(variables)))
+    except _RefusedError as error:
+        row["refused"] = str(error)
+    except (
+        jinja2.TemplateError,
+        TypeError,
+        ValueError,
+        KeyError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+    ) as error:
+        row["error"] = f"{type(error).__name__}: {error}"
+    return row
+
+
+def _constants(environment: Any, source: str) -> list[str]:
+    """Return the texts that a template mentions."""
+    import jinja2.nodes
+
+    found = (node.value for node in environment.parse(source).find_all(jinja2.nodes.Const))
+    texts = dict.fromkeys(value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT)
+    return [*texts][:_MOST_CONSTANTS]
+
+
+def _unkept(template: Any, constants: list[str], asked: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+    """Yield, for each pair of conversations, contents for which the first rendering is not a prefix of the second."""
+    texts = [*_TEXTS, *(text for constant in constants for text in (constant, f"a{constant}b"))]
+    white = next((symbol for symbol in _WHITE if symbol not in asked["template"]), " ")
+    for pair in asked["pairs"]:
+        found = None
+        for contents in _contents(pair["roles"], texts, white):
+            before, after = (_row(template, _filled(pair[name], contents))["text"] for name in ("short", "long"))
+            if before is not None and after is not None and not after.startswith(before):
+                found = {"contents": contents, "before": before, "after": after}
+                break
+        yield found
+
+
+def _contents(roles: list[str], texts: list[str], white: str) -> Iterator[list[str]]:
+    """Yield contents for slots: different ones, then each text for all slots, and for the slots of each role alone."""
+    letters = [chr(ord("a") + slot) for slot in range(len(roles))]
+    yield letters
+    yield [f" {letter} " for letter in letters]
+    # No template writes these, so that whatever it does to them is seen.
+    yield [f"{white}{chr(0xE000 + slot)}{white}" for slot in range(len(roles))]
+    for text in texts:
+        yield [text] * len(roles)
+        for role in dict.fromkeys(roles):
+            yield [text if own == role else letter for own, letter in zip(roles, letters, strict=True)]
+
+
+def _filled(value: Any, contents: list[str]) -> Any:
+    """Return variables with contents in their slots."""
+    if isinstance(value, dict):
+        return {name: _filled(member, contents) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_filled(member, contents) for member in value]
+    return contents[(ord(value) - FIRST) // 4] if is_marked(value) else value
 
 
 def _marked(value: Any) -> Any:

@@ -16,7 +16,7 @@ from tokdfa.splices.parts import Part, Slot, checked_parts
 from tokdfa.templates.marked import FIRST, is_marked
 from tokdfa.templates.shapes import Shape
 
-__all__ = ["Note", "Rendering", "rendered"]
+__all__ = ["Note", "Rendering", "Unkept", "rendered", "unkept"]
 
 MAX_BYTES = 1 << 30
 _MOST_OUTPUT = 1 << 22
@@ -58,6 +58,22 @@ class Rendering(NamedTuple):
     refused: str
 
 
+class Unkept(NamedTuple):
+    """Contents for which the rendering of a conversation is not a prefix of the rendering of a longer one.
+
+    Parameters
+    ----------
+    contents : tuple of str
+        The contents of the longer conversation.
+    before, after : str
+        What is rendered of the shorter one, and of the longer one.
+    """
+
+    contents: tuple[str, ...]
+    before: str
+    after: str
+
+
 def rendered(
     template: str, shapes: Sequence[Shape], variables: Mapping[str, str], max_seconds: int = 10
 ) -> list[Rendering]:
@@ -76,12 +92,35 @@ def rendered(
         raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
     if is_marked(template):
         raise UnsupportedFeatureError("a template with private characters", value="U+F0000")
-    asked = {
-        "template": template,
-        "shapes": [shape.variables(dict(variables)) for shape in shapes],
-        "seconds": max_seconds,
-        "bytes": MAX_BYTES,
-    }
+    asked = {"shapes": [shape.variables(dict(variables)) for shape in shapes]}
+    rows = _asked(template, asked, max_seconds)["renderings"]
+    return [_rendering(shape, row) for shape, row in zip(shapes, rows, strict=True)]
+
+
+def unkept(
+    template: str, pairs: Sequence[tuple[Shape, Shape]], variables: Mapping[str, str], max_seconds: int = 10
+) -> list[Unkept | None]:
+    """Return, for pairs of a conversation and a longer one, contents for which the rendering of the first is not kept.
+
+    Texts of many kinds are tried, and those that the template mentions; None says only that none of them is found.
+    Raises as :func:`rendered` does.
+    """
+    given = dict(variables)
+    rows = [
+        {
+            "short": short.variables(given),
+            "long": long.variables(given),
+            "roles": [name.split()[0] for name in long.slots],
+        }
+        for short, long in pairs
+    ]
+    found = _asked(template, {"pairs": rows}, max_seconds)["unkept"]
+    return [None if row is None else Unkept(tuple(row["contents"]), row["before"], row["after"]) for row in found]
+
+
+def _asked(template: str, asked: dict[str, Any], max_seconds: int) -> dict[str, Any]:
+    """Return the answer of a child process."""
+    asked = {"template": template, "seconds": max_seconds, "bytes": MAX_BYTES, **asked}
     root = str(Path(tokdfa.__file__).parent.parent)
     program = f"import sys; sys.path.insert(0, {root!r}); from tokdfa.templates.child import main; main()"
     try:
@@ -99,13 +138,13 @@ def rendered(
     if done.returncode or len(done.stdout) > _MOST_OUTPUT:
         what = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200] or "too long"
         raise LimitExceededError("the template cannot be rendered within the limits", value=what)
-    answer = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout)
     if "error" in answer:
         where = "" if answer["line"] is None else f"line {answer['line']}"
         looks_like_json = template.lstrip().startswith("{") and not template.lstrip().startswith(("{{", "{%", "{#"))
         hint = "it looks like JSON: the template is the text in its chat_template" if looks_like_json else None
         raise FileFormatError("the template cannot be read", value=answer["error"], where=where, hint=hint)
-    return [_rendering(shape, row) for shape, row in zip(shapes, answer["renderings"], strict=True)]
+    return answer
 
 
 def _rendering(shape: Shape, row: dict[str, Any]) -> Rendering:
