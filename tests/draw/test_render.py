@@ -12,6 +12,7 @@ import pytest
 
 from tokdfa import Dictionary, token_dfa
 from tokdfa.draw.automaton import dfa_graph
+from tokdfa.draw.display import bundle
 from tokdfa.draw.film import Film
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.render import can_render, render, to_svg
@@ -152,7 +153,6 @@ def test_a_film_whose_layout_is_refused_says_so_in_a_notebook(monkeypatch: pytes
     assert "more than the limit of 1 (" in shown["text/plain"]
 
 
-def test_a_notebook_shows_why_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tokdfa.draw.display._MAX_SECONDS", 0.3)
-    assert "none: Graphviz takes more than 0.3 s" in _spanning(150)._repr_mimebundle_()["text/html"]
+def test_a_notebook_shows_why_there_is_no_picture() -> None:
+    assert "none: Graphviz takes more than 0.3 s" in bundle(_spanning(150), max_seconds=0.3)["text/html"]
     assert ">500</td>" in _spanning(250)._repr_mimebundle_()["text/html"]

@@ -214,4 +214,4 @@ def test_answers_about_many_random_templates_hold_by_jinja2() -> None:
     reached: Counter[str] = Counter()
     for seed in seeds(200):
         reached += judged(seed)
-    assert min(reached[answer] for answer in ("kept", "changes", "undecided")) > 20
+    assert min(reached[answer] for answer in ("kept", "changes", "undecided")) > 5

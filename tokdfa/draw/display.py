@@ -50,16 +50,16 @@ _MAX_SECONDS = 20.0
 _MAX_ROWS = 10
 
 
-def bundle(value: object) -> dict[str, str]:
+def bundle(value: object, *, max_seconds: float = _MAX_SECONDS) -> dict[str, str]:
     """Return the representations of a value in notebooks, by MIME type: its ``repr``, and a picture or a table.
 
-    Without Graphviz the picture is shown as DOT text.
+    Without Graphviz the picture is shown as DOT text, and there is none if its layout takes more than `max_seconds`.
     """
     shown = {"text/plain": repr(value)}
     content = _content(value)
     if isinstance(content, Graph):
         try:
-            svg = to_svg(content, max_seconds=_MAX_SECONDS) if can_render() else None
+            svg = to_svg(content, max_seconds=max_seconds) if can_render() else None
         except LimitExceededError as error:
             content = {"picture": f"none: {error}"}
         else:

@@ -20,7 +20,6 @@ from tokdfa.errors import LimitExceededError, TokdfaError
 
 __all__ = ["can_render", "render", "to_svg"]
 
-
 # The same for everyone, whatever the defaults of their Graphviz.
 _SETTINGS = {"G": {}, "N": {"fontname": "Helvetica"}, "E": {"fontname": "Helvetica"}}
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
