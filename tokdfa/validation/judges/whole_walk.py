@@ -84,7 +84,8 @@ class WholeWalk:
         if cut <= 0:
             return WHOLE
         first = begin + cut
-        blocks = (ids[at : min(at + CHUNK, first)] for at in range(0, first, CHUNK))
+        # Before 2.2, numpy takes nothing at uint64 indices.
+        blocks = (ids[at : min(at + CHUNK, first)].astype(np.int64, copy=False) for at in range(0, first, CHUNK))
         return Rest(first, sum(int(self._lengths.take(block, mode="clip").sum()) for block in blocks))
 
     def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, int | None]:
