@@ -94,8 +94,12 @@ class Items:
         return bad
 
     def _encoded_otherwise(self) -> BoolArray:
-        """Return, for each item that is encoded differently, the first token that differs."""
-        pieces = np.flatnonzero(self._special == NOT_SPECIAL)
+        """Return, for each piece that is encoded differently, the first token that differs.
+
+        A piece that begins within a token needs no look: the token before it is not aligned, so their group is wrong.
+        """
+        begins = np.append(True, self._aligned[:-1])
+        pieces = np.flatnonzero((self._special == NOT_SPECIAL) & begins)
         encoded = self._model.tokenizer.encode_pieces([self._word(item) for item in pieces.tolist()])
         bad: BoolArray = np.zeros(len(self._ids), dtype=np.bool_)
         starts = np.searchsorted(self._starts, self._item_starts[pieces]).tolist()
@@ -104,7 +108,7 @@ class Items:
         for index, (start, stop) in enumerate(zip(starts, stops, strict=True)):
             expected = encoded.ids[bounds[index] : bounds[index + 1]]
             if not np.array_equal(self._ids[start:stop], expected):
-                bad[min(start + common_prefix(self._ids[start:stop], expected), len(bad) - 1)] = True
+                bad[min(start + common_prefix(self._ids[start:stop], expected), stop - 1)] = True
         return bad
 
     def _word(self, item: int) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import random
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from support.byte_tokenizers import tokenizer_of
+from support.tokenizer_files import tokenizer_json
 
+import tokdfa
 from tokdfa import Dictionary
 from tokdfa.encoding.merges import Merges
 from tokdfa.encoding.special import Special
@@ -165,3 +170,47 @@ def test_of_two_equal_pieces_the_wrong_one_is_told(tuning: Tuning) -> None:
             assert verdict.index == next(i for i in range(len(ids)) if ids[: i + 1] != expected[: i + 1])
             assert "encoded differently" in verdict.reason
     assert wrong > 200
+
+
+@pytest.mark.parametrize("ignores_merges", [False, True])
+def test_each_violation_of_an_improper_dictionary_differs_from_what_belongs_there(
+    tmp_path: Path, ignores_merges: bool
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    # ab≀c comes before a≀b, so the rules are improper; (x goes past the end of a piece.
+    rules = [(b"ab", b"c"), (b"a", b"b"), (b"!", b"("), (b"(", b"x"), (b" ", b"x")]
+    fields = tokenizer_json(rules)
+    fields["model"]["ignore_merges"] = ignores_merges
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
+    tokenizer = tokdfa.load(tmp_path / "tokenizer.json")
+    assert not tokenizer.dictionary.properness()
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(fields))
+    words = [int(tokenizer.encode(symbol)[0]) for symbol in "!(x abc"] + [*range(256, 256 + len(rules))]
+    drawn = random.Random(ignores_merges)
+    beyond, wrong = 0, []
+    for _ in range(200):
+        ids = drawn.choices(words, k=drawn.randrange(1, 8))
+        canonical = theirs.encode(tokenizer.decode(ids), add_special_tokens=False).ids
+        validator = tokdfa.Validator(
+            tokenizer, tuning=drawn.choice([Tuning(), Tuning(close_window=4, patience=4, window=8)])
+        )
+        found = [violation for id in ids for violation in validator.feed([id])]
+        found += validator.finish()
+        repaired, at = [], 0
+        for violation in found:
+            assert violation.ids != violation.canonical_ids, ids
+            assert violation.index < len(ids), ids
+            repaired += [*ids[at : violation.start], *(violation.canonical_ids or ())]
+            at = violation.start + len(violation.ids)
+        assert repaired + ids[at:] == canonical, ids
+        assert [*validate(tokenizer, ids, all=True).violations] == found, ids
+        beyond += any(violation.kind == "border" for violation in found)
+        wrong.append((ids, len(found)))
+    assert beyond > 30
+    # Each of them is a document of a file, and a part of a report.
+    (tmp_path / "ids.jsonl").write_text("".join(f"{ids}\n" for ids, _ in wrong))
+    report = tokdfa.check_shard(tokenizer, tmp_path / "ids.jsonl")
+    assert (report.violations, report.wrong_documents) == (sum(n for _, n in wrong), sum(n > 0 for _, n in wrong))
+    starts = np.cumsum([0, *(len(ids) for ids, _ in wrong[:-1])])
+    stream = [id for ids, _ in wrong for id in ids]
+    assert tokdfa.validation_report(tokenizer, stream, documents=starts).n_violations == report.violations
