@@ -49,7 +49,7 @@ ELSEWHERE = {
         *(
             f"#/$defs/kind/properties/kind = '{kind}'"
             for kind in ViolationKind
-            if kind not in ("pair", "border", "not-utf8")
+            if kind not in ("pair", "border", "not-utf8", "id-out-of-range")
         ),
         *(
             f"#/$defs/mistake/properties/kind = '{kind}'"
@@ -93,8 +93,8 @@ def test_the_commands_with_json_are_those_with_a_schema() -> None:
 def test_the_kinds_of_violations_are_those_of_the_schema() -> None:
     kinds = schemas.schema("validate")["$defs"]["violation"]["properties"]["kind"]["enum"]
     assert kinds == [kind.value for kind in ViolationKind]
-    # Rollouts are whole texts.
-    whole = [kind for kind in kinds if kind != ViolationKind.IN_NO_TEXT.value]
+    # Rollouts are whole texts of known ids.
+    whole = [kind for kind in kinds if kind not in ("in-no-text", "id-out-of-range")]
     assert schemas.schema("rollouts")["$defs"]["kind"]["enum"] == whole
 
 

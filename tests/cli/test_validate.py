@@ -108,18 +108,14 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("name", "data", "options", "message"),
     [
-        ("ids.txt", b"83 -1", [], "token 1: negative id: -1"),
-        ("ids.txt", b"83 70000", [], "token 1: id out of range: 70000"),
         ("ids.txt", b"83 1.5", [], "ids must be integers, not floats: '1.5'"),
         ("ids.txt", b"", [], "no ids"),
         ("ids.txt", b"\n", [], "no ids"),
         ("ids.json", b"", [], "no ids"),
         ("ids.json", b"[83, ", [], "the array is not closed"),
-        ("ids.json", b"[83, -1]", [], "token 1: negative id: -1"),
         ("ids.json", b"[1e2]", [], "not floats"),
         ("ids.bin", b"", ["--dtype", "uint16"], "no ids: the file is empty"),
         ("ids.bin", b"abc", ["--dtype", "uint16"], "ends in the middle of a uint16"),
-        ("ids.bin", b"abcd", ["--dtype", "uint32"], "token 0: id out of range"),
         ("ids.bin", b"abcd", ["--dtype", "float32"], "not an integer type"),
         ("ids.bin", b"abcd", [], "give --dtype"),
         ("ids.npy", b"", [], "no ids: the file is empty"),
@@ -143,6 +139,50 @@ def test_bad_ids(
     assert len(captured.err.splitlines()) == 1
     assert captured.err.startswith("tokdfa: error: ")
     assert message in captured.err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options", "index", "id"),
+    [
+        ("ids.txt", b"83 -1 83", [], 1, -1),
+        ("ids.json", b"[83, 257, 70000]", [], 2, 70000),
+        ("ids.jsonl", b"[83]\n[83, 70000]\n", [], 2, 70000),
+        ("ids.bin", b"abcd", ["--dtype", "uint32"], 0, 0x64636261),
+        ("ids.bin", b"\xff" * 8, ["--dtype", "uint64"], 0, 2**64 - 1),
+    ],
+)
+def test_ids_out_of_range_are_violations_alone_and_in_folders(
+    tok: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    data: bytes,
+    options: list[str],
+    index: int,
+    id: int,
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / name).write_bytes(data)
+    assert run(tok, folder / name, *options, "--json") == 1
+    (found,) = json.loads(capsys.readouterr().out)["violations"]
+    assert (found["index"], found["start"], found["ids"], found["canonical_ids"]) == (index, index, [id], None)
+    assert (found["kind"], found["reason"]) == ("id-out-of-range", f"the tokenizer has no id {id}")
+    assert run(tok, folder / name, *options, "--html", tmp_path / "report.html") == 1
+    assert f"token {index}, byte " in capsys.readouterr().out
+    # Files of a folder that may be anything are not read.
+    whole = folder / name if name.endswith((".txt", ".json")) else folder
+    for given in ([whole, "--threads", "1"], [folder / name, "--report", tmp_path / "report.json"]):
+        assert run(tok, *given, *options, "--json") == 1
+        report = json.loads(capsys.readouterr().out)["report"]
+        assert (report["out_of_range"], report["wrong_documents"], len(report["broken"])) == (1, 1, 0)
+        assert report["worst"][0]["violations"] == 1
+        (found,) = report["first"]
+        assert (found["file"], found["kind"], found["ids"]) == (str(folder / name), "id-out-of-range", [id])
+        if name == "ids.jsonl":
+            assert (found["unit"], found["number"], found["token"]) == ("line", 2, 1)
+    assert run(tok, folder / name, "--threads", "1", *options) == 1
+    assert "1 violation (id-out-of-range 1), 1 wrong document\n" in capsys.readouterr().out
 
 
 def test_bad_arrays(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,10 +258,10 @@ def test_a_page_that_cannot_be_written(
 
 def test_trouble_leaves_the_old_page(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "report.html").write_text("old")
-    (tmp_path / "ids.txt").write_text("83 257 256 257 70000")
+    (tmp_path / "ids.txt").write_text("83 257 256 257 1.5")
     before = sorted(tmp_path.iterdir())
     assert run(tok, tmp_path / "ids.txt", "--html", tmp_path / "report.html") == 2
-    assert "out of range" in capsys.readouterr().err
+    assert "not floats" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "report.html").read_text() == "old"
 

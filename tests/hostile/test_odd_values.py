@@ -49,12 +49,14 @@ IDS: list[tuple[Any, str]] = [
     ([1, 10**30], f"token 1: ids must be integers of at most 64 bits: {10**30}"),
     (np.array([1, 2], object), "integers: 'object'"),
     (np.array([1], "m8[s]"), "integers: 'timedelta64"),
+    (np.ma.array([1, 2], mask=[0, 1]), "token 1: an id is masked"),
+    (np.ma.array(np.int32([1, 2]), mask=[1, 0]), "token 0: an id is masked"),
+]
+UNKNOWN: list[tuple[Any, str]] = [
     ([2**63], f"token 0: id out of range: {2**63}"),
     ([3, -1], "token 1: negative id: -1"),
     (np.array([3, -1], np.int8), "token 1: negative id: -1"),
     ([3, 99999], "token 1: id out of range: 99999"),
-    (np.ma.array([1, 2], mask=[0, 1]), "token 1: an id is masked"),
-    (np.ma.array(np.int32([1, 2]), mask=[1, 0]), "token 0: an id is masked"),
 ]
 
 
@@ -130,6 +132,22 @@ def test_ids(tokenizer: Any, ids: Any, message: str) -> None:
     for call in calls.values():
         with pytest.raises(TokenStreamError, match=message):
             call()
+
+
+@pytest.mark.parametrize(("ids", "message"), UNKNOWN, ids=shown)
+def test_ids_that_the_tokenizer_lacks_are_violations_and_have_no_text(tokenizer: Any, ids: Any, message: str) -> None:
+    index = len(ids) - 1
+    verdicts = [
+        tokenizer.validate(ids),
+        tokenizer.validate(iter([ids])),
+        tokdfa.validation_report(tokenizer, ids).verdict,
+    ]
+    found = [verdict.violations[-1] for verdict in verdicts] + Validator(tokenizer).feed(ids)[-1:]
+    for violation in found:
+        assert (violation.kind, violation.index, violation.ids) == ("id-out-of-range", index, (int(ids[-1]),))
+    for call in (tokenizer.decode, tokenizer.decode_bytes, lambda ids: tokenizer.search("the", ids)):
+        with pytest.raises(TokenStreamError, match=message):
+            call(ids)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ REACHED = {
     ],
     "validate": [
         *("canonical", "spoiled", "not UTF-8", "more than a chunk", "in chunks", "all violations", "documents"),
+        "all violations, improper",
         *("a document that is spoiled", "an unused id", "violation: pair", "violation: border", "violation: not-utf8"),
     ],
     "search": [

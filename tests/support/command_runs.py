@@ -324,6 +324,7 @@ def of_validate(files: Files) -> Iterator[Run]:
     yield crossing, ids(b"b", 256)
     yield crossing, ids(b"b", 256), "--window"
     yield tok, ids(b"\xff")
+    yield tok, files.ids(9999)
     yield tok, ids(b"<|end|>")
     yield from corpora(files)
     rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]

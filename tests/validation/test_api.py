@@ -277,17 +277,34 @@ def test_no_ids_are_canonical(tuning: Tuning) -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_what_is_not_ids_is_refused_wherever_it_stands(tuning: Tuning, pattern: str | None) -> None:
+def test_ids_that_no_token_has_are_violations_wherever_they_stand(tuning: Tuning, pattern: str | None) -> None:
     ids = np.arange(300, dtype=np.int32)
     ids[ids >= 256] += 7
     tokenizer = tokenizer_of([(b"a", b"b")], pattern, ids=ids[:257])
-    for stream in ([97, 98, 97, -1], [97, 98, 97, 999], [97, 98, 97, 258]):
-        for every in (False, True):
-            for chunks in (stream, iter([np.array([id]) for id in stream])):
-                with pytest.raises(
-                    TokenStreamError, match=r"^token 3: (negative id|id out of range|no token has this id)"
-                ):
-                    validate(tokenizer, chunks, all=every, tuning=tuning)
+    # a and b merge; what stands on both sides of a missing id is judged by itself.
+    for missing in (-1, 999, 258, 2**40):
+        for stream in ([97, missing], [97, 98, 97, missing, 98, 97, 98, 97, missing]):
+            parts = [[]]
+            for id in stream:
+                if id == missing:
+                    parts.append([])
+                else:
+                    parts[-1].append(id)
+            wanted, at = [], 0
+            for part in parts:
+                wanted += [at + violation.index for violation in validate(tokenizer, part, all=True).violations]
+                wanted += [at + len(part)] * (at + len(part) < len(stream))
+                at += len(part) + 1
+            sizes = [[stream], [[id] for id in stream], [stream[:5], stream[5:]]]
+            for chunks in ([np.array(chunk) for chunk in chunks] for chunks in sizes):
+                verdict = validate(tokenizer, iter(chunks), all=True, tuning=tuning)
+                assert [violation.index for violation in verdict.violations] == wanted
+                assert validate(tokenizer, iter(chunks), tuning=tuning).violations == verdict.violations[:1]
+                assert verdict.tokens == len(stream)
+                for violation in verdict.violations:
+                    assert (violation.kind == "id-out-of-range") == (stream[violation.index] == missing)
+                    known = [id for id in stream[: violation.index] if id != missing]
+                    assert violation.byte_offset == len(tokenizer.decode_bytes(known))
     with pytest.raises(TokenStreamError, match="ids must be integers"):
         validate(tokenizer, [0.5], tuning=tuning)
 

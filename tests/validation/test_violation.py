@@ -47,6 +47,7 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
     (K.IN_NO_TEXT, {"token": 1}, "no text has 'a' (1), whatever surrounds it"),
     (K.IN_NO_TEXT, {"token": 1, "pair": (3, 1)}, """no text has 'a' (1) after "it's" (3), whatever surrounds them"""),
     (K.IN_NO_TEXT, {}, "no text ends like this"),
+    (K.ID_OUT_OF_RANGE, {"token": -1}, "the tokenizer has no id -1"),
     (K.NOT_ENCODABLE, {"error": "no token"}, "their text cannot be encoded: no token"),
     (K.ENCODED_OTHERWISE, {"token": 1, "text": "ab"}, "the piece 'ab' is encoded differently"),
     (K.ENCODED_OTHERWISE, {}, r"""the text is encoded as "it's" (3), not as 'a' (1) 'b\xff' (2)"""),

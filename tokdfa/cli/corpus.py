@@ -68,6 +68,8 @@ def validate_corpus(
 
 
 def _print(report: Report) -> None:
+    from tokdfa.validation.kind import ViolationKind
+
     for found in report.first:
         place = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"
         canonical = "" if found.canonical_ids is None else f", canonical {' '.join(map(str, found.canonical_ids))}"
@@ -78,7 +80,8 @@ def _print(report: Report) -> None:
     if not report.violations:
         say(f"{'canonical' if report else 'nothing else is wrong'}: {read}")
         return
-    kinds = {**report.kinds, **({"id-out-of-range": report.out_of_range} if report.out_of_range else {})}
+    unknown = {ViolationKind.ID_OUT_OF_RANGE.value: report.out_of_range} if report.out_of_range else {}
+    kinds = {**report.kinds, **unknown}
     rows = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
     wrong = counted(report.wrong_documents, "wrong document")
     say(f"not canonical: {counted(report.violations, 'violation')} ({rows}), {wrong}")

@@ -80,10 +80,10 @@ def _count(tokenizer: AnyTokenizer, stretch: Stretch, between: IntegerArray, cou
     decoder = tokenizer.decoder
     means = decoder.mean_something(ids)
     is_separator = np.isin(ids, between) if len(between) else np.zeros(len(ids), dtype=np.bool_)
-    known = np.where(means, ids, decoder.placeholder_id).astype(np.int64)
-    cuts = np.flatnonzero(~means | is_separator)
+    known, missing = decoder.check_known(ids)
+    cuts = np.union1d(missing, np.flatnonzero(is_separator))
     validator = Validator(tokenizer, documents=())
-    found = [*validator.feed(known, stretch.starts, cuts if len(cuts) else None), *validator.finish()]
+    found = [*validator.iter_checked(known, stretch.starts, cuts), *validator.finish()]
     counts.ids += stretch.end - stretch.begin
     inner = slice(stretch.begin, stretch.end)
     counts.missing.update(ids[inner][~means[inner] & ~is_separator[inner]].tolist())

@@ -131,8 +131,8 @@ class CanonicalFilter(BaseFilter):  # type: ignore[misc]
 
     Notes
     -----
-    Read in datatrove 0.10.1. The reason for which a document is dropped is the kind of its first violation, or
-    ``id-out-of-range``. A document without ids stops the task.
+    Read in datatrove 0.10.1. The reason for which a document is dropped is the kind of its first violation. A document
+    without ids stops the task.
 
     Examples
     --------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tokdfa.errors import TokenStreamError
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -54,7 +53,7 @@ def built_once(fingerprint: str, make: Callable[[], AnyTokenizer]) -> AnyTokeniz
 
 
 def why_not_canonical(tokenizer: AnyTokenizer, ids: Any) -> str | None:
-    """Return the kind of the first violation in a document, or ``id-out-of-range``; None if it is canonical.
+    """Return the kind of the first violation in a document; None if it is canonical.
 
     Examples
     --------
@@ -63,8 +62,5 @@ def why_not_canonical(tokenizer: AnyTokenizer, ids: Any) -> str | None:
     >>> why_not_canonical(tokenizer, [64, 2513]), why_not_canonical(tokenizer, [261, 1193])
     (None, 'pair')
     """
-    try:
-        verdict = tokenizer.validate(ids)
-    except TokenStreamError:
-        return "id-out-of-range"
+    verdict = tokenizer.validate(ids)
     return None if verdict else str(verdict.violations[0].kind.value)

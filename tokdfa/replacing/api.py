@@ -271,7 +271,7 @@ class _Run:
 
     def _validate(self, ids: IntegerArray) -> None:
         if self._validator is not None:
-            for violation in self._validator.feed(ids):
+            for violation in self._validator.iter_feed(ids):
                 raise _not_canonical(violation)
 
     def _read(self, ids: IntegerArray, *, is_all: bool) -> None:
@@ -294,7 +294,7 @@ class _Run:
     def finish(self) -> Replacement:
         """End the stream, and return the rest of it."""
         if self._validator is not None:
-            for violation in self._validator.finish():
+            for violation in self._validator.iter_finish():
                 raise _not_canonical(violation)
         self._end_text()
         for start in () if self._starts is None else self._starts[self._starts >= self._n_read].tolist():

@@ -114,12 +114,12 @@ class Collection:
                 # The copy releases the array from which the chunk was cut.
                 chunk = array[begin : begin + CHUNK].copy()
                 self._recent.append(chunk)
-                for violation in self._validator.feed(chunk):
+                for violation in self._validator.iter_feed(chunk):
                     self._add(violation)
                     yield violation
                 self._close(final=False)
                 self._recent.keep(self._validator.n_kept + CONTEXT)
-        for violation in self._validator.finish():
+        for violation in self._validator.iter_finish():
             self._add(violation)
             yield violation
         self._close(final=True)

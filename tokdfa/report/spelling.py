@@ -36,7 +36,9 @@ class Spelling:
         self._known: dict[int, tuple[str, str]] = {}
 
     def length(self, id: int) -> int:
-        """Return the number of bytes of an id."""
+        """Return the number of bytes of an id; 0 if no token has it."""
+        if not self._tokenizer.decoder.is_id(id):
+            return 0
         return int(self._offsets[id + 1] - self._offsets[id])
 
     def word(self, id: int) -> bytes:
@@ -59,8 +61,8 @@ class Spelling:
 
     def _label(self, id: int) -> tuple[str, str]:
         """Return the label of an id and its class: special, bytes, combining or none of these."""
-        if not 0 <= id < self._tokenizer.n_ids:
-            return "no token", SPECIAL  # The id separates documents.
+        if not self._tokenizer.decoder.is_id(id):
+            return "no token", SPECIAL  # The id separates documents, or is out of range.
         word = self._tokenizer.name_of(id)
         try:
             text = word.decode("utf-8")

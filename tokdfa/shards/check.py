@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
-from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.errors import TokdfaError
 from tokdfa.shards.cuts import AFTER, bounds_of
 from tokdfa.shards.report import FIRST, WORST, Broken, Finding, Report, WrongDocument, first_of, worst_of
 from tokdfa.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_of
@@ -23,12 +23,9 @@ from tokdfa.stores.opening import open_store
 from tokdfa.stores.store import Chunk, Place, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import Validator
-from tokdfa.validation.violation import Violation
+from tokdfa.validation.violation import Violation, out_of_range
 
-__all__ = ["OUT_OF_RANGE", "Options", "check_shard", "check_store"]
-
-OUT_OF_RANGE = "id-out-of-range"
-"""The kind of a finding that is an id which the tokenizer does not have."""
+__all__ = ["Options", "check_shard", "check_store"]
 
 _SHOWN = 16
 _NONE: Int64Array = np.empty(0, dtype=np.int64)
@@ -211,6 +208,7 @@ class _Part:
         self._dead: Counter[int] = Counter()
         self._out_of_range = self._unknown = self._fallback = 0
         self._first: list[Finding] = []
+        self._n_marked = 0
         self._worst: list[WrongDocument] = []
         self._wrong = 0
         # The document that has begun last: where, its number, its last id; and the wrong ones that may go on.
@@ -252,51 +250,37 @@ class _Part:
             starts = own + 1
             numbers = self._number + 1 + np.arange(len(own), dtype=np.int64)
         begun = _NONE if starts is None else starts
-        ids, bad = chunk.ids, _NONE
-        if self._flags is not None or self._separator is not None:
-            ids, bad = self._checked(ids)
-        try:
-            found = self._judged(ids, starts, bad, own)
-        except TokenStreamError:
-            # The validator checks ids before it judges any, and most chunks need no other check.
-            ids, bad = self._checked(ids)
-            found = self._judged(ids, starts, bad, own)
+        ids, bad = self._decoder.check_known(chunk.ids)
+        separators = np.union1d(bad, own) if len(bad) or len(own) else None
+        found = [*self._validator.iter_checked(ids, starts, separators)]
         bad = np.setdiff1d(bad, own, assume_unique=True)
         counted = ids if self._stop is None else ids[: max(self._stop - first, 0)]
-        self._count(counted, bad[bad < len(counted)], chunk, first, store)
+        bad = bad[bad < len(counted)]
+        self._count(counted, bad)
+        if len(bad):
+            self._mark(store, bad + first, chunk.ids[bad], begun + first, numbers)
         self._take(store, found, begun + first, numbers)
         self._bound(store, ids, begun, numbers, first)
 
-    def _judged(
-        self, ids: IntegerArray, starts: Int64Array | None, bad: Int64Array, own: Int64Array
-    ) -> list[Violation]:
-        """Return the violations that ids make certain; those in `bad` and `own` are in no document."""
-        separators = np.union1d(bad, own)
-        return [*self._validator.feed(ids, starts, separators if len(separators) else None)]
+    def _mark(
+        self, store: Store, indices: Int64Array, values: IntegerArray, starts: Int64Array, numbers: Int64Array
+    ) -> None:
+        """Count ids out of range; `starts` are where documents begin that began among the last ids."""
+        self._out_of_range += len(indices)
+        for index, value in zip(indices[: FIRST - self._n_marked].tolist(), values.tolist(), strict=False):
+            begun, number = self._document(index, starts, numbers)
+            where, found = self._place(store, number, index - begun, index), out_of_range(value, index, 0)
+            self._first.append(Finding(*where, found.kind.value, found.ids, None, None, found.reason))
+            self._n_marked += 1
+        # The first one of each document, and the number of them in it.
+        firsts = np.unique(np.searchsorted(starts, indices, side="right"), return_index=True)[1]
+        counts = np.diff(firsts, append=len(indices))
+        for index, count in zip(indices[firsts].tolist(), counts.tolist(), strict=True):
+            self._bad[self._document(index, starts, numbers)] += count
 
-    def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
-        """Return ids, and the places of those out of range, at which another one stands in."""
-        try:
-            return self._decoder.check(ids), _NONE
-        except TokenStreamError:
-            array = id_array(ids)
-        means = self._decoder.mean_something(array)
-        known = np.where(means, array, self._decoder.placeholder_id)
-        return self._decoder.check(known.astype(np.int64)), np.flatnonzero(~means)
-
-    def _count(self, ids: IntegerArray, bad: Int64Array, chunk: Chunk, first: int, store: Store) -> None:
+    def _count(self, ids: Int32Array, bad: Int64Array) -> None:
         """Count ids by what they are."""
         self._ids += len(ids)
-        self._out_of_range += len(bad)
-        if len(bad) and sum(each.kind == OUT_OF_RANGE for each in self._first) < FIRST:
-            starts = chunk.starts if self._has_documents and chunk.starts is not None else _NONE
-            numbers = chunk.numbers if chunk.numbers is not None else _NONE
-            for place in bad[:FIRST].tolist():
-                begun, number = self._document(place + first, starts + first, numbers)
-                where = self._place(store, number, place + first - begun, place + first)
-                value = int(chunk.ids[place])
-                reason = f"the tokenizer has no id {value}"
-                self._first.append(Finding(*where, OUT_OF_RANGE, (value,), None, None, reason))
         if self._flags is None:
             return
         flags = self._flags.take(ids)

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, checked_ids, running_sum
+from tokdfa.arrays import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    IntegerArray,
+    Uint8Array,
+    checked_ids,
+    id_array,
+    running_sum,
+)
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
@@ -139,6 +148,23 @@ class Decoder:
             out[:] = checked
             return out
         return checked
+
+    def check_known(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array]:
+        """Return ids as a new int32 array, and the indices of those out of range, where another id stands in.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension.
+        """
+        try:
+            return self.check(ids), np.empty(0, dtype=np.int64)
+        except TokenStreamError:
+            array = id_array(ids)
+        means = self.mean_something(array)
+        known = np.where(means, array, 0).astype(np.int64)
+        known[~means] = self.placeholder_id
+        return self.check(known), np.flatnonzero(~means)
 
     def mean_something(self, ids: IntegerArray) -> BoolArray:
         """Return for each of some integers whether it is an id in use."""

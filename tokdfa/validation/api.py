@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
-    from tokdfa.validation.judges.documents import DocumentsJudge, Judge
     from tokdfa.validation.judges.rest import Rest
     from tokdfa.validation.violation import Violation
 
@@ -73,12 +73,15 @@ def validate(
     Raises
     ------
     TokenStreamError
-        If they are not ids of the tokenizer; the error says which. If documents do not begin in order, or one begins
-        after the end.
+        If they are not integers. If documents do not begin in order, or one begins after the end.
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
+
+    Notes
+    -----
+    An id that the tokenizer does not have is a violation. The ids before and after it are judged separately.
 
     Examples
     --------
@@ -159,7 +162,7 @@ class Validator(Guided):
     Examples
     --------
     >>> validator = tokdfa.Validator(tokdfa.default_tokenizer())
-    >>> found = [*validator.feed([64, 261]), *validator.feed([1193]), *validator.finish()]
+    >>> found = validator.feed([64, 261]) + validator.feed([1193]) + validator.finish()
     >>> validator.tokens, [violation.index for violation in found]
     (3, [1])
     """
@@ -181,36 +184,34 @@ class Validator(Guided):
 
         self._decoder = tokenizer.decoder
         self._window = window
-        self._judge: Judge | DocumentsJudge
-        self._of_documents: DocumentsJudge | None = None
         self._separator: int | None = None
         self._starts: Int64Array = np.empty(0, dtype=np.int64)
         self.tokens = 0
         begin = judge_of(tokenizer, window=window, documents=documents is not None, literal=literal, tuning=tuning)
         walk = None if window or literal or documents is None or not tuning.walks else documents_walk(tokenizer)
+        self._judges = partial(DocumentsJudge, begin)
         if documents is None:
-            self._judge = begin(0, 0)
+            self._judge = self._judges()
         elif isinstance(documents, (int, np.integer, np.bool_)):
             self._separator = separator = checked_separator(documents)
             size = len(tokenizer.decode_bytes([separator])) if self._decoder.is_id(separator) else 0
-            self._judge = self._of_documents = DocumentsJudge(begin, separator_size=size, walk=walk)
+            self._judge = self._judges(separator_size=size, walk=walk)
         else:
             self._starts = document_starts(documents)
-            self._judge = self._of_documents = DocumentsJudge(begin, self._starts, walk=walk)
-        self._begin = begin
+            self._judge = self._judges(self._starts, walk=walk)
 
     def _skip_to(self, first: int, byte: int) -> None:
         """Begin with the id `first` of the stream, where its text is certainly cut, at an offset in bytes.
 
         Only for a stream that is one document, before anything of it is fed, if the ids before are canonical.
         """
-        self._judge = self._begin(first, byte)
+        self._judge = self._judges(first=first, byte=byte)
         self.tokens = first
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
-    ) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain.
+    ) -> list[Violation]:
+        """Take more ids, and return the violations that they make certain.
 
         Parameters
         ----------
@@ -225,32 +226,41 @@ class Validator(Guided):
         Raises
         ------
         TokenStreamError
-            If they are not ids of the tokenizer; the error says which.
+            If they are not integers.
         """
-        checked, own = self._checked(ids, separators)
-        self.tokens += len(checked)
-        if self._of_documents is not None:
-            yield from self._of_documents.feed(checked, own, starts)
-        else:
-            yield from self._judge.feed(checked)
+        return [*self.iter_feed(ids, starts, separators)]
 
-    def _checked(
-        self, ids: npt.ArrayLike, separators: Int64Array | None = None
-    ) -> tuple[Int32Array, Int64Array | None]:
-        """Return checked ids, and the positions of the separators among them; a separator need not be an id."""
-        if self._separator is None and separators is None:
-            return self._decoder.check(ids, self.tokens), None
-        array = id_array(ids)
+    def iter_feed(
+        self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
+        """Yield what :meth:`feed` returns; only as many ids are judged as the violations that are taken need.
+
+        After a violation that is not taken, the stream cannot be continued.
+        """
+        from tokdfa.validation.violation import out_of_range
+
+        first, array = self.tokens, id_array(ids)
         if self._separator is not None:
             separators = np.flatnonzero(array == self._separator)
-            means_something = self._decoder.is_id(self._separator)
-        else:
-            means_something = False
-        assert separators is not None
-        if len(separators) and not means_something:
-            array = array.copy()
-            array[separators] = self._decoder.placeholder_id
-        return self._decoder.check(array, self.tokens), separators
+        checked, unknown = self._decoder.check_known(array)
+        if separators is not None and len(unknown):
+            unknown = np.setdiff1d(unknown, separators, assume_unique=True)
+        self.tokens += len(checked)
+        at = 0
+        for index in unknown.tolist():
+            yield from self._judge.feed(checked[at:index], _within(separators, at, index), _within(starts, at, index))
+            byte = yield from self._judge.skip_one()
+            yield out_of_range(int(array[index]), first + index, byte)
+            at = index + 1
+        end = len(checked)
+        yield from self._judge.feed(checked[at:], _within(separators, at, end), _within(starts, at, end))
+
+    def iter_checked(
+        self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
+        """Yield what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
+        self.tokens += len(ids)
+        yield from self._judge.feed(ids, separators, starts)
 
     @property
     def n_kept(self) -> int:
@@ -258,8 +268,8 @@ class Validator(Guided):
         return self._judge.n_kept
 
     def skip(self, ids: npt.ArrayLike) -> None:
-        """Count and check more ids without judging them."""
-        self.tokens += len(self._checked(ids)[0])
+        """Count more ids without judging them."""
+        self.tokens += len(id_array(ids))
 
     def check_end(self) -> None:
         """Check, once all ids have been fed, that no document begins after the last of them.
@@ -278,14 +288,18 @@ class Validator(Guided):
                 hint=f"the stream has {self.tokens} tokens",
             )
 
-    def finish(self) -> Iterator[Violation]:
-        """End the stream, and yield the remaining violations.
+    def finish(self) -> list[Violation]:
+        """End the stream, and return the remaining violations.
 
         Raises
         ------
         TokenStreamError
             As :meth:`check_end` does.
         """
+        return [*self.iter_finish()]
+
+    def iter_finish(self) -> Iterator[Violation]:
+        """Yield what :meth:`finish` returns."""
         self.check_end()
         yield from self._judge.finish_open() if self._window else self._judge.finish()
 
@@ -298,8 +312,13 @@ def _chunks(arrays: Iterable[npt.ArrayLike], size: int) -> Iterator[IntegerArray
 
 def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterator[Violation]:
     for chunk in chunks:
-        yield from validator.feed(chunk)
-    yield from validator.finish()
+        yield from validator.iter_feed(chunk)
+    yield from validator.iter_finish()
+
+
+def _within(indices: Int64Array | None, begin: int, end: int) -> Int64Array | None:
+    """Return those of some ascending indices from `begin` to before `end`, counted from `begin`."""
+    return None if indices is None else indices[slice(*np.searchsorted(indices, [begin, end]))] - begin
 
 
 def n_accepted(tokenizer: AnyTokenizer, ids: object, tuning: Tuning = DEFAULT) -> int | None:

@@ -30,5 +30,6 @@ class ViolationKind(Meaning):
     PIECE_IS_A_TOKEN = "piece-is-a-token", "The piece is itself a token, and is emitted without merging."
     NOT_LONGEST_MATCH = "not-longest-match", "WordPiece takes the longest entry, and this is not it."
     IN_NO_TEXT = "in-no-text", "No text has these tokens next to each other, whatever surrounds them."
+    ID_OUT_OF_RANGE = "id-out-of-range", "The tokenizer has no token with this id."
     NOT_ENCODABLE = "not-encodable", "The tokenizer refuses the text."
     ENCODED_OTHERWISE = "encoded-otherwise", "The text is encoded as other ids."

@@ -17,7 +17,7 @@ from tokdfa.validation.wording import sentence
 if TYPE_CHECKING:
     from tokdfa.unigram.scores import Scores
 
-__all__ = ["Cause", "Spelled", "Violation", "common_prefix", "spelled"]
+__all__ = ["Cause", "Spelled", "Violation", "common_prefix", "out_of_range", "spelled"]
 
 Spelled = tuple[tuple[int, Word], ...]
 """The ids that a sentence names, each with its spelling."""
@@ -105,7 +105,7 @@ class Violation(Cause, Displayed):
     ids : tuple of int
         The ids of the piece or pieces concerned, as in the stream.
     canonical_ids : tuple of int or None
-        The ids that should be in their place; None if no text has these bytes.
+        The ids that should be in their place; None if no text has these bytes, or the tokenizer does not have the id.
 
     Examples
     --------
@@ -143,6 +143,20 @@ class Violation(Cause, Displayed):
             **({} if self.scores is None else {"scores": self.scores.as_json()}),
             "reason": self.reason,
         }
+
+
+def out_of_range(id: int, index: int, byte: int) -> Violation:
+    """Return the violation that is an id which the tokenizer does not have, given its index and byte offset."""
+    return Violation(
+        kind=ViolationKind.ID_OUT_OF_RANGE,
+        token=id,
+        index=index,
+        detected_at=index,
+        byte_offset=byte,
+        start=index,
+        ids=(id,),
+        canonical_ids=None,
+    )
 
 
 def spelled(ids: Iterable[int], spelling: Callable[[int], Word]) -> Spelled:

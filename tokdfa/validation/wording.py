@@ -106,6 +106,8 @@ def parts(violation: Violation) -> Iterable[Part]:
             yield ", whatever surrounds " + ("it" if left is None else "them")
         case ViolationKind.IN_NO_TEXT:
             yield "no text ends like this"
+        case ViolationKind.ID_OUT_OF_RANGE:
+            yield f"the tokenizer has no id {violation.token}"
         case ViolationKind.NOT_ENCODABLE:
             yield f"their text cannot be encoded: {violation.error}"
         case ViolationKind.ENCODED_OTHERWISE if violation.text is not None:

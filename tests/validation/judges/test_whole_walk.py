@@ -10,7 +10,6 @@ import pytest
 from support.byte_tokenizers import tokenizer_of
 
 from tokdfa.arrays import IntegerArray
-from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.walk.walk import MOST_REACH
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import Validator
@@ -100,14 +99,15 @@ def test_values_that_are_no_ids(place: int, wrong: int) -> None:
     for kind in kinds:
         ids = good.astype(kind)
         ids[place] = wrong
-        with pytest.raises(TokenStreamError) as caught:
-            tokenizer.validate(ids)
-        assert (caught.value.value, caught.value.where) == (wrong, f"token {place}")
-        # What is wrong before is no reason not to say so.
+        (violation,) = tokenizer.validate(ids, all=True).violations
+        assert (violation.kind, violation.index, violation.ids) == ("id-out-of-range", place, (wrong,))
+        assert violation.byte_offset == len(tokenizer.decode_bytes(good[:place]))
+        # Something that is wrong before it is found first, and changes nothing.
         ids[place // 2] = 0x80
-        with pytest.raises(TokenStreamError) as caught:
-            tokenizer.validate(ids)
-        assert (caught.value.value, caught.value.where) == (wrong, f"token {place}")
+        first, second = tokenizer.validate(ids, all=True).violations
+        assert (first.kind, first.index, second.kind, second.index) == (
+            "not-utf8", place // 2, "id-out-of-range", place,
+        )  # fmt: skip
 
 
 def test_a_special_token_that_is_longer_than_what_is_kept() -> None:

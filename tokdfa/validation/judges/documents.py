@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -58,6 +58,8 @@ class DocumentsJudge:
         The tokens that begin documents, ascending. Without it documents end at separators.
     separator_size : int
         The number of bytes of a separator.
+    first, byte : int
+        The index of the first id in the stream, and its byte offset.
     walk : WholeWalk, optional
         What decides at once which of many documents are canonical; those that are need no judge.
     """
@@ -68,14 +70,16 @@ class DocumentsJudge:
         starts: Int64Array | None = None,
         separator_size: int = 0,
         walk: WholeWalk | None = None,
+        *,
+        first: int = 0,
+        byte: int = 0,
     ) -> None:
         self._walk = walk
         self._separator_size = separator_size
         self._begin = begin
         self._starts = starts
-        self._first = self._document_first = 0
-        self._document_byte = 0
-        self._judge = begin(0, 0)
+        self._first = first
+        self._open(byte)
 
     @property
     def n_kept(self) -> int:
@@ -90,6 +94,9 @@ class DocumentsJudge:
         `separators` are the places of ids that are in no document, and `starts` the places at which documents begin, in
         addition to those given at first.
         """
+        if separators is None and starts is None and self._starts is None:
+            yield from self._document(ids)
+            return
         begin, first = 0, self._first
         none = np.empty(0, dtype=np.int64)
         if self._starts is not None:
@@ -141,6 +148,14 @@ class DocumentsJudge:
         self._first += end - begin
         self._open(self._document_byte + size + len(skipped) * self._separator_size)
         return end
+
+    def skip_one(self) -> Generator[Violation, None, int]:
+        """End the text before the next id, which is in none and adds no bytes; return the byte offset of that id."""
+        yield from self._judge.finish()
+        byte = self._judge.byte
+        self._first += 1
+        self._open(byte)
+        return byte
 
     def finish(self) -> Iterator[Violation]:
         """End the last document, and yield the remaining violations."""
