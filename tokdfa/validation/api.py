@@ -237,15 +237,18 @@ class Validator(Guided):
 
         After a violation that is not taken, the stream cannot be continued.
         """
-        from tokdfa.validation.violation import out_of_range
-
         first, array = self.tokens, id_array(ids)
         if self._separator is not None:
             separators = np.flatnonzero(array == self._separator)
         checked, unknown = self._decoder.check_known(array)
-        if separators is not None and len(unknown):
-            unknown = np.setdiff1d(unknown, separators, assume_unique=True)
         self.tokens += len(checked)
+        if not len(unknown):
+            yield from self._judge.feed(checked, separators, starts)
+            return
+        from tokdfa.validation.violation import out_of_range
+
+        if separators is not None:
+            unknown = np.setdiff1d(unknown, separators, assume_unique=True)
         at = 0
         for index in unknown.tolist():
             yield from self._judge.feed(checked[at:index], _within(separators, at, index), _within(starts, at, index))
