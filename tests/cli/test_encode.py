@@ -122,11 +122,33 @@ def test_a_file_is_meant(capsys: pytest.CaptureFixture[str], tok: str, tmp_path:
         assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("suffix", ["txt", "json", "jsonl", "bin", "TXT"])
+NOT_NPY = ["ids.txt", "ids.TXT", "ids.json", "ids.jsonl", "ids.jsonl.gz", "ids.jsonl.zst", "ids.ndjson", "ids.bin"]
+NOT_NPY += [
+    "ids.parquet",
+    "ids.arrow",
+    "ids.feather",
+    "ids.mds",
+    "ids.ds",
+    "ids.npz",
+    "ids.tar",
+    "ids.npy.gz",
+    "ids.pt",
+]
+
+
+@pytest.mark.parametrize("name", NOT_NPY)
 def test_ids_are_not_written_under_the_name_of_another_format(
-    capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, suffix: str
+    capsys: pytest.CaptureFixture[str], tok: str, tmp_path: Path, name: str
 ) -> None:
-    path = tmp_path / f"ids.{suffix}"
-    assert commands.run("encode", tok, "a", "-o", path) == 2
-    assert "ids are written as .npy only; without -o they are printed" in capsys.readouterr().err
-    assert not path.exists()
+    np.save(tmp_path / "given.npy", [64, 261])
+    replaced = ("replace", tok, "a", "b", tmp_path / "given.npy")
+    path = tmp_path / name
+    for arguments, option in (
+        (("encode", tok, "a", "-o", path), "-o"),
+        ((*replaced, "-o", path), "-o"),
+        ((*replaced, "-o", tmp_path / "new.npy", "--starts", path), "--starts"),
+    ):
+        assert commands.run(*arguments) == 2
+        message = f"{option}: {path}: ids are written as .npy only; give a name that ends in .npy"
+        assert message in capsys.readouterr().err
+    assert {each.name for each in tmp_path.iterdir()} == {"given.npy", "merges.txt"}

@@ -87,14 +87,26 @@ def test_documents(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str])
     assert "--starts is for IDS whose documents are given by their first tokens" in capsys.readouterr().err
 
 
+def test_documents_that_become_one_stream_are_told(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output, starts = (files[1].with_name(name) for name in ("ids.jsonl", "new.npy", "starts.npy"))
+    path.write_text('{"input_ids": [64, 261]}\n{"input_ids": [64]}\n', encoding="utf-8")
+    assert commands.run("replace", files[0], "a", "b", path, "-o", output) == 0
+    assert f"{output} is one stream of 2 documents; --starts FILE writes where each begins" in capsys.readouterr().err
+    assert commands.run("replace", files[0], "a", "b", path, "-o", output, "--starts", starts, "--force") == 0
+    assert capsys.readouterr().err == ""
+    assert np.load(starts).tolist() == [0, len(np.load(output)) - 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("man",), "give TOK, PATTERN, REPLACEMENT and IDS, in this order; or TOK, REPLACEMENT, IDS and --words FILE"),
         (("(man)", r"\2"), r"the replacement is not a template for this pattern: no such group: '\\2'"),
         ((r"(m)\1", "x"), "pattern, offset 3: a back-reference is not regular"),
-        (("m", "x", "-o", "new.bin"), "new.bin: ids are written as .npy only"),
         (("m", "x", "-o", "missing/new.npy"), "missing/new.npy"),
+        (("m", "x", "-o", "new.npy", "--starts", "./new.npy"), "-o and --starts name the same file"),
     ],
 )
 def test_bad_input(

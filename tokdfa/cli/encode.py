@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from tokdfa.cli.ids import check_ids_output
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
@@ -41,14 +40,10 @@ def command(
     check_one_text(text, path, "encodes", escapes=escapes)
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load
-    from tokdfa.training.atomic import check_writable, write_atomically
+    from tokdfa.training.atomic import write_atomically
 
     if output is not None:
-        if Path(output).suffix.lower() in (".bin", ".json", ".jsonl", ".txt"):
-            raise click.UsageError(
-                f"{output}: ids are written as .npy only; without -o they are printed, separated by spaces"
-            )
-        check_writable(output)
+        check_ids_output(output)
     tokenizer = load(tok, **loading)
     ids = tokenizer.encode(read_text(text, path, escapes=escapes))
     if output is not None:

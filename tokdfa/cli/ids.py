@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from tokdfa.arrays import Int64Array, IntegerArray
 
 __all__ = [
+    "check_ids_output",
     "dtype_option",
     "field_option",
     "ids_and_documents",
@@ -72,6 +74,18 @@ threads_option = click.option(
 )
 
 ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
+
+
+def check_ids_output(path: str, option: str = "-o") -> None:
+    """Refuse a file for ids whose name promises another format than .npy, or that cannot be written."""
+    from tokdfa.stores.refusal import names_another_format
+    from tokdfa.training.atomic import check_writable
+
+    if names_another_format(Path(path)):
+        raise click.BadParameter(
+            f"{path}: ids are written as .npy only; give a name that ends in .npy", param_hint=option
+        )
+    check_writable(path)
 
 
 def ids_and_documents(

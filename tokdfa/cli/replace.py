@@ -9,12 +9,13 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents
+from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import (
     counted,
     json_option,
     print_json,
+    remark,
     say,
     seconds_option,
 )
@@ -97,14 +98,19 @@ def command(
     from tokdfa.replacing.api import Replacer
     from tokdfa.tokenizers.loading import load
 
-    for path in filter(None, (output, starts)):
-        _check_new(path, force=force)
+    for option, path in (("-o", output), ("--starts", starts)):
+        if path is not None:
+            _check_new(option, path, force=force)
+    if output is not None and starts is not None and Path(output).resolve() == Path(starts).resolve():
+        raise click.UsageError(f"-o and --starts name the same file: {output}")
     tokenizer = load(tok, **loading)
     searched = pattern[0] if words is None else read_words(words)
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
     stream, where = ids_and_documents(ids, dtype, field, documents)
     if starts is not None and (where is None or isinstance(where, int)):
         raise click.UsageError("--starts is for IDS whose documents are given by their first tokens")
+    if output is not None and starts is None and where is not None and not isinstance(where, int) and len(where) > 1:
+        remark(f"{output} is one stream of {len(where):,} documents; --starts FILE writes where each begins")
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+b") as spool:
         answer = _Answer(tokenizer, spool if output is not None else None, shows=output is None and not as_json)
         for part in replacer.iter_replaced(stream, documents=where):
@@ -179,15 +185,11 @@ def _fields(change: Change) -> dict[str, object]:
     }
 
 
-def _check_new(path: str, *, force: bool) -> None:
-    """Refuse the name of a file that cannot be written, or that exists and is to stay."""
-    from tokdfa.training.atomic import check_writable
-
-    if Path(path).suffix.lower() in (".bin", ".json", ".jsonl", ".txt"):
-        raise click.UsageError(f"{path}: ids are written as .npy only")
+def _check_new(option: str, path: str, *, force: bool) -> None:
+    """Refuse a file that cannot be written, or that exists and is to stay."""
+    check_ids_output(path, option)
     if Path(path).is_file() and not force:
         raise click.UsageError(f"{path}: the file exists; --force replaces it")
-    check_writable(path)
 
 
 def _write(path: str | None, spool: IO[bytes], n_ids: int, starts_path: str | None, starts: list[int]) -> None:

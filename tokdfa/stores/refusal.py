@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tokdfa.errors import TokdfaError, TokenStreamError
 
-__all__ = ["RECORDS", "SUFFIXES", "refusal"]
+__all__ = ["RECORDS", "SUFFIXES", "names_another_format", "refusal"]
 
 SUFFIXES = (".npy", ".bin", ".json", ".txt")
 """The suffixes of files of nothing but ids."""
@@ -21,6 +21,12 @@ _PACKED = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}
 _TENSORS = (".pt", ".pth", ".safetensors")
 _NUMBERS = re.compile(r"\[?\s*\d+(?:[\s,]+\d+)*\s*\]?", re.ASCII)
 _MOST_ENTRIES = 10_000
+_NOT_NPY = {*SUFFIXES, *RECORDS, *_PACKED, *_TENSORS, ".zstd", ".br", ".snappy", ".idx", ".csv", ".tsv"} - {".npy"}
+
+
+def names_another_format(path: Path) -> bool:
+    """Return whether the name of a file promises another format than .npy."""
+    return path.suffix.lower() in _NOT_NPY
 
 
 def refusal(path: Path) -> TokdfaError | OSError:
