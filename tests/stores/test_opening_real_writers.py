@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.written_stores import documents_of
 
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.stores import open_store
 
 # Not all of them write empty documents.
@@ -26,6 +27,25 @@ def test_datasets(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.Dataset.from_dict({"input_ids": DOCUMENTS}).save_to_disk(tmp_path / "x", num_shards=2)
     check(tmp_path / "x", "Hugging Face dataset", "int32")
+
+
+def test_datasets_in_another_order(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    shuffled = datasets.Dataset.from_dict({"input_ids": DOCUMENTS}).shuffle(seed=1).select([2, 0, 3])
+    shuffled.save_to_disk(tmp_path / "x")
+    assert documents_of(open_store(tmp_path / "x")) == [*shuffled["input_ids"]]
+
+
+def test_mosaicml_whose_index_is_merged(tmp_path: Path) -> None:
+    streaming = pytest.importorskip("streaming")
+    util = pytest.importorskip("streaming.base.util")
+    for number in range(2):
+        folder = str(tmp_path / "x" / str(number))
+        with streaming.MDSWriter(out=folder, columns={"tokens": "ndarray:int32"}) as writer:
+            for document in DOCUMENTS[2 * number : 2 * number + 2]:
+                writer.write({"tokens": np.array(document, dtype=np.int32)})
+    util.merge_index(str(tmp_path / "x"), keep_local=True)
+    check(tmp_path / "x", "MDS", "int32")
 
 
 @pytest.mark.parametrize("size", [2, 4])
@@ -67,6 +87,20 @@ def test_litdata(tmp_path: Path) -> None:
     writer.done()
     writer.merge()
     check(tmp_path / "x", "litdata", "int32")
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_litdata_for_another_loader(tmp_path: Path, is_given: bool) -> None:
+    writing = pytest.importorskip("litdata.streaming.writer")
+    loading = pytest.importorskip("litdata.streaming.item_loader")
+    loader = loading.PyTreeLoader() if is_given else None
+    writer = writing.BinaryWriter(str(tmp_path / "x"), chunk_size=10, item_loader=loader)
+    for number, document in enumerate(DOCUMENTS):
+        writer.add_item(number, np.array(document, dtype=np.int32))
+    writer.done()
+    writer.merge()
+    with pytest.raises(UnsupportedFeatureError, match="chunks for another loader: 'PyTreeLoader'"):
+        open_store(tmp_path / "x")
 
 
 @pytest.mark.parametrize("compression", [None, "br", "bz2", "gz", "snappy", "zstd"])

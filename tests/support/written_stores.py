@@ -58,7 +58,7 @@ def write_datatrove(path: Path, documents: list[list[int]]) -> Path:
 
 
 def array(dtype: str = "<u2") -> bytes:
-    return np.array(IDS, dtype=dtype).tobytes()
+    return np.array(IDS).astype(dtype).tobytes()
 
 
 def megatron(folder: Path, dtype: str = "<u2", code: int = 8) -> Path:

@@ -98,7 +98,8 @@ def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterat
 def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, Any]]:
     arrow = _pyarrow()
     opened = arrow.ipc.open_file(source) if is_file else arrow.ipc.open_stream(source)
-    wanted = [*dict.fromkeys(name.partition(".")[0] for name in choose(opened.schema.names))]
+    names = opened.schema.names
+    wanted = [*dict.fromkeys(name if name in names else name.partition(".")[0] for name in choose(names))]
     row = 0
     if is_file:
         batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
@@ -236,14 +237,17 @@ class TableStore(Store):
 
     def _flags(self, column: Any, offsets: Int64Array, row: int) -> BoolArray:
         types = _pyarrow().types
+        what, where = "the mask must have a 0 or 1 for each id", f"{self.path}, rows {row} to {row + len(column)}"
         if types.is_boolean(getattr(column.type, "value_type", None)):
             column = column.cast(_pyarrow().list_(_pyarrow().int8()))
         found = lists_of(column)
         if found is None or not np.array_equal(np.diff(found[1]), np.diff(offsets)):
-            what = "the mask must have a 0 or 1 for each id"
-            raise TokenStreamError(what, where=f"{self.path}, rows {row} to {row + len(column)}")
+            raise TokenStreamError(what, where=where)
         values, own = found
-        flags: BoolArray = values[own[0] : own[-1]] != 0
+        values = values[own[0] : own[-1]]
+        flags: BoolArray = values != 0
+        if (flags & (values != 1)).any():
+            raise TokenStreamError(what, where=where)
         return flags
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Problem, Store
@@ -66,6 +66,9 @@ def _named(folder: Path) -> list[Path]:
     path = folder / STATE
     state = read_index(path)
     files = state.get("_data_files") if isinstance(state, Mapping) else None
+    if isinstance(state, Mapping) and (state.get("_indices_files") or state.get("_indices_data_files")):
+        hint = "load it with datasets and save it again: dataset.flatten_indices().save_to_disk(folder)"
+        raise UnsupportedFeatureError("rows in the order of a table of indices", where=str(path), hint=hint)
     if not isinstance(files, list) or not all(isinstance(file, Mapping) for file in files):
         raise TokenStreamError("it does not name the files of the dataset", where=str(path))
     return [folder / Path(str(file.get("filename"))).name for file in files]

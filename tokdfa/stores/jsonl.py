@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, id_array, running_sum
+from tokdfa.arrays import id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.fields import ids_field, mask_field, value_of
 from tokdfa.stores.packed import damage, opened
-from tokdfa.stores.store import Chunk, Store
+from tokdfa.stores.store import Chunk, Store, chunk_of, signed
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["JsonlStore", "iter_json_lines"]
@@ -98,28 +98,21 @@ class JsonlStore(Store):
             numbers.append(number)
             n += len(ids)
             if n >= self._tuning.chunk:
-                yield _chunk(documents, masks, numbers)
+                yield chunk_of(documents, numbers, masks)
                 documents, masks, numbers, n = [], [], [], 0
         if documents:
-            yield _chunk(documents, masks, numbers)
-
-
-def _chunk(documents: list[np.ndarray], masks: list[np.ndarray], numbers: list[int]) -> Chunk:
-    starts: Int64Array = running_sum(np.array([*map(len, documents)], dtype=np.int64))[:-1]
-    mask = np.concatenate(masks) if masks else None
-    return Chunk(np.concatenate(documents), starts, np.array(numbers, dtype=np.int64), mask)
+            yield chunk_of(documents, numbers, masks)
 
 
 def _ids(value: object, where: str) -> np.ndarray:
     if not isinstance(value, list):
         raise TokenStreamError("the ids must be a list of integers", value=value, where=where)
     try:
-        return id_array(value).astype(np.int64, casting="same_kind")
-    except (TypeError, TokenStreamError) as error:
-        value = error.value if isinstance(error, TokenStreamError) else "more than 63 bits"
-        place = error.where if isinstance(error, TokenStreamError) else None
-        what = error.what if isinstance(error, TokenStreamError) else "an id is too large"
-        raise TokenStreamError(what, value=value, where=f"{where}, {place}" if place else where) from None
+        ids = id_array(value)
+    except TokenStreamError as error:
+        place = f"{where}, {error.where}" if error.where else where
+        raise TokenStreamError(error.what, value=error.value, where=place) from None
+    return signed(ids, where)
 
 
 def _mask(value: object, n: int, where: str) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 Notes
 -----
-As litdata's ``BinaryWriter`` writes ids for its ``TokensLoader``. ``index.json`` has ``chunks``, each with
+As litdata's ``BinaryWriter`` writes ids for its ``TokensLoader``. Other loaders, the default ``PyTreeLoader`` among
+them, put the size of each item before it, or more; such chunks are refused. ``index.json`` has ``chunks``, each with
 ``filename``, ``chunk_size`` (items), ``chunk_bytes`` and ``dim`` (ids), and ``config`` with ``data_format``,
-``compression`` and ``encryption``. A chunk file has N, the number of items, as u32; N + 1 offsets from the beginning of
-the file, as u32; and the ids. The number after ``no_header_tensor:`` and ``no_header_numpy:`` stands for their type.
+``compression``, ``encryption`` and ``item_loader``, which old versions leave out. A chunk file has N, the number of
+items, as u32; N + 1 offsets from the beginning of the file, as u32; and the ids. The number after ``no_header_tensor:``
+and ``no_header_numpy:`` stands for their type.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def open_litdata(folder: Path, *, tuning: Tuning = DEFAULT) -> FolderStore:
     Raises
     ------
     UnsupportedFeatureError
-        If it is encrypted or compressed, or its items are something else than ids.
+        If it is encrypted or compressed, was not written for ``TokensLoader``, or its items are not ids.
     TokenStreamError, OSError
         If the index cannot be read.
     """
@@ -75,6 +77,12 @@ def _dtype(index: Any, path: Path) -> Dtype:
     if fields.get("compression"):
         hint = "unpack it with litdata, or write it without compression"
         raise UnsupportedFeatureError("packed chunks", value=fields["compression"], where=str(path), hint=hint)
+    # Only TokensLoader counts the ids of a chunk.
+    counts = (chunk.get("dim") for chunk in index["chunks"] if isinstance(chunk, Mapping))
+    loader = fields.get("item_loader", "TokensLoader" if any(type(dim) is int for dim in counts) else None)
+    if loader != "TokensLoader":
+        hint = "write the dataset with item_loader=TokensLoader()"
+        raise UnsupportedFeatureError("chunks for another loader", value=loader, where=str(path), hint=hint)
     formats = fields.get("data_format")
     kind, _, code = str(formats[0]).partition(":") if isinstance(formats, list) and len(formats) == 1 else ("", "", "")
     table = {"no_header_tensor": _TENSORS, "no_header_numpy": _ARRAYS}.get(kind, {})

@@ -6,24 +6,25 @@ As mosaicml-streaming's ``MDSWriter`` writes them. A shard has n, the number of 
 beginning, as u32; its description as JSON; and the samples. A sample has the size of each column that has no fixed one,
 as u32, and then the columns, in the order of their names. Columns with ids are encoded as ``ndarray:TYPE`` (a byte with
 the number of dimensions and the size of their lengths, the lengths, the values), ``ndarray:TYPE:SHAPE`` (values only),
-``ndarray`` (a byte for the type before that), or ``bytes``, whose type is not recorded (LLM Foundry takes int64).
+``ndarray`` (a byte for the type before that), or ``bytes``, whose type is not recorded: unless it is given, it is
+int64, as LLM Foundry takes it, and values that no id has are refused.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, IntegerArray, running_sum
+from tokdfa.arrays import Int64Array, IntegerArray
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.packed import unpacked
-from tokdfa.stores.store import Chunk, Dtype, Problem, Store
+from tokdfa.stores.store import Chunk, Dtype, Problem, Store, chunk_of, signed
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "shard_name"]
@@ -31,6 +32,8 @@ __all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "
 _SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
 _TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
 _NAMES = {np.dtype(code).name for code in _TYPES.values()}
+_VERSION = 2
+_LARGEST = 1 << 31
 _MOST = 1 << 32
 """Offsets have 32 bits, so no shard is larger."""
 
@@ -90,7 +93,7 @@ def open_mds_shard(
     index = path.with_name("index.json")
     content = read_index(index) if index.is_file() else None
     shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
-    named = (shard for shard in shards if path.name in (each.get("basename") for each in _files(shard)))
+    named = (shard for shard in shards if path.name in map(_name, _files(shard)))
     return MdsStore(path, field, dtype, description=next(named, None), tuning=tuning)
 
 
@@ -102,10 +105,15 @@ def shard_name(folder: Path, shard: object) -> str:
     UnsupportedFeatureError
         If the shard is not MDS.
     """
+    where = str(folder / "index.json")
     if not isinstance(shard, Mapping) or shard.get("format") != "mds":
         kind = shard.get("format") if isinstance(shard, Mapping) else shard
-        raise UnsupportedFeatureError("a shard that is not MDS", value=kind, where=str(folder / "index.json"))
-    names = [Path(str(each.get("basename"))).name for each in _files(shard)]
+        raise UnsupportedFeatureError("a shard that is not MDS", value=kind, where=where)
+    if shard.get("version", _VERSION) != _VERSION:
+        raise UnsupportedFeatureError("not a known version of MDS", value=shard["version"], where=where)
+    # Merged indices name files in folders of the dataset.
+    paths = [PurePosixPath(str(each.get("basename"))) for each in _files(shard)]
+    names = [path.name if path.is_absolute() or ".." in path.parts else str(path) for path in paths]
     there = [name for name in names if is_there(folder / name)]
     return [*there, *names, "without a name"][0]
 
@@ -113,6 +121,10 @@ def shard_name(folder: Path, shard: object) -> str:
 def _files(shard: Any) -> list[Mapping[str, Any]]:
     both = (shard.get("raw_data"), shard.get("zip_data")) if isinstance(shard, Mapping) else ()
     return [each for each in both if isinstance(each, Mapping)]
+
+
+def _name(file: Mapping[str, Any]) -> str:
+    return PurePosixPath(str(file.get("basename"))).name
 
 
 class MdsStore(Store):
@@ -146,7 +158,7 @@ class MdsStore(Store):
         if description is not None:
             samples = description.get("samples")
             size = path.stat().st_size
-            sizes_said = [each.get("bytes") for each in _files(description) if each.get("basename") == path.name]
+            sizes_said = [each.get("bytes") for each in _files(description) if _name(each) == path.name]
             if sizes_said and sizes_said[0] not in (None, size):
                 problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
         elif not self._compression:
@@ -161,6 +173,7 @@ class MdsStore(Store):
             raise TokenStreamError("the field is missing", value=name, where=str(path))
         at = names.index(name)
         self._column = _column(at, encodings[at], self._sizes[at], dtype, str(path))
+        self._is_guessed = self._column.encoding == "bytes" and dtype is None
         self._samples = samples if isinstance(samples, int) else None
         size = path.stat().st_size
         if not self._compression and self._samples is not None and 4 * (self._samples + 2) > size:
@@ -189,10 +202,10 @@ class MdsStore(Store):
             documents.append(self._ids(data[offsets[number] : offsets[number + 1]], where))
             count += len(documents[-1])
             if count >= self._tuning.chunk:
-                yield _chunk(documents, first)
+                yield chunk_of(documents, range(first, number + 1))
                 documents, count, first = [], 0, number + 1
         if documents:
-            yield _chunk(documents, first)
+            yield chunk_of(documents, range(first, n))
 
     def _data(self, path: Path) -> memoryview:
         with path.open("rb") as stream:
@@ -222,10 +235,14 @@ class MdsStore(Store):
                 dtype, values = np.dtype(_TYPES[code]), values[1:]
             n, values = _shaped(values, where)
         assert dtype is not None
+        hint = "give --dtype, such as uint16: a column of bytes does not record the type" if self._is_guessed else None
         if len(values) % dtype.itemsize or n not in (None, len(values) // dtype.itemsize):
             what = f"the array is not whole: {len(values)} bytes of {dtype.name}"
-            raise TokenStreamError(what, where=where)
-        return np.frombuffer(values, dtype=dtype)
+            raise TokenStreamError(what, where=where, hint=hint)
+        ids: IntegerArray = np.frombuffer(values, dtype=dtype)
+        if self._is_guessed and ((ids < 0) | (ids >= _LARGEST)).any():
+            raise TokenStreamError(f"the bytes are not ids of {dtype.name}", where=where, hint=hint)
+        return signed(ids, where)
 
 
 def _columns(description: Mapping[str, Any], path: Path) -> tuple[list[str], list[str], list[int | None]]:
@@ -239,12 +256,6 @@ def _columns(description: Mapping[str, Any], path: Path) -> tuple[list[str], lis
     ):
         raise TokenStreamError("the description of its columns is not whole", where=str(path))
     return names, encodings, sizes
-
-
-def _chunk(documents: list[IntegerArray], first: int) -> Chunk:
-    lengths = np.array([*map(len, documents)], dtype=np.int64)
-    numbers = np.arange(first, first + len(documents), dtype=np.int64)
-    return Chunk(np.concatenate(documents), running_sum(lengths)[:-1], numbers)
 
 
 def _shaped(values: memoryview, where: str) -> tuple[int, memoryview]:
@@ -268,6 +279,9 @@ def _column(at: int, encoding: str, size: int | None, dtype: Dtype | None, where
     if not _is_integers(encoding):
         hint = "ids are in columns of ndarray or bytes"
         raise UnsupportedFeatureError("a column that does not have ids", value=encoding, where=where, hint=hint)
+    if dtype is not None:
+        what = "the column records the type of its ids; a dtype can be given only for a column of bytes"
+        raise TokenStreamError(what, value=dtype.name, where=where)
     _, _, rest = encoding.partition(":")
     name, _, shape = rest.partition(":")
     if not name:

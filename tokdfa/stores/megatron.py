@@ -13,7 +13,7 @@ integers are little-endian::
     34       i32[S]   the lengths of the sequences, in ids
     34+4S    i64[S]   the bytes of .bin at which they begin
     34+12S   i64[D]   the first sequence of each document, and S at the end
-    34+12S+8D  i8[S]  modes, only of multimodal data
+    34+12S+8D  i8[S]  modes, only of multimodal data: 0 is text
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from tokdfa.arrays import Int64Array
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.raw import IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
 from tokdfa.stores.tuning import DEFAULT, Tuning
@@ -44,6 +44,8 @@ def open_megatron(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
     ------
     TokenStreamError
         If the index is not one, or its type is not one of integers.
+    UnsupportedFeatureError
+        If some sequences are not text.
     OSError
         If one of the two files cannot be read.
     """
@@ -71,6 +73,8 @@ def open_megatron(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
     offsets = IntegerFile(index, "<i8", _HEAD.size + 4 * n_sequences, n_sequences)
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
     problems = (*_of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data), *_of_documents(entries, n_sequences))
+    if size > expected:
+        _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
     return RawStore(
         path,
         "Megatron",
@@ -104,6 +108,16 @@ class _Documents:
         offsets = np.append(offsets, np.full(high + 1 - low - len(offsets), self._n_bytes, dtype=np.int64))
         starts: Int64Array = offsets[sequences - low] // self._size
         return starts
+
+
+def _check_modes(modes: IntegerFile) -> None:
+    """Refuse sequences that are not text."""
+    for first, part in modes.iter_parts():
+        others = np.flatnonzero(part)
+        if len(others):
+            at = int(others[0])
+            where = f"{modes.path}, sequence {first + at}"
+            raise UnsupportedFeatureError("a sequence that is not text", value=f"mode {part[at]}", where=where)
 
 
 def _of_sequences(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, IntegerArray
+from tokdfa.arrays import BoolArray, Int64Array, IntegerArray, running_sum
+from tokdfa.errors import TokenStreamError
 
-__all__ = ["Chunk", "Dtype", "Place", "Problem", "Store"]
+__all__ = ["Chunk", "Dtype", "Place", "Problem", "Store", "chunk_of", "signed"]
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
@@ -37,6 +38,30 @@ class Chunk(NamedTuple):
     starts: Int64Array | None = None
     numbers: Int64Array | None = None
     mask: BoolArray | None = None
+
+
+def chunk_of(documents: Sequence[IntegerArray], numbers: Sequence[int], mask: Sequence[BoolArray] = ()) -> Chunk:
+    """Return documents, none of them of uint64 beside signed ones, as one chunk."""
+    starts = running_sum(np.array([*map(len, documents)], dtype=np.int64))[:-1]
+    flags = np.concatenate(mask) if mask else None
+    return Chunk(np.concatenate(documents), starts, np.array(numbers, dtype=np.int64), flags)
+
+
+def signed(ids: IntegerArray, where: str) -> IntegerArray:
+    """Return ids, those of uint64 as int64: numpy joins the two types as floats.
+
+    Raises
+    ------
+    TokenStreamError
+        If one has more than 63 bits; no id has.
+    """
+    if ids.dtype.kind != "u" or ids.dtype.itemsize < 8:
+        return ids
+    large = np.flatnonzero(ids >= 1 << 63)
+    if len(large):
+        at = int(large[0])
+        raise TokenStreamError("an id is too large", value=int(ids[at]), where=f"{where}, token {at}")
+    return ids.astype(np.int64)
 
 
 class Place(NamedTuple):

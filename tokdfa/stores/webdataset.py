@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 import numpy as np
 
-from tokdfa.arrays import IntegerArray, id_array, running_sum
+from tokdfa.arrays import IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.fields import IDS, value_of
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.packed import damage, opened
-from tokdfa.stores.store import Chunk, Store
+from tokdfa.stores.store import Chunk, Store, chunk_of, signed
 from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["TarStore", "is_tar"]
@@ -84,18 +84,25 @@ class TarStore(Store):
         documents: list[IntegerArray] = []
         numbers: list[int] = []
         n = 0
+        before = None
         for number, name, data in self._members():
             if not name.endswith(self._suffix):
                 continue
+            if before == (key := _key(name)):
+                hint = "give --field with more of the end of their names, such as input_ids.npy"
+                where = f"{self.path}, member {number} ({name})"
+                raise TokenStreamError("it is not clear which member of a sample has the ids", where=where, hint=hint)
+            before = key
             where = f"{self.path}, member {number} ({name})"
-            documents.append(_array(data, where) if self._suffix.endswith(".npy") else self._of_json(data, where))
+            ids = _array(data, where) if self._suffix.endswith(".npy") else self._of_json(data, where)
+            documents.append(signed(ids, where))
             numbers.append(number)
             n += len(documents[-1])
             if n >= self._tuning.chunk:
-                yield _chunk(documents, numbers)
+                yield chunk_of(documents, numbers)
                 documents, numbers, n = [], [], 0
         if documents:
-            yield _chunk(documents, numbers)
+            yield chunk_of(documents, numbers)
 
     def _members(self) -> Iterator[tuple[int, str, bytes]]:
         import tarfile
@@ -162,6 +169,12 @@ class _Watched:
         return self._tail[begin : begin + _BLOCK] if begin >= 0 else b""
 
 
+def _key(name: str) -> str:
+    """Return the key of the sample of a member: its path up to the first dot in its name."""
+    path = PurePosixPath(name)
+    return str(path.with_name(path.name.partition(".")[0] or path.name))
+
+
 def _array(data: bytes, where: str) -> IntegerArray:
     stream = BytesIO(data)
     dtype, count = read_header(stream, where)
@@ -169,8 +182,3 @@ def _array(data: bytes, where: str) -> IntegerArray:
     if len(values) != count * dtype.itemsize:
         raise TokenStreamError("not a complete .npy file of integers", value=f"{len(data)} bytes", where=where)
     return np.frombuffer(values, dtype=dtype)
-
-
-def _chunk(documents: list[IntegerArray], numbers: list[int]) -> Chunk:
-    lengths = np.array([*map(len, documents)], dtype=np.int64)
-    return Chunk(np.concatenate(documents), running_sum(lengths)[:-1], np.array(numbers, dtype=np.int64))
