@@ -57,3 +57,9 @@ def test_wrong_arguments_are_answered_with_the_usage(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tokdfa: error: ")
     assert said in line
+
+
+@pytest.mark.parametrize("name", ["cuts", "forced", "injection", "rollouts", "splice", "turns"])
+def test_lines_of_help_that_are_kept_as_they_are(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(name, "--help") == 0
+    assert "\\b" not in capsys.readouterr().out

@@ -13,6 +13,7 @@ from support import schemas
 from support.commands import run
 
 import tokdfa
+from tokdfa.rollouts.records import FRAMEWORKS
 
 MERGES = Path(tokdfa.__file__).parent / "tokenizers" / "data" / "default.merges.txt"
 SPOILED = [64, 261, 1193]
@@ -88,10 +89,69 @@ def test_the_status_says_what_is_failed_on(tmp_path: Path, command: Callable[...
     assert command(path, "--framework", "verl").exit_code == 1
 
 
+def test_the_fields_that_were_used_are_told(tmp_path: Path, command: Callable[..., Result]) -> None:
+    records = [{"prompt_ids": [64], "completion_ids": GOOD, "tool_mask": mask} for mask in (None, [1, 0, 1], None)]
+    for name in ("r.jsonl", "r.parquet"):
+        path = written(tmp_path / name, records)
+        told = command(path, "--framework", "trl").stdout.splitlines()[-2]
+        assert told == "fields: prompt_ids (prompt), completion_ids (ids), tool_mask (mask); 1 of 3 with a mask"
+        answer = json.loads(command(path, "--framework", "trl", "--mask", "none", "--json").stdout)
+        assert (answer["fields"], answer["masked"]) == ("prompt_ids (prompt), completion_ids (ids)", 0)
+        told = command(path, "--framework", "trl", "--mask", "none").stdout.splitlines()[-2]
+        assert told.endswith("; no mask, so all ids after the prompt count as sampled")
+
+
+def test_the_fields_of_each_framework_are_listed(command: Callable[..., Result]) -> None:
+    listed = {line.split()[0]: line for line in command("--help").stdout.splitlines() if line.startswith("    ")}
+    for name, fields in FRAMEWORKS.items():
+        for field in filter(None, fields[:7]):
+            assert field in listed[name]
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.parquet"])
+@pytest.mark.parametrize("field", ["loss_mask", "completion_mask", "Mask", "labels"])
+def test_a_mask_that_is_not_used_is_refused(
+    tmp_path: Path, command: Callable[..., Result], name: str, field: str
+) -> None:
+    flags = [64, -100, -100] if field == "labels" else [1, 0, 0]
+    path = written(tmp_path / name, [{"prompt_ids": [], "completion_ids": SPOILED, field: flags}])
+    result = command(path, "--framework", "trl")
+    assert result.exit_code == 2
+    assert f"field {field}: a field that may be the mask is not used (give --mask {field} to use it" in result.stderr
+    result = command(path, "--framework", "trl", "--mask", field)
+    assert result.exit_code == 1
+    assert "1 bug, drift 0.0000 %" in result.stdout
+    result = command(path, "--framework", "trl", "--mask", "none")
+    assert result.exit_code == 0
+    assert "0 bugs, drift 66.6667 %" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.parquet", "r.arrow"])
+def test_a_file_without_rollouts_is_an_error(tmp_path: Path, command: Callable[..., Result], name: str) -> None:
+    path = written(tmp_path / name, RECORDS)
+    if "jsonl" in name:
+        path.write_bytes(gzip.compress(b"") if name.endswith("gz") else b"\n")
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.Table.from_pylist(RECORDS).slice(0, 0)
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with arrow.ipc.new_stream(str(path), table.schema) as writer:
+                writer.write_table(table)
+    result = command(path, "--framework", "verl")
+    assert result.exit_code == 2
+    assert f"{path}: no rollouts: the file has no records" in result.stderr
+    both = command(written(tmp_path / "other.jsonl", RECORDS), path, "--framework", "verl", "--keep-going")
+    assert both.exit_code == 2
+    assert "; 1 bad record" in both.stdout
+
+
 def test_the_summary_is_the_last_line(tmp_path: Path, command: Callable[..., Result]) -> None:
     path = written(tmp_path / "r.jsonl", [*RECORDS, BUG])
     result = command(path, "--ids", "response_ids", "--prompt", "prompt_ids", "--mask", "response_mask")
-    *lines, last = result.stdout.splitlines()
+    *lines, fields, last = result.stdout.splitlines()
+    assert fields == "fields: prompt_ids (prompt), response_ids (ids), response_mask (mask); all with a mask"
     assert last == "4 rollouts, 16 ids, 6 sampled: 1 bug, drift 33.3333 % (1 stretch), 1 junction"
     assert [line.partition(":")[0] for line in lines] == ["drift", "junction", "bug"]
 

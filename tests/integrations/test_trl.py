@@ -23,7 +23,8 @@ def test_it_only_measures() -> None:
     )  # fmt: skip
     assert rewards == [None, None]
     assert logged == {
-        "tokdfa/drift": 2 / 5, "tokdfa/drift_rollouts": 0.5, "tokdfa/bugs": 0.0, "tokdfa/junctions": 0.0
+        "tokdfa/drift": 2 / 5, "tokdfa/drift_rollouts": 0.5, "tokdfa/bugs": 0.0, "tokdfa/junctions": 0.0,
+        "tokdfa/out_of_range": 0.0, "tokdfa/unjudged": 0.0,
     }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def test_the_record_of_a_framework(framework: str, as_array: bool) -> None:
         record = {name: np.array(value) if _is_flat(value) else value for name, value in record.items()}
     ((_, rollout),) = rollouts_of(record, fields_of(framework))
     assert [*rollout.ids] == IDS  # type: ignore[misc]
-    sampled = sampled_ids(rollout.mask, rollout.prompt, 5)
+    sampled = sampled_ids(rollout.mask, rollout.prompt, np.array(IDS))
     assert sampled is not None
     assert sampled.astype(int).tolist() == ([0, 0, 0, 0, 1] if framework == "vllm" else MASK)
 
@@ -132,3 +132,70 @@ def test_fields_that_are_not_said() -> None:
         fields_of()
     with pytest.raises(TokenStreamError, match="no such framework: 'x'"):
         fields_of("x")
+
+
+@pytest.mark.parametrize(
+    ("framework", "record", "field"),
+    [
+        ("trl", {"prompt_ids": [1], "completion_ids": [2], "loss_mask": [1]}, "loss_mask"),
+        ("trl", {"prompt_ids": [[1]], "completion_ids": [[2]], "loss_mask": [[1]]}, "loss_mask"),
+        ("verl", {"prompt_ids": [1], "response_ids": [2], "response_mask": [1], "labels": [2]}, "labels"),
+        ("openrlhf", {"observation_tokens": [1], "action_ranges": [[0, 1]], "action_mask": [1]}, "action_mask"),
+        ("slime", {"tokens": [1], "response_length": 1, "LossMask": [1]}, "LossMask"),
+        ("vllm", {"prompt_token_ids": [1], "choices": [{"token_ids": [2], "mask": [0]}]}, r"choices\[0\].mask"),
+        (
+            "nemo",
+            {"response": {"output": [{"prompt_token_ids": [1], "generation_token_ids": [2], "mask": [0]}]}},
+            r"response.output\[0\].mask",
+        ),
+    ],
+)
+def test_a_field_that_may_be_the_mask_must_be_used(framework: str, record: dict[str, Any], field: str) -> None:
+    with pytest.raises(TokenStreamError, match=f"field {field}: a field that may be the mask is not used"):
+        rollouts_of(record, fields_of(framework))
+    assert rollouts_of(record, fields_of(framework, mask="none"))
+    assert rollouts_of(record, fields_of(framework, other_masks=True))
+
+
+def test_a_field_beside_the_ids_that_may_be_the_mask_must_be_used() -> None:
+    record = {"tokens": {"ids": [1, 2], "mask": [0, 1]}}
+    with pytest.raises(TokenStreamError, match=r"field tokens\.mask: .*give --mask tokens\.mask to use it"):
+        rollouts_of(record, fields_of(None, "tokens.ids"))
+    ((_, rollout),) = rollouts_of(record, fields_of(None, "tokens.ids", mask="tokens.mask"))
+    assert rollout.mask == [0, 1]
+    # A field that is null says nothing, and one that has the field in use is used.
+    assert rollouts_of({"ids": [1], "mask": None}, fields_of(None, "ids"))
+    assert rollouts_of({"masks": {"ids": [1]}}, fields_of(None, "masks.ids"))
+
+
+@pytest.mark.parametrize("framework", ["openrlhf", "nemo"])
+def test_no_mask_where_something_else_says_what_was_sampled(framework: str) -> None:
+    with pytest.raises(TokenStreamError, match=f"a mask cannot be given for {framework}, whose"):
+        fields_of(framework, mask="loss_mask")
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+@pytest.mark.parametrize("n_prompt", [0, 2])
+def test_labels_are_a_mask(as_array: bool, n_prompt: int) -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        ids = generator.integers(0, 4, size=6)
+        flags = generator.integers(0, 2, size=6)
+        flags[:n_prompt] = 0
+        labels = np.where(flags, ids, -100)
+        record = {"prompt": n_prompt, "ids": ids, "labels": labels, "rest": labels[n_prompt:]}
+        if not as_array:
+            record = {name: value if name == "prompt" else value.tolist() for name, value in record.items()}
+        ((_, rollout),) = rollouts_of(record, fields_of(None, "ids", "prompt", "labels"))
+        assert np.asarray(rollout.mask).astype(int).tolist() == flags.tolist()
+        # Under another name, a -100 tells labels.
+        if (labels[n_prompt:] == -100).any():
+            ((_, rollout),) = rollouts_of(record, fields_of(None, "ids", "prompt", "rest"))
+            assert sampled_ids(rollout.mask, rollout.prompt, ids).astype(int).tolist() == flags.tolist()
+
+
+@pytest.mark.parametrize("labels", [[5, -100, 8], [-100, 7, -100], [0, 1, 0], [5, 6, 8]])
+def test_labels_of_other_ids_are_refused(labels: list[int]) -> None:
+    record = {"ids": [5, 6, 7], "labels": labels}
+    with pytest.raises(TokenStreamError, match=r"field labels, token \d of the mask: a label must be -100 or the id"):
+        rollouts_of(record, fields_of(None, "ids", mask="labels"))

@@ -85,6 +85,8 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"tokdfa.cli.{cmd_name}").command
         command.context_class = _Context
+        # In raw docstrings, the mark of lines that are kept as they are is two characters.
+        command.help = command.help and command.help.replace("\n    \\b\n", "\n    \b\n")
         return command
 
     def resolve_command(

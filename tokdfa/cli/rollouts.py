@@ -17,6 +17,11 @@ from tokdfa.cli.output import (
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tokdfa.errors import TokdfaError
+    from tokdfa.rollouts.reading import Source
+    from tokdfa.rollouts.rollout import Rollout
     from tokdfa.rollouts.tally import Example, Tally
 
 __all__ = ["command"]
@@ -39,7 +44,12 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--ids", metavar="FIELD", help="The ids: all of them, or those after the prompt if that is a list.")
 @click.option("--prompt", metavar="FIELD", help="The ids of the prompt, or their number.")
-@click.option("--mask", metavar="FIELD", help="1 for each id that the model sampled, else 0.")
+@click.option(
+    "--mask",
+    metavar="FIELD|none",
+    help="1 for each id that the model sampled, else 0; or labels, -100 for each id that it did not sample; none: it "
+    "sampled all ids after the prompt.",
+)
 @click.option("--framework", type=click.Choice(_FRAMEWORKS), help="Take the fields that this framework writes.")
 @click.option(
     "--fail-on",
@@ -73,17 +83,30 @@ def command(
     html_path: str | None,
     as_json: bool,
 ) -> int:
-    """Tell bugs from drift and junctions in the rollouts of FILES, by the mask of what the model sampled.
+    r"""Tell bugs from drift and junctions in the rollouts of FILES, by the mask of what the model sampled.
 
     What is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a junction. FILES
     are .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow or .feather files with a rollout in each record; a field within
-    another is spelled with a dot. The last line of the output is a summary. The exit status is 1 if there is something
-    of the classes of --fail-on, and 2 if a record is bad.
+    another is spelled with a dot. The last line of the output is a summary, and the line before it has the fields that
+    were used. The exit status is 1 if there is something of the classes of --fail-on, and 2 if a record is bad or a
+    file has none. A field that is called like a mask, or labels, and is not used is refused: choose it with --mask.
+
+    \b
+    The fields of the frameworks:
+      trl        prompt_ids, completion_ids, tool_mask
+      verl       prompt_ids, response_ids, response_mask
+      openrlhf   observation_tokens, action_ranges
+      slime      tokens, response_length, loss_mask
+      skyrl      prompt_token_ids, response_ids, loss_masks
+      verifiers  prompt_ids, completion_ids, completion_mask
+      nemo       response.output: prompt_token_ids, generation_token_ids
+      vllm       choices: prompt_token_ids, token_ids
     """
     from tokdfa.errors import TokdfaError
     from tokdfa.rollouts.api import iter_outcomes
     from tokdfa.rollouts.reading import iter_rollouts
     from tokdfa.rollouts.records import fields_of
+    from tokdfa.rollouts.rollout import Rollout
     from tokdfa.rollouts.tally import Tally
     from tokdfa.tokenizers.loading import load
 
@@ -96,7 +119,15 @@ def command(
     tally = Tally(max(examples, 100) if html_path is not None else examples)
     bad: list[tuple[str, str]] = []
     n_bad = 0
-    items = iter_rollouts(files, fields)
+    n_masked = 0
+
+    def rollouts() -> Iterator[tuple[Source, Rollout | TokdfaError]]:
+        nonlocal n_masked
+        for source, rollout in iter_rollouts(files, fields):
+            n_masked += isinstance(rollout, Rollout) and rollout.mask is not None
+            yield source, rollout
+
+    items = rollouts()
     for source, outcome in iter_outcomes(tokenizer, items, keep_going=keep_going, names=fields.names, threads=threads):
         if isinstance(outcome, TokdfaError):
             n_bad += 1
@@ -113,18 +144,27 @@ def command(
         RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
     is_failed = any(getattr(tally.counts, name) for name in fail_on)
     if as_json:
-        print_json(_answer(tally, bad, n_bad, is_failed, examples))
+        used = {"fields": fields.described, "masked": n_masked}
+        print_json(_answer(tally, bad, n_bad, is_failed, examples) | used)
     else:
         shown: dict[str, int] = dict.fromkeys(_CLASSES, 0)
         for example in tally.examples:
             shown[example.stretch_class.value] += 1
             if shown[example.stretch_class.value] <= examples:
                 say(_line(example))
+        say(f"fields: {fields.described}; {_masked(n_masked, tally.rollouts)}")
         say(tally.reason + (f"; {n_bad:,} bad record{'s' * (n_bad != 1)}" if n_bad else ""))
     return 2 if n_bad else int(is_failed)
 
 
 _MOST_BAD = 1000
+
+
+def _masked(n_masked: int, n: int) -> str:
+    """Return how many of the rollouts say which ids were sampled."""
+    if not n_masked:
+        return "no mask, so all ids after the prompt count as sampled"
+    return "all with a mask" if n_masked >= n else f"{n_masked:,} of {n:,} with a mask"
 
 
 def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: bool, examples: int) -> dict[str, Any]:

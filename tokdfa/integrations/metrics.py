@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.rollouts.api import iter_outcomes
+from tokdfa.rollouts.result import RolloutCheck, RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["as_tokenizer", "metrics_of"]
+__all__ = ["as_tokenizer", "checks_of", "metrics_of"]
 
 
 def as_tokenizer(tokenizer: Any) -> AnyTokenizer:
@@ -33,6 +36,19 @@ def _loaded(tokenizer: Any) -> AnyTokenizer:
     return load(tokenizer)
 
 
+def checks_of(tokenizer: Any, rollouts: Iterable[Rollout], *, threads: int | None = None) -> RolloutChecks:
+    """Return the checks of rollouts; ids that the tokenizer does not have are counted, as models may sample them.
+
+    Raises
+    ------
+    TokenStreamError
+        If a mask has another length than the ids, or other values; or a prompt is longer than the ids.
+    """
+    items = ((f"rollout {number}", rollout) for number, rollout in enumerate(rollouts))
+    outcomes = iter_outcomes(as_tokenizer(tokenizer), items, counts_unknown=True, threads=threads)
+    return RolloutChecks([check for _, check in outcomes if isinstance(check, RolloutCheck)])
+
+
 def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, float]:
     """Return numbers for a trainer to log.
 
@@ -40,13 +56,15 @@ def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, floa
     -------
     dict of str to float
         ``drift``, the share of sampled ids that encoding again would change; ``drift_rollouts``, the share of rollouts
-        with some; ``bugs`` and ``junctions``, numbers of stretches.
+        with some; ``bugs`` and ``junctions``, numbers of stretches; ``out_of_range``, the number of ids that the
+        tokenizer does not have.
 
     Examples
     --------
     >>> import tokdfa
-    >>> metrics_of(tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 261, 1193], [64]], prompts=[1, 0]))
-    {'tokdfa/drift': 0.6666666666666666, 'tokdfa/drift_rollouts': 0.5, 'tokdfa/bugs': 0.0, 'tokdfa/junctions': 0.0}
+    >>> checks = tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 261, 1193], [64]], prompts=[1, 0])
+    >>> {name: round(value, 2) for name, value in metrics_of(checks, "").items()}
+    {'drift': 0.67, 'drift_rollouts': 0.5, 'bugs': 0.0, 'junctions': 0.0, 'out_of_range': 0.0}
     """
     n_with = sum(check.counts.drift > 0 for check in checks)
     return {
@@ -54,4 +72,5 @@ def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, floa
         f"{prefix}drift_rollouts": n_with / len(checks) if len(checks) else 0.0,
         f"{prefix}bugs": float(checks.counts.bugs),
         f"{prefix}junctions": float(checks.counts.junctions),
+        f"{prefix}out_of_range": float(checks.out_of_range),
     }

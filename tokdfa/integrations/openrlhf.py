@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
-from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
+from tokdfa.integrations.metrics import checks_of
+from tokdfa.rollouts.records import fields_of, rollouts_of
 from tokdfa.rollouts.result import RolloutChecks
 
 __all__ = ["check_responses"]
@@ -37,6 +36,6 @@ def check_responses(
     >>> check_responses(tokdfa.default_tokenizer(), [response]).counts.drift
     1
     """
-    fields = FRAMEWORKS["openrlhf"]
+    fields = fields_of("openrlhf", other_masks=True)
     rollouts = (rollout for response in responses for _, rollout in rollouts_of(response, fields))
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
-from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
+from tokdfa.integrations.metrics import checks_of
+from tokdfa.rollouts.records import fields_of, rollouts_of
 from tokdfa.rollouts.result import RolloutChecks
 
 __all__ = ["check_output"]
@@ -34,5 +33,5 @@ def check_output(tokenizer: Any, output: Mapping[str, Any], *, threads: int | No
     >>> check_output(tokdfa.default_tokenizer(), output).counts.drift
     1
     """
-    rollouts = (rollout for _, rollout in rollouts_of(output, FRAMEWORKS["skyrl"]))
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    rollouts = (rollout for _, rollout in rollouts_of(output, fields_of("skyrl", other_masks=True)))
+    return checks_of(tokenizer, rollouts, threads=threads)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tokdfa.errors import TokenStreamError
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
+from tokdfa.integrations.metrics import checks_of
 from tokdfa.rollouts.result import RolloutChecks
 from tokdfa.rollouts.rollout import Rollout
 
@@ -47,7 +46,7 @@ def check_samples(tokenizer: Any, samples: Iterable[Any], *, threads: int | None
     1
     """
     rollouts = map(_rollout, _flat(samples))
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)
 
 
 def _flat(samples: Iterable[Any]) -> Iterator[Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any
 
 from tokdfa.integrations.metrics import as_tokenizer, metrics_of
-from tokdfa.rollouts.api import check_rollouts
+from tokdfa.rollouts.api import iter_outcomes
+from tokdfa.rollouts.result import RolloutCheck, RolloutChecks
+from tokdfa.rollouts.rollout import Rollout
 
 __all__ = ["drift_metric"]
 
@@ -17,7 +20,8 @@ def drift_metric(
     """Return a reward function for `GRPOTrainer` and `RLOOTrainer` that logs drift and gives no reward.
 
     Put it beside another reward function: ``reward_funcs=[reward, drift_metric(tokenizer)]``. It returns None for every
-    completion, which TRL leaves out of the sum, and reports by ``log_metric``.
+    completion, which TRL leaves out of the sum, and reports by ``log_metric``. It does not end a training: completions
+    that cannot be judged, such as those with a mask of another length, are counted as ``unjudged``.
 
     Parameters
     ----------
@@ -52,10 +56,15 @@ def drift_metric(
         **columns: object,
     ) -> list[float | None]:
         masks = columns.get("tool_mask", columns.get("env_mask"))
-        checks = check_rollouts(own, completion_ids, masks)  # type: ignore[arg-type]
+        each = repeat(None) if masks is None else iter(masks)  # type: ignore[call-overload]
+        # A mask that is missing has no ids, so its rollout is not judged.
+        items = ((number, Rollout(ids, next(each, ()))) for number, ids in enumerate(completion_ids))
+        outcomes = [outcome for _, outcome in iter_outcomes(own, items, keep_going=True, counts_unknown=True)]
+        checks = RolloutChecks([outcome for outcome in outcomes if isinstance(outcome, RolloutCheck)])
         if log_metric is not None:
             for name, value in metrics_of(checks, prefix).items():
                 log_metric(name, value)
+            log_metric(f"{prefix}unjudged", float(len(outcomes) - len(checks)))
         if on_bug is not None and not checks:
             on_bug(checks)
         return [None] * len(completion_ids)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
+from tokdfa.integrations.metrics import as_tokenizer, checks_of
 from tokdfa.rollouts.prefix import PrefixCheck, check_prefix
 from tokdfa.rollouts.records import from_parts
 from tokdfa.rollouts.result import RolloutChecks
@@ -39,7 +38,7 @@ def check_branches(tokenizer: Any, branches: Iterable[Any], *, threads: int | No
     1
     """
     rollouts = (Rollout(branch.token_ids, branch.sampled_mask) for branch in branches)
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)
 
 
 def check_steps(tokenizer: Any, steps: Iterable[Mapping[str, Any]], *, threads: int | None = None) -> RolloutChecks:
@@ -66,7 +65,7 @@ def check_steps(tokenizer: Any, steps: Iterable[Mapping[str, Any]], *, threads: 
     """
     tokens = (step["tokens"] for step in steps if step["tokens"] is not None)
     rollouts = (from_parts(each["prompt_ids"], each["completion_ids"], each["completion_mask"]) for each in tokens)
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)
 
 
 def check_extensions(tokenizer: Any, steps: Iterable[Mapping[str, Any]]) -> list[PrefixCheck]:

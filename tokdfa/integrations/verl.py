@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
+from tokdfa.integrations.metrics import checks_of
 from tokdfa.rollouts.records import from_parts
 from tokdfa.rollouts.result import RolloutChecks
 from tokdfa.rollouts.rollout import Rollout
@@ -39,7 +38,7 @@ def check_outputs(tokenizer: Any, outputs: Iterable[Any], *, threads: int | None
     1
     """
     rollouts = (from_parts(output.prompt_ids, output.response_ids, output.response_mask) for output in outputs)
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)
 
 
 def check_batch(tokenizer: Any, batch: Any, *, threads: int | None = None) -> RolloutChecks:
@@ -64,4 +63,4 @@ def check_batch(tokenizer: Any, batch: Any, *, threads: int | None = None) -> Ro
     sampled[:, ids.shape[1] - mask.shape[1] :] = mask != 0
     rows = zip(ids, attention != 0, sampled, strict=True)
     rollouts = (Rollout(row[kept], flags[kept]) for row, kept, flags in rows)
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.rollouts.api import iter_rollout_checks
-from tokdfa.rollouts.records import FRAMEWORKS, rollouts_of
+from tokdfa.integrations.metrics import checks_of
+from tokdfa.rollouts.records import fields_of, rollouts_of
 from tokdfa.rollouts.result import RolloutChecks
 from tokdfa.rollouts.rollout import Rollout
 
@@ -45,9 +44,9 @@ def check_responses(tokenizer: Any, responses: Iterable[Any], *, threads: int | 
     1
     """
     rollouts = (rollout for response in responses for rollout in _rollouts(response))
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
+    return checks_of(tokenizer, rollouts, threads=threads)
 
 
 def _rollouts(response: Any) -> list[Rollout]:
     record = response.model_dump() if hasattr(response, "model_dump") else response
-    return [rollout for _, rollout in rollouts_of(record, FRAMEWORKS["vllm"])]
+    return [rollout for _, rollout in rollouts_of(record, fields_of("vllm", other_masks=True))]

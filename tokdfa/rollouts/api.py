@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import chain, repeat
 from typing import NamedTuple, TypeVar
 
@@ -50,9 +51,10 @@ def check_rollout(
     tokenizer : AnyTokenizer
     ids : array_like of int
         The ids of the rollout, prompt included.
-    mask : array_like of 0 and 1, optional
+    mask : array_like of 0 and 1, or of labels, optional
         Whether each id was sampled by the model, as a loss mask says it: as long as the ids, and then it decides alone;
-        or as long as the ids after the prompt. By default all ids after the prompt were sampled.
+        or as long as the ids after the prompt. Labels are -100 for ids that were not sampled, and the id itself for
+        others. By default all ids after the prompt were sampled.
     prompt : int
         The number of ids of the prompt, which were not sampled.
     documents : int or array_like of int, optional
@@ -95,7 +97,7 @@ def check_rollout(
             array = ids if type(ids) is np.ndarray and ids.dtype == np.int32 else np.asarray(ids, dtype=np.int32)
             if mask is None:
                 return RolloutCheck(tokenizer, array, accepted - checked_prompt(prompt, accepted))
-            sampled = sampled_ids(mask, prompt, accepted)
+            sampled = sampled_ids(mask, prompt, array)
             return RolloutCheck(tokenizer, array, accepted if sampled is None else int(np.count_nonzero(sampled)))
     (check,) = _checked_parcel(tokenizer, [_prepared(tokenizer, Rollout(ids, mask, prompt, documents))])
     return check
@@ -183,6 +185,7 @@ def iter_outcomes(
     items: Iterable[tuple[S, Rollout | TokdfaError]],
     *,
     keep_going: bool = False,
+    counts_unknown: bool = False,
     names: Names = _NO_NAMES,
     threads: int | None = None,
     tuning: Tuning = DEFAULT,
@@ -196,6 +199,9 @@ def iter_outcomes(
         Where a rollout is, to be named in errors, and the rollout, or the error of reading it.
     keep_going : bool
         Whether errors are yielded; by default the first one is raised.
+    counts_unknown : bool
+        Whether ids that the tokenizer does not have are counted, and the ids between them judged as texts of their own;
+        by default they are an error.
     names : Names, optional
         What errors call the ids, the mask and the prompt.
     threads, tuning
@@ -209,7 +215,8 @@ def iter_outcomes(
         return _outcomes(tokenizer, parcel)
 
     def found() -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
-        parcels = _parcels(tokenizer, items, tuning, names, keep_going)
+        prepare = partial(_prepared, tokenizer, names=names, counts_unknown=counts_unknown)
+        parcels = _parcels(items, prepare, tuning, keep_going)
         done = map(work, parcels) if n_threads == 1 else _threaded(work, parcels, n_threads)
         for where, outcome in chain.from_iterable(done):
             if isinstance(outcome, TokdfaError) and not keep_going:
@@ -229,18 +236,37 @@ class _Prepared(NamedTuple):
     sampled: BoolArray | None
     begins: Int64Array
     ends: Int64Array
+    out_of_range: int = 0
 
 
-def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
+def _prepared(
+    tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES, *, counts_unknown: bool = False
+) -> _Prepared:
     try:
         place = names.ids
-        ids, begins, ends = _documents(tokenizer, rollout)
+        n_unknown = 0
+        if counts_unknown and rollout.documents is None:
+            ids, begins, ends = _between_unknown(tokenizer, rollout.ids)
+            n_unknown = len(begins) - 1
+        else:
+            ids, begins, ends = _documents(tokenizer, rollout)
         place = names.prompt
         prompt = checked_prompt(rollout.prompt, len(ids))
         place = names.mask
-        return _Prepared(ids, sampled_ids(rollout.mask, prompt, len(ids)), begins, ends)
+        return _Prepared(ids, sampled_ids(rollout.mask, prompt, ids), begins, ends, n_unknown)
     except TokdfaError as error:
         raise (_at(error, place) if place else error) from None
+
+
+def _between_unknown(tokenizer: AnyTokenizer, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """Return ids with others in place of those that the tokenizer does not have, and what these separate."""
+    given, decoder = id_array(ids), tokenizer.decoder
+    means = decoder.mean_something(given)
+    if means.all():
+        return decoder.check(given), _ONE, _ONE
+    unknown = np.flatnonzero(~means)
+    known = decoder.check(np.where(means, given, decoder.placeholder_id).astype(np.int64))
+    return known, np.append(0, unknown + 1), np.append(unknown, len(known))
 
 
 def _documents(tokenizer: AnyTokenizer, rollout: Rollout) -> tuple[Int32Array, Int64Array, Int64Array]:
@@ -264,10 +290,9 @@ def _documents(tokenizer: AnyTokenizer, rollout: Rollout) -> tuple[Int32Array, I
 
 
 def _parcels(
-    tokenizer: AnyTokenizer,
     items: Iterable[tuple[S, Rollout | TokdfaError]],
+    prepare: Callable[[Rollout], _Prepared],
     tuning: Tuning,
-    names: Names,
     keep_going: bool,
 ) -> Iterator[list[tuple[S, _Prepared | TokdfaError]]]:
     """Yield rollouts, some at a time: enough for a thread to be worth it, and few enough to stay in a cache.
@@ -279,7 +304,7 @@ def _parcels(
     for where, rollout in items:
         prepared: _Prepared | TokdfaError
         try:
-            prepared = rollout if isinstance(rollout, TokdfaError) else _prepared(tokenizer, rollout, names)
+            prepared = rollout if isinstance(rollout, TokdfaError) else prepare(rollout)
         except TokdfaError as error:
             prepared = error
         parcel.append((where, prepared))
@@ -329,7 +354,10 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
     found = finder_of(tokenizer).find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
     sizes = found.bounds[:, 1] - found.bounds[:, 0]
     if not len(sizes):
-        return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
+        return [
+            RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), out_of_range=rollout.out_of_range)
+            for rollout in parcel
+        ]
     number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1
     # A stretch without ids may be at the very end.
     number = np.minimum(number, len(parcel) - 1)
@@ -347,7 +375,8 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         parcel, firsts[:-1], bounds[:-1], bounds[1:], counts, ids_in, strict=True
     ):
         own = Found(found, classes, low, high, first) if low < high else None
-        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), Counts(*count), Counts(*n_ids), own))
+        sums = Counts(*count), Counts(*n_ids)
+        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.out_of_range))
     return checks
 
 

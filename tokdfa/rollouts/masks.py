@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray
+from tokdfa.arrays import BoolArray, IntegerArray
 from tokdfa.errors import TokenStreamError
 
-__all__ = ["checked_prompt", "sampled_ids"]
+__all__ = ["IGNORED", "by_labels", "checked_prompt", "sampled_ids"]
+
+IGNORED = -100
+"""The label of ids that do not count in training, as torch has it; the label of any other id is the id itself."""
 
 
-def sampled_ids(mask: npt.ArrayLike | None, prompt: int, n: int) -> BoolArray | None:
-    """Return, for each of `n` ids, whether the model sampled it; None if it sampled all.
+def sampled_ids(mask: npt.ArrayLike | None, prompt: int, ids: IntegerArray) -> BoolArray | None:
+    """Return, for each of some ids, whether the model sampled it; None if it sampled all.
 
     Parameters
     ----------
-    mask : array_like of 0 and 1, optional
-        As long as the ids, and then it decides alone; or as long as the ids after the prompt. By default all ids after
-        the prompt were sampled.
+    mask : array_like of 0 and 1, or of labels, optional
+        As long as the ids, and then it decides alone; or as long as the ids after the prompt. A mask with a -100 has
+        labels: each is -100 or the id itself, which then was sampled. By default all ids after the prompt were sampled.
     prompt : int
         The number of ids of the prompt.
-    n : int
+    ids : integer array
 
     Raises
     ------
     TokenStreamError
-        If the prompt is longer than the ids, the mask has another length, or a value that is neither 0 nor 1; the error
-        says which.
+        If the prompt is longer than the ids, the mask has another length, or a value that is neither 0 nor 1, or
+        neither -100 nor the id; the error says which.
     """
+    n = len(ids)
     prompt = checked_prompt(prompt, n)
     if mask is None:
         if not prompt:
@@ -38,13 +43,13 @@ def sampled_ids(mask: npt.ArrayLike | None, prompt: int, n: int) -> BoolArray | 
         sampled: BoolArray = np.ones(n, dtype=np.bool_)
         sampled[:prompt] = False
         return sampled
-    given = _flags(mask)
-    if len(given) == n:
-        return given
-    if len(given) != n - prompt:
+    given = _array(mask)
+    if len(given) not in (n, n - prompt):
         lengths = str(n) if not prompt else f"{n}, or {n - prompt} without the prompt"
         raise TokenStreamError("the mask has another length than the ids", value=len(given), hint=f"expected {lengths}")
-    return np.concatenate((np.zeros(prompt, dtype=np.bool_), given))
+    has_labels = given.dtype.kind in "if" and (given == IGNORED).any()
+    flags = by_labels(given, ids[n - len(given) :]) if has_labels else _flags(given)
+    return flags if len(flags) == n else np.concatenate((np.zeros(prompt, dtype=np.bool_), flags))
 
 
 def checked_prompt(prompt: int, n: int) -> int:
@@ -66,17 +71,31 @@ def checked_prompt(prompt: int, n: int) -> int:
     return length
 
 
-def _flags(mask: npt.ArrayLike) -> BoolArray:
+def _array(mask: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a mask as an array of numbers or truth values in one dimension."""
     try:
         array = np.asarray(mask)
     except (ValueError, TypeError, OverflowError):
         raise TokenStreamError("the mask must be 0 and 1 in one dimension", value=mask) from None
     if array.ndim != 1:
         raise TokenStreamError("the mask must be in one dimension", value=array.shape)
-    if array.dtype == np.bool_ or not array.size:
-        return np.asarray(array, dtype=np.bool_)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iufb" and array.size:
         raise TokenStreamError("the mask must be 0 and 1", value=array.dtype.name)
+    return array
+
+
+def by_labels(labels: npt.NDArray[Any], ids: npt.NDArray[Any]) -> BoolArray:
+    """Return, for each of some ids, whether it is its own label; others must be labelled -100."""
+    flags: BoolArray = labels != IGNORED
+    wrong = np.flatnonzero(flags & (labels != ids))
+    if len(wrong):
+        place = int(wrong[0])
+        what = f"a label must be {IGNORED} or the id itself, here {ids[place]}"
+        raise TokenStreamError(what, value=labels[place].item(), where=f"token {place} of the mask")
+    return flags
+
+
+def _flags(array: npt.NDArray[Any]) -> BoolArray:
     flags: BoolArray = array != 0
     wrong = np.flatnonzero(flags & (array != 1))
     if len(wrong):

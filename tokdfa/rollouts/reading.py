@@ -52,7 +52,8 @@ def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]
     ------
     pair of Source and Rollout or TokdfaError
         Lines that are not JSON, files that end too early, and fields that are missing, null or of another shape give an
-        error that names them; reading goes on with the next record, or the next file if nothing follows.
+        error that names them; reading goes on with the next record, or the next file if nothing follows. A file without
+        rollouts gives an error, too.
 
     Raises
     ------
@@ -61,7 +62,17 @@ def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]
     UnsupportedFeatureError
         If a name ends otherwise, or a package that reads the format is not installed.
     """
-    return chain.from_iterable(_records_of(Path(path), fields) for path in [*paths])
+    return chain.from_iterable(_some(Path(path), fields) for path in [*paths])
+
+
+def _some(path: Path, fields: Fields) -> Iterator[Item]:
+    """Yield the rollouts of a file, or an error if there are none."""
+    is_empty = True
+    for item in _records_of(path, fields):
+        is_empty = False
+        yield item
+    if is_empty:
+        yield Source(str(path), "", -1), TokenStreamError("no rollouts: the file has no records")
 
 
 def _records_of(path: Path, fields: Fields) -> Iterator[Item]:
@@ -137,6 +148,7 @@ def _wanted(names: Sequence[str], fields: Fields) -> list[str]:
         raise TokenStreamError(
             "the column is missing", where=f"field {missing[0]}", hint=f"there are {', '.join(names)}"
         )
+    fields.check_unused(names)
     return [name for name in fields.columns if name in names]
 
 

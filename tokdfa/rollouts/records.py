@@ -11,9 +11,16 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import nearest
+from tokdfa.rollouts.masks import by_labels
 from tokdfa.rollouts.rollout import Names, Rollout
 
-__all__ = ["FRAMEWORKS", "Fields", "fields_of", "from_parts", "rollouts_of"]
+__all__ = ["FRAMEWORKS", "LABELS", "NO_MASK", "Fields", "fields_of", "from_parts", "rollouts_of"]
+
+LABELS = "labels"
+"""The usual name of labels: the ids, with -100 in place of those that do not count."""
+
+NO_MASK = "none"
+"""In place of the name of a mask: all ids after the prompt were sampled."""
 
 
 class Fields(NamedTuple):
@@ -26,7 +33,8 @@ class Fields(NamedTuple):
     prompt : str or None
         The ids of the prompt, or their number.
     mask : str or None
-        Whether each id was sampled; it may be missing from a record, and then all ids after the prompt were.
+        Whether each id was sampled; it may be missing from a record, and then all ids after the prompt were. If it is
+        called ``labels``, it has -100 for ids that were not sampled, and the id itself for others.
     response : str or None
         The number of ids after the prompt, which are the last ones.
     ranges : str or None
@@ -37,6 +45,9 @@ class Fields(NamedTuple):
         A list of messages, some of which have `prompt` and `ids`; together they are one rollout.
     needs_mask : bool
         Whether a record without the mask is an error.
+    others : tuple of str
+        Fields with a name like that of a mask which say nothing about what was sampled. Any such field that is not used
+        is an error, unless the caller chose a mask: it may be the mask that is missing.
 
     Examples
     --------
@@ -52,6 +63,50 @@ class Fields(NamedTuple):
     each: str | None = None
     messages: str | None = None
     needs_mask: bool = False
+    others: tuple[str, ...] | None = ()
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the mask consists of labels."""
+        return self.mask is not None and self.mask.rpartition(".")[2] == LABELS
+
+    @property
+    def described(self) -> str:
+        """The fields and what they are, in one line."""
+        parts = {
+            "list": self.each or self.messages, "prompt": self.prompt, "ids": self.ids, "mask": self.mask,
+            "sampled ranges": self.ranges, "length of the response": self.response,
+        }  # fmt: skip
+        return ", ".join(f"{name} ({part})" for part, name in parts.items() if name is not None)
+
+    def check_unused(self, names: Iterable[object], path: str = "") -> None:
+        """Refuse a field that may be a mask and is not used.
+
+        Parameters
+        ----------
+        names : iterable
+            The fields of an object.
+        path : str
+            The field with this object, and a dot.
+
+        Raises
+        ------
+        TokenStreamError
+            If there is one; the error names it.
+        """
+        if self.others is None:
+            return
+        used = [name for name in (self.ids, self.prompt, self.mask, self.response, self.ranges) if name is not None]
+        known = {*self.others, *used, *(name.partition(".")[0] for name in used)}
+        for name in names:
+            full = f"{path}{name}"
+            if isinstance(name, str) and ("mask" in name.lower() or name == LABELS) and not {name, full} & known:
+                # In lists of objects, fields are those of each.
+                mask = name if path.endswith("].") else full
+                hint = f"give --mask {mask} to use it, --mask {NO_MASK} if all ids after the prompt were sampled"
+                if self.mask is not None:
+                    hint += f", or --mask {self.mask}"
+                raise TokenStreamError("a field that may be the mask is not used", where=f"field {full}", hint=hint)
 
     @property
     def names(self) -> Names:
@@ -77,7 +132,7 @@ FRAMEWORKS = {
     "openrlhf": Fields("observation_tokens", ranges="action_ranges"),
     "slime": Fields("tokens", mask="loss_mask", response="response_length"),
     "skyrl": Fields("response_ids", "prompt_token_ids", "loss_masks"),
-    "verifiers": Fields("completion_ids", "prompt_ids", "completion_mask"),
+    "verifiers": Fields("completion_ids", "prompt_ids", "completion_mask", others=("prompt_mask",)),
     "nemo": Fields("generation_token_ids", "prompt_token_ids", messages="response.output"),
     "vllm": Fields("token_ids", "prompt_token_ids", each="choices"),
 }
@@ -89,25 +144,47 @@ items are in ``response.output`` was read in NeMo RL, where ``nemo_rl/environmen
 
 
 def fields_of(
-    framework: str | None = None, ids: str | None = None, prompt: str | None = None, mask: str | None = None
+    framework: str | None = None,
+    ids: str | None = None,
+    prompt: str | None = None,
+    mask: str | None = None,
+    *,
+    other_masks: bool = False,
 ) -> Fields:
     """Return the fields of a framework, some of them replaced.
+
+    Parameters
+    ----------
+    framework, ids, prompt : str, optional
+    mask : str, optional
+        ``none`` for no mask.
+    other_masks : bool
+        Whether records may have other fields that are called like masks; if a mask is given, they may.
 
     Raises
     ------
     TokenStreamError
-        If no framework and no field of ids is given, or there is no such framework.
+        If no framework and no field of ids is given, there is no such framework, or it has no masks.
     """
+    # Who chooses a mask, or none, knows what other fields are.
+    chosen: dict[str, Any] = {} if mask is None else {"mask": None if mask == NO_MASK else mask}
+    if mask is not None or other_masks:
+        chosen["others"] = None
+    needs_mask = mask not in (None, NO_MASK)
     if framework is None:
         if ids is None:
             hint = "give --ids FIELD, such as --ids input_ids, or --framework"
             raise TokenStreamError("no field of ids is named", hint=hint)
-        return Fields(ids, prompt, mask, needs_mask=mask is not None)
+        return Fields(ids, prompt, needs_mask=needs_mask)._replace(**chosen)
     if framework not in FRAMEWORKS:
         raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")
-    given = {"ids": ids, "prompt": prompt, "mask": mask}
-    changed = {name: value for name, value in given.items() if value is not None}
-    return FRAMEWORKS[framework]._replace(**changed, needs_mask=mask is not None)
+    marked = FRAMEWORKS[framework].ranges or FRAMEWORKS[framework].messages
+    if needs_mask and marked is not None:
+        what = f"a mask cannot be given for {framework}, whose {marked} says what was sampled"
+        raise TokenStreamError(what, value=mask, hint="leave --mask out, or give --ids without --framework")
+    given = {"ids": ids, "prompt": prompt}
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return FRAMEWORKS[framework]._replace(**changed, **chosen, needs_mask=needs_mask)
 
 
 def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
@@ -118,10 +195,19 @@ def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
     Raises
     ------
     TokenStreamError
-        If a field is missing, null or of another shape; the error names the field.
+        If a field is missing, null or of another shape, or may be a mask and is not used; the error names the field.
     """
     if not isinstance(record, Mapping):
         raise TokenStreamError("a record must be an object", value=record)
+    found = [(part, _read_labels(rollout, fields)) for part, rollout in _rollouts_of(record, fields)]
+    fields.check_unused(_filled(record))
+    parent = fields.ids.rpartition(".")[0]
+    if parent and isinstance(inner := _optional(record, parent), Mapping):
+        fields.check_unused(_filled(inner), f"{parent}.")
+    return found
+
+
+def _rollouts_of(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, Rollout]]:
     if fields.messages is not None:
         return [("", _of_messages(record, fields))]
     if fields.each is not None:
@@ -137,6 +223,25 @@ def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
         rows = ({name: value[at] for name, value in columns.items()} for at in range(len(ids)))
         return [(f"rollout {at}", _of_one(row, fields, _flat)) for at, row in enumerate(rows)]
     return [("", _of_one(record, fields, _optional))]
+
+
+def _filled(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of an object that are not null."""
+    return (name for name, value in record.items() if value is not None)
+
+
+def _read_labels(rollout: Rollout, fields: Fields) -> Rollout:
+    """Return a rollout with a mask of 0 and 1 in place of labels."""
+    if not fields.has_labels or rollout.mask is None:
+        return rollout
+    labels, ids = np.asarray(rollout.mask), np.asarray(rollout.ids)
+    if labels.ndim != 1 or len(labels) not in (len(ids), len(ids) - rollout.prompt):
+        return rollout
+    try:
+        return rollout._replace(mask=by_labels(labels, ids[len(ids) - len(labels) :]))
+    except TokenStreamError as error:
+        where = f"field {fields.mask}, {error.where}"
+        raise TokenStreamError(error.what, value=error.value, where=where) from None
 
 
 def from_parts(prompt: Sequence[int] | npt.ArrayLike, ids: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Rollout:
@@ -195,6 +300,7 @@ def _of_each(record: Mapping[str, Any], fields: Fields) -> Iterator[tuple[str, R
         where = f"{fields.each}[{at}]"
         if not isinstance(choice, Mapping):
             raise TokenStreamError("an object is expected", value=choice, where=f"field {where}")
+        fields.check_unused(_filled(choice), f"{where}.")
         ids = _list(_required(_optional(choice, fields.ids), f"{where}.{fields.ids}"), f"{where}.{fields.ids}")
         own = outer if fields.prompt is None or outer is not None else _optional(choice, fields.prompt)
         mask = _mask(choice, fields, _optional)
@@ -214,6 +320,7 @@ def _of_messages(record: Mapping[str, Any], fields: Fields) -> Rollout:
         where = f"{fields.messages}[{at}]"
         if not isinstance(message, Mapping):
             raise TokenStreamError("an object is expected", value=message, where=f"field {where}")
+        fields.check_unused(_filled(message), f"{where}.")
         if _optional(message, fields.ids) is None:
             continue
         own = [*_list(_optional(message, fields.ids), f"{where}.{fields.ids}")]

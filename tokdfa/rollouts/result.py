@@ -49,6 +49,8 @@ class RolloutCheck(Displayed):
         The number of bugs, of stretches of drift and of junctions.
     ids_in : Counts
         The number of ids in them.
+    out_of_range : int
+        The number of ids that the tokenizer does not have; always 0 unless the hooks of `integrations` count them.
 
     Examples
     --------
@@ -61,7 +63,7 @@ class RolloutCheck(Displayed):
     1.0
     """
 
-    __slots__ = ("__dict__", "_found", "_ids", "_tokenizer", "counts", "ids_in", "sampled", "tokens")
+    __slots__ = ("__dict__", "_found", "_ids", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled", "tokens")
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class RolloutCheck(Displayed):
         counts: Counts = _NONE,
         ids_in: Counts = _NONE,
         found: Found | None = None,
+        out_of_range: int = 0,
     ) -> None:
         self._tokenizer = tokenizer
         self._ids = ids
@@ -79,6 +82,7 @@ class RolloutCheck(Displayed):
         self.sampled = sampled
         self.counts = counts
         self.ids_in = ids_in
+        self.out_of_range = out_of_range
 
     def __bool__(self) -> bool:
         return not self.counts.bugs
@@ -166,7 +170,7 @@ class RolloutChecks(Guided, Sequence[RolloutCheck]):
 
     Attributes
     ----------
-    tokens, sampled, counts, ids_in, shares, reason
+    tokens, sampled, counts, ids_in, out_of_range, shares, reason
         As of :class:`RolloutCheck`, for all rollouts together.
 
     Examples
@@ -182,6 +186,7 @@ class RolloutChecks(Guided, Sequence[RolloutCheck]):
         self.sampled = sum(check.sampled for check in checks)
         self.counts = _sum(check.counts for check in checks)
         self.ids_in = _sum(check.ids_in for check in checks)
+        self.out_of_range = sum(check.out_of_range for check in checks)
 
     @property
     def shares(self) -> Shares:
