@@ -10,8 +10,12 @@ import pytest
 
 import tokdfa
 from tokdfa.errors import TokenStreamError, WrongTypeError
+from tokdfa.identification.counting import count_violations
+from tokdfa.identification.cut import is_cut_to_16_bits
 from tokdfa.identification.mistake import MistakeKind
 from tokdfa.identification.result import Candidate, Identification
+from tokdfa.identification.sample import Stretch
+from tokdfa.stores.store import Place
 
 END = 100257
 Tokenizers = dict[str, tokdfa.AnyTokenizer]
@@ -124,12 +128,49 @@ def test_integer_types(
             assert (mistake.kind.value, mistake.dtype, mistake.per_million) == (kind, meant, 0)
 
 
-@SLOW
-def test_ids_cut_to_16_bits(tmp_path: Path, data: Path, real: Tokenizers) -> None:
-    text = (data / "corpora" / "multilingual.txt").read_text("utf-8")[:400_000]
-    ids = real["cl100k"].encode(text)
-    candidate = only(tokdfa.identify(saved(tmp_path, ids.astype(np.uint16)), {"cl100k": real["cl100k"]}))
-    assert kinds(candidate) == ["cut-to-16-bits"]
+CORPORA = ("english", "multilingual", "python_code", "fra_eng_en")
+
+
+@pytest.mark.parametrize("length", [3000, 20_000, pytest.param(200_000, marks=SLOW)])
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("name", ["cl100k", "o200k"])
+def test_ids_cut_to_16_bits(tmp_path: Path, data: Path, real: Tokenizers, name: str, corpus: str, length: int) -> None:
+    text = (data / "corpora" / f"{corpus}.txt").read_text("utf-8")[1_000_000 : 1_000_000 + length]
+    ids = real[name].encode(text)
+    assert (ids >= 1 << 16).any()
+    found = tokdfa.identify(saved(tmp_path, ids.astype(np.uint16)), {name: real[name], "gpt2": real["gpt2"]})
+    assert not found
+    by_name = {candidate.name: candidate for candidate in found.candidates}
+    assert kinds(by_name[name]) == ["cut-to-16-bits"]
+    assert kinds(by_name["gpt2"]) == []
+    assert tokdfa.identify(saved(tmp_path, ids), {name: real[name]})
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_ids_cut_to_16_bits_and_widened(tmp_path: Path, real: Tokenizers, text: str, dtype: type) -> None:
+    ids = real["o200k"].encode(text).astype(np.uint16)
+    assert kinds(only(tokdfa.identify(saved(tmp_path, ids.astype(dtype)), {"o": real["o200k"]}))) == ["cut-to-16-bits"]
+    # Whether a little text had ids from 65,536 on cannot be told.
+    few = saved(tmp_path, ids[:60].astype(dtype))
+    assert kinds(only(tokdfa.identify(few, {"o": real["o200k"]}))) == []
+
+
+@pytest.mark.parametrize("corpus", ["english", pytest.param("python_code", marks=SLOW)])
+def test_ids_of_16_bits_that_a_smaller_vocabulary_made_are_not_called_cut(
+    tmp_path: Path, data: Path, real: Tokenizers, corpus: str
+) -> None:
+    text = (data / "corpora" / f"{corpus}.txt").read_text("utf-8")[1_000_000:1_100_000]
+    ranks = real_path(real)
+    smaller = tokdfa.load({word: rank for word, rank in ranks.items() if rank < 65_000}, pretokenizer="cl100k")
+    cut = (real["cl100k"].encode(text).astype(np.uint16), True)
+    for ids, is_cut in (cut, (smaller.encode(text).astype(np.uint16), False)):
+        stretches = (Stretch(ids, 0, len(ids), None, Place("", "token", 0, 0)),)
+        counts = count_violations(real["cl100k"], stretches, 1000)
+        assert is_cut_to_16_bits(real["cl100k"], stretches, counts) == is_cut
+    for maker in (smaller, real["gpt2"]):
+        path = saved(tmp_path, maker.encode(text).astype(np.uint16))
+        found = tokdfa.identify(path, {name: real[name] for name in ("cl100k", "o200k")})
+        assert all("cut-to-16-bits" not in kinds(candidate) for candidate in found.candidates)
 
 
 def test_special_ids_that_the_tokenizer_does_not_have(tmp_path: Path, real: Tokenizers, text: str) -> None:

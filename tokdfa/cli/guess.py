@@ -48,7 +48,7 @@ def command(
     does not record how text is split, every named pre-tokenizer is tried; where PATH does not record the type of its
     integers, every type is. Likely mistakes are named: shifted ids, another integer type or byte order, ids cut to 16
     bits, special tokens out of place, and another version of the tokenizer. The exit status is 0 if the best one has no
-    violations in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
+    violations and no mistakes in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
     """
     from tokdfa.identification.api import MOST_IDS, identify
 

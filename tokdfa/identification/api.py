@@ -11,6 +11,7 @@ import numpy as np
 from tokdfa.errors import TokdfaError, WrongTypeError
 from tokdfa.identification.candidates import Choice, choices
 from tokdfa.identification.counting import Counts, count_violations
+from tokdfa.identification.cut import may_be_cut
 from tokdfa.identification.mistake import Mistake
 from tokdfa.identification.mistakes import (
     best_type,
@@ -72,7 +73,7 @@ def identify(
     Returns
     -------
     Identification
-        Truthy if the best candidate has no violations in what was read.
+        Truthy if the best candidate has no violations and no mistakes in what was read.
 
     Raises
     ------
@@ -149,7 +150,7 @@ def _judged(choice: Choice, sample: Sample, tuning: Tuning) -> Candidate:
     try:
         name, tokenizer, counts = _best(choice.tokenizers, sample.stretches, tuning)
         mistakes: list[Mistake] = []
-        if counts.violations:
+        if counts.violations or may_be_cut(tokenizer, sample.stretches):
             # How text is split matters little to whether ids are of the vocabulary.
             likeliest = [tokenizer, *(each for _, each in choice.tokenizers[:1] if each is not tokenizer)]
             readings = (fitting_reading(each, sample, tuning) for each in likeliest)

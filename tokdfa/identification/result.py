@@ -74,7 +74,7 @@ class Candidate(Guided):
 
 @dataclass(frozen=True, slots=True)
 class Identification(Guided):
-    """Which of some tokenizers made a store; truthy if the first candidate has no violations in what was read.
+    """Which of some tokenizers made a store; truthy if the first one has no violations and no mistakes.
 
     Attributes
     ----------
@@ -118,8 +118,8 @@ class Identification(Guided):
         return sum(n for _, n in self.stretches)
 
     def __bool__(self) -> bool:
-        """Return whether the first candidate has no violations."""
-        return self.best.violations == 0 and self.best.error is None
+        """Return whether the first candidate has no violations and no mistakes."""
+        return self.best.violations == 0 and not self.best.mistakes and self.best.error is None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
