@@ -102,7 +102,8 @@ def test_the_fields_that_were_used_are_told(tmp_path: Path, command: Callable[..
 
 
 def test_the_fields_of_each_framework_are_listed(command: Callable[..., Result]) -> None:
-    listed = {line.split()[0]: line for line in command("--help").stdout.splitlines() if line.startswith("    ")}
+    lines = [line.split() for line in command("--help").stdout.splitlines()]
+    listed = {words[0]: " ".join(words) for words in lines if words and words[0] in FRAMEWORKS}
     for name, fields in FRAMEWORKS.items():
         for field in filter(None, fields[:7]):
             assert field in listed[name]

@@ -122,10 +122,15 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def mds(folder: Path, encoding: str = "ndarray:int32", compression: str | None = None) -> Path:
+def mds(
+    folder: Path,
+    encoding: str = "ndarray:int32",
+    compression: str | None = None,
+    documents: list[list[int]] = DOCUMENTS,
+) -> Path:
     columns = {"id": "int", "tokens": encoding}
     shards = []
-    for number, part in enumerate((DOCUMENTS[:4], DOCUMENTS[4:])):
+    for number, part in enumerate((documents[:4], documents[4:])):
         samples = []
         for document in part:
             values = np.array(document, "<i8" if encoding == "bytes" else "<i4").tobytes()

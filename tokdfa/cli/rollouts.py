@@ -91,16 +91,17 @@ def command(
     were used. The exit status is 1 if there is something of the classes of --fail-on, and 2 if a record is bad or a
     file has none. A field that is called like a mask, or labels, and is not used is refused: choose it with --mask.
 
+    The fields of the frameworks are:
+
     \b
-    The fields of the frameworks:
-      trl        prompt_ids, completion_ids, tool_mask
-      verl       prompt_ids, response_ids, response_mask
-      openrlhf   observation_tokens, action_ranges
-      slime      tokens, response_length, loss_mask
-      skyrl      prompt_token_ids, response_ids, loss_masks
-      verifiers  prompt_ids, completion_ids, completion_mask
-      nemo       response.output: prompt_token_ids, generation_token_ids
-      vllm       choices: prompt_token_ids, token_ids
+    trl        prompt_ids, completion_ids, tool_mask
+    verl       prompt_ids, response_ids, response_mask
+    openrlhf   observation_tokens, action_ranges
+    slime      tokens, response_length, loss_mask
+    skyrl      prompt_token_ids, response_ids, loss_masks
+    verifiers  prompt_ids, completion_ids, completion_mask
+    nemo       response.output: prompt_token_ids, generation_token_ids
+    vllm       choices: prompt_token_ids, token_ids
     """
     from tokdfa.errors import TokdfaError
     from tokdfa.rollouts.api import iter_outcomes

@@ -123,10 +123,9 @@ def test_mds_bytes_that_are_not_int64_are_not_taken_for_it(tmp_path: Path) -> No
     verify(tmp_path, spelled, dtype="int32")
 
 
-def test_mds_samples_of_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mds_samples_of_several_types(tmp_path: Path) -> None:
     documents = [DOCUMENTS[0], [], [5, 0], *DOCUMENTS[3:]]
-    monkeypatch.setattr(written, "DOCUMENTS", documents)
-    written.mds(tmp_path, "ndarray")
+    written.mds(tmp_path, "ndarray", documents=documents)
     path = tmp_path / "shard.00000.mds"
     # The two ids of sample 2 of int32 become one of uint64.
     path.write_bytes(path.read_bytes().replace(b"!\4\2\5\0\0\0\0\0\0\0", b"@\4\1\5\0\0\0\0\0\0\0"))
