@@ -4,10 +4,10 @@
 #include "kept.h"
 #include "search.h"
 
-/* The number of matches that end at a place. Their beginnings go to `starts`, the nearest first, as far as there is
-   room. `right` is the kind of the symbol after the place. */
+/* The number of matches that end at a place and begin no earlier than the floor. Their beginnings go to `starts`, the
+   nearest first, as far as there is room. `right` is the kind of the symbol after the place. */
 static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool aligned, int64_t right,
-                         place_in_ids here, int64_t end, int64_t *starts, int64_t most) {
+                         place_in_ids here, int64_t end, int64_t floor, int64_t *starts, int64_t most) {
     const tokdfa_backward *backward = machine->backward;
     int64_t count = 0, position = end, state = backward->initial[right];
     while (state > 0) {
@@ -20,16 +20,17 @@ static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool
         if (backward->accepts[state]) {
             /* With assertions it takes the symbol before the match to know that it begins after that symbol. */
             const int64_t offset = backward->delayed ? here.offset : next.offset;
-            if (!(aligned && offset > 0)) {
+            const int64_t start = backward->delayed ? position : position - length;
+            if (start >= floor && !(aligned && offset > 0)) {
                 if (count < most) {
-                    starts[count] = backward->delayed ? position : position - length;
+                    starts[count] = start;
                 }
                 count++;
             }
         }
         position -= length;
         here = next;
-        if (at_start) {
+        if (at_start || position < floor) {
             break;
         }
     }
@@ -121,7 +122,8 @@ TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search
             const int64_t n_starts =
                 told_of(forward, last)->fixed > 0
                     ? fixed_starts(forward, last, at.end, starts, search->n_starts)
-                    : starts_of(ids, machine, options & ALIGNED, right, where, at.end, starts, search->n_starts);
+                    : starts_of(ids, machine, options & ALIGNED, right, where, at.end, search->floor, starts,
+                                search->n_starts);
             if (n_starts > search->n_starts || n_found + 4 * n_starts > search->n_found) {
                 /* This symbol is read again when there is room. */
                 at.state = before;

@@ -78,7 +78,7 @@ typedef struct {
     /* A match that may still become another one, and where it ends; its start, or its end if the start is not known;
        the state in which its end was seen. */
     int64_t pending, end_token, end_offset, end, start, last;
-    int64_t floor;      /* where the last match ended; no match begins before it */
+    int64_t floor;      /* no match begins before it: where the last leftmost one ended, or later */
     int64_t idle_token; /* a token before which nothing has begun to match */
     int64_t first;      /* the place of the chunk in the stream, in tokens */
     int64_t more;       /* 1 if the search has stopped because there is no room for more matches, 2 for more ids */

@@ -7,7 +7,10 @@
 /* The number of bytes that are kept before the first match that may come: those of the longest symbol. */
 enum { CONTEXT = 4 };
 
-/* Forget the ids of a chunk that no later match needs, and move the others to its front. Returns their number. */
+/* Forget the ids of a chunk that no later match needs, and move the others to its front. Returns their number.
+
+   Of the context only the last symbol is sure to be whole, so a search backwards must not find a match that begins in
+   it: the floor rises to the first token in which one may begin. */
 ALWAYS_INLINE int64_t forget(const tokdfa_spelled *text, tokdfa_search *search, int32_t *ids, int64_t n,
                              int64_t longest) {
     int64_t keep = search->idle_token;
@@ -19,6 +22,13 @@ ALWAYS_INLINE int64_t forget(const tokdfa_spelled *text, tokdfa_search *search, 
         keep = greatest(keep, token);
     }
     search->settled = search->first + keep;
+    if (longest == 0) {
+        int64_t begin = search->position;
+        for (int64_t token = keep; token < search->token; token++) {
+            begin -= length_of(text, ids[token]);
+        }
+        search->floor = greatest(search->floor, begin);
+    }
     for (int64_t context = 0; keep > 0 && context < CONTEXT;) {
         const int32_t id = ids[--keep];
         context += is_special(text, id) ? CONTEXT : length_of(text, id);
