@@ -19,7 +19,7 @@ class Vocabulary:
     def __init__(self, words: Sequence[bytes | None], specials: Sequence[int] = ()) -> None:
         self.words = list(words)
         self.n_ids = len(words)
-        self.special_ids = np.array(sorted(specials), dtype=np.int32)
+        self.special_ids = self.control_ids = np.array(sorted(specials), dtype=np.int32)
         self.means_something = np.array([word is not None for word in words], dtype=np.bool_)
         self.means_something[self.special_ids] = True
         spelled = [word or b"" for word in words]

@@ -171,9 +171,14 @@ def _of_examples(examples: list[dict[str, Any]], _: dict[str, Any]) -> list[tupl
 
 def _of_specials(n: int, fields: dict[str, Any]) -> list[tuple[str, object]]:
     policy = fields.get("specials_policy")
-    return [
+    rows: list[tuple[str, object]] = [
         ("specials", ("none" if not n else f"{n:,}") if policy in (None, "none") else f"{n:,}, {_POLICIES[policy]}")
     ]
+    if n:
+        n_text = fields["text_specials"]
+        rows.append(("  control", f"{n - n_text:,}, which cut the text that is searched, replaced or banned"))
+        rows.append(("  text", f"{n_text:,}, which are searched, replaced and banned like other text"))
+    return rows
 
 
 def _of_semantics(semantics: str, fields: dict[str, Any]) -> list[tuple[str, object]]:
@@ -223,6 +228,7 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "first_offending_rule": _nothing,
     "whole_piece": _nothing,
     "specials_policy": _nothing,
+    "text_specials": _nothing,
     "tokens": lambda tokens, fields: [("tokens", f"{tokens:,} of {fields['ids']:,} ids")],
     "proper": _of_improper,
     "proper_part": _of_proper_part,

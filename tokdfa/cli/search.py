@@ -100,11 +100,10 @@ def command(
 
     TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
-    input. Matches are those in the decoded text, cut at special tokens; places count from the beginning of IDS,
+    input. Matches are those in the decoded text, cut at control tokens; places count from the beginning of IDS,
     whatever documents it has. Each line shows one match: its first byte and the first byte after it, its first token
-    and the
-    first token after it, and its text. With --count IDS may be several files, folders and patterns, too. The exit
-    status is 0 if there is a match and 1 if there is none.
+    and the first token after it, and its text. With --count IDS may be several files, folders and patterns, too. The
+    exit status is 0 if there is a match and 1 if there is none.
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Special"]
 
@@ -15,6 +15,9 @@ class Special:
     space to the left or right of one that strips belongs to it; one that is a single word touches no other word. The
     content of one that is looked for in normalized text is `normalized`, if that differs. With `strips_ascii`, only
     white space of ASCII belongs to one that strips.
+
+    With `is_text` it is a part of the text like any other token: the library always decodes it, as tokenizers does with
+    added tokens that have ``"special": false``. All others are control tokens, which may be left out.
     """
 
     id: int
@@ -25,6 +28,8 @@ class Special:
     single_word: bool = False
     normalized: str | None = None
     strips_ascii: bool = False
+    # Neither ids nor the text that `decode` returns depend on it, so it is no part of what a tokenizer is compared by.
+    is_text: bool = field(default=False, compare=False, repr=False)
 
     @property
     def text(self) -> str:

@@ -72,11 +72,11 @@ class Searcher(Guided):
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        The tokenizer of the ids. The text is that of ``tokenizer.decode_bytes``, cut at special tokens: nothing
-        matches across or inside a special token, and what is between two of them is searched as a text of its own. So
-        the visible space of SentencePiece is a space, and the one before the text is not there; nor is the one after
-        the last word, where words end with a suffix. Bytes that are not UTF-8 match nothing, although decoding turns
-        them into U+FFFD.
+        The tokenizer of the ids. The text is that of ``tokenizer.decode_bytes``, cut at control tokens: nothing matches
+        across or inside one, and what is between two of them is searched as a text of its own. Added tokens that are
+        text, those with ``"special": false``, are searched like other text. The visible space of SentencePiece is a
+        space, and the one before the text is not there; nor is the one after the last word, where words end with a
+        suffix. Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
     pattern : str, or iterable of str or bytes
         A regular expression; or words, each of which is searched for literally.
     wanted : {"longest", "first", "all"}

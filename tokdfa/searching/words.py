@@ -38,7 +38,7 @@ class Words:
     spelled : Spellings
         The bytes of each id.
     cuts : bool array, one entry an id
-        Whether the id is that of a special token.
+        Whether the id is that of a control token.
     holes : bool array, one entry an id
         Whether the id is unused.
     varies : {"", "first", "last"}
@@ -92,7 +92,7 @@ class Words:
     def _of(cls, tokenizer: AnyTokenizer) -> Words:
         n_ids = tokenizer.n_ids
         cuts = np.zeros(n_ids, dtype=np.bool_)
-        cuts[tokenizer.special_ids] = True
+        cuts[tokenizer.control_ids] = True
         silent = np.zeros(n_ids, dtype=np.bool_)
         holes = ~tokenizer.means_something
         spelled, varies, other, silenced = tokenizer.spelled

@@ -48,10 +48,10 @@ def _ids(tokenizer: Tokenizer, symbols: list[str | None]) -> Int32Array:
 
 @lru_cache(maxsize=4)
 def ends_documents(tokenizer: AnyTokenizer, end: int | None) -> BoolArray:
-    """Return for each id whether it ends documents: the one that is given, or else any special token."""
+    """Return for each id whether it ends documents: the one that is given, or else any control token."""
     ends = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.bool_)
     if end is None:
-        ends[tokenizer.special_ids] = True
+        ends[tokenizer.control_ids] = True
     elif 0 <= end < len(ends):
         ends[end] = True
     return ends

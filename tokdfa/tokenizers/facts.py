@@ -46,6 +46,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "left_out": list(tokenizer.ignored),
         "whole_piece": tokenizer.whole_piece,
         "specials": len(tokenizer.specials),
+        "text_specials": sum(special.is_text for special in tokenizer.specials),
         "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
         "fingerprint": tokenizer.fingerprint,
         "seconds": seconds,

@@ -136,6 +136,11 @@ class AnyTokenizer(Guided, ABC):
         """The ids of the special tokens, ascending."""
         return np.array(sorted({special.id for special in self.specials}), dtype=np.int32)
 
+    @cached_property
+    def control_ids(self) -> Int32Array:
+        """The ids of the special tokens that are not text, ascending: nothing is searched or banned across them."""
+        return np.array(sorted({special.id for special in self.specials if not special.is_text}), dtype=np.int32)
+
     @property
     @abstractmethod
     def fingerprint_parts(self) -> dict[str, str]:

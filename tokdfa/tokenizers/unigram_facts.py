@@ -32,6 +32,7 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
         "rewriting": described,
         "left_out": list(tokenizer.ignored),
         "specials": len(tokenizer.specials),
+        "text_specials": sum(special.is_text for special in tokenizer.specials),
         "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
         **({} if tokenizer.library is None else {"library": tokenizer.library}),
         "fingerprint": tokenizer.fingerprint,

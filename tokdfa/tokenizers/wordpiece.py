@@ -132,6 +132,7 @@ class WordPieceTokenizer(AnyTokenizer):
             "trie_nodes": len(self.trie),
             "lost_ids": len(vocabulary.duplicates),
             "specials": len(self.specials),
+            "text_specials": sum(special.is_text for special in self.specials),
             "ignored": self.ignored,
             **({} if self.library is None else {"library": self.library}),
             "fingerprint": self.fingerprint,

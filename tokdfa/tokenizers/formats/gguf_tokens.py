@@ -126,8 +126,13 @@ def _specials(head: GGUFHead, texts: list[str], types: list[int], id_of: Mapping
         raise UnsupportedFeatureError("a token of PLaMo", value="<|plamo:eos|>", where=head.place(TOKENS))
     if "<|tool_response>" in id_of and "</s>" in id_of:
         ids.discard(id_of["</s>"])  # Gemma 4 has it as an ordinary token
-    specials = tuple(Special(id, texts[id]) for id in sorted(ids))
+    specials = tuple(Special(id, texts[id], is_text=_is_text(texts[id], types[id])) for id in sorted(ids))
     return _with_strips(head, _in_order(head, specials), id_of)
+
+
+def _is_text(text: str, type: int) -> bool:
+    """Return whether llama.cpp shows a special token as text: the user-defined ones that do not end a generation."""
+    return text in _SHOWN or (type == USER_DEFINED and text not in _ENDS)
 
 
 def _in_order(head: GGUFHead, specials: tuple[Special, ...]) -> tuple[Special, ...]:

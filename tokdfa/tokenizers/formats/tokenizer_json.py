@@ -308,6 +308,6 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
         is_taken[assigned] = True
         last = max(last, assigned)
         contents.add(content)
-        token.get("special", bool)
-        specials.append(Special(assigned, content, level=int(token.get("normalized", bool)), **flags))
+        is_text = not token.get("special", bool)
+        specials.append(Special(assigned, content, level=int(token.get("normalized", bool)), is_text=is_text, **flags))
     return tuple(specials)
