@@ -215,3 +215,74 @@ def test_bad_input(tmp_path: Path) -> None:
     vocab.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\na\n##b\n", encoding="utf-8")
     with pytest.raises(UnsupportedFeatureError, match=r"^the text of ids is not that of each, one after the other"):
         tokdfa.ban(tokdfa.load(vocab), ["a"])
+
+
+def with_added_tokens(drawn: random.Random) -> tuple[tokdfa.Tokenizer, dict[int, str], set[int]]:
+    """A small tokenizer with added tokens, some of which overlap; their contents by id, and the control ids."""
+    file = tokenizer_json([(b"a", b"b"), (b"<", b"a")])
+    first = len(file["model"]["vocab"])
+    overlapping = ["<a>", "a>b", "<ab>", "\n", "b<", "<>"]
+    contents = drawn.sample(overlapping, 4) if drawn.random() < 0.5 else ["<a>", "\n"]
+    file["added_tokens"] = [
+        added_token(first + number, content, special=drawn.random() < 0.4, normalized=drawn.random() < 0.5)
+        for number, content in enumerate(contents)
+    ]
+    tokenizer = tokdfa.load(as_bytes(file))
+    assert isinstance(tokenizer, tokdfa.Tokenizer)
+    added = {token["id"]: token["content"] for token in file["added_tokens"]}
+    return tokenizer, added, {token["id"] for token in file["added_tokens"] if token["special"]}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_added_tokens_that_are_text_are_banned_like_text(seed: int) -> None:
+    """The text between control tokens never has a banned word or a match, alone and in a guide."""
+    drawn = random.Random(seed)
+    tokenizer, added, controls = with_added_tokens(drawn)
+    words = drawn.sample(["<a>", "a>", "b<a", "a\n", "<ab", ">b", "aa"], 2)
+    pattern = drawn.choice([None, None, "b$", "a<+b", r"\bab"])
+    ban = tokdfa.ban(tokenizer, words, pattern=pattern)
+    try:
+        guide = tokenizer.guide(ban=ban)
+    except UnsupportedFeatureError:  # overlapping added tokens have none
+        guide = None
+    letters = [tokenizer.encode(letter).tolist()[0] for letter in "ab>"]
+    texts = {**added, **{id: tokenizer.decode([id]) for id in letters}}
+    n_banned = n_within = 0
+    for ids in product(texts, repeat=3):
+        parts = "".join("\0" if id in controls else texts[id] for id in ids).split("\0")
+        has_word = any(word in part for part in parts for word in words)
+        has_match = pattern is not None and any(regex.search(pattern, part) for part in parts)
+        state: int | None = ban.initial
+        for id in ids:
+            allowed = state is not None and id in ban.allowed(state).tolist()
+            state = None if state is None else ban.step(state, id)
+            assert allowed == (state is not None)
+        assert (state is not None and ban.is_final(state)) != (has_word or has_match), (ids, parts, words, pattern)
+        n_banned += has_word
+        n_within += any(word in added.get(id, "") and id not in controls for id in ids for word in words)
+        if guide is not None and tokenizer.validate(ids):
+            place = guide.initial
+            for id in ids:
+                place = None if place is None else guide.step(place, id)
+            assert (place is not None and guide.is_final(place)) != (has_word or has_match), (ids, words, pattern)
+    assert n_banned > 5
+    assert n_within or not any(word in text for id, text in added.items() if id not in controls for word in words)
+
+
+def test_a_tool_call_is_banned_by_its_id_and_by_every_other_spelling() -> None:
+    file = tokenizer_json()
+    first = len(file["model"]["vocab"])
+    file["added_tokens"] = [
+        added_token(first, "<|im_end|>"),
+        added_token(first + 1, "<tool_call>", special=False),
+        added_token(first + 2, "</tool_call>", special=False),
+    ]
+    tokenizer = tokdfa.load(as_bytes(file))
+    ban = tokdfa.ban(tokenizer, ["<tool_call>"])
+    assert ban.banned().tolist() == [first + 1]
+    assert first + 1 not in ban.allowed(ban.initial)
+    assert {first, first + 2} <= {*ban.allowed(ban.initial).tolist()}
+    spelled = [tokenizer.encode(letter).tolist()[0] for letter in "<tool_call>"]
+    state = ban.read(spelled[:-1])
+    assert ban.step(state, spelled[-1]) is None
+    assert ban.step(state, first) is not None

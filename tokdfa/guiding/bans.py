@@ -74,19 +74,19 @@ class Ban(Masked[int]):
         if not alive[machine.initial]:
             raise PatternError("nothing can be said without what is banned")
         self._ban = kernels.ban_of(machine.table, machine.column, alive, text, offsets, trie)
-        self._specials = frozenset(tokenizer.special_ids.tolist())
+        self._controls = frozenset(tokenizer.control_ids.tolist())
         self._without_text = frozenset(np.flatnonzero(np.diff(offsets) == 0).tolist())
         self._empty: set[int] = set()
-        root = np.zeros(-(-n // 32), dtype=np.uint32)
+        self._control_bits = np.zeros(-(-n // 32), dtype=np.uint32)
+        for id in self._controls:
+            self._control_bits[id >> 5] |= np.uint32(1 << (id & 31))
+        root = np.zeros_like(self._control_bits)
         kernels.mask_like(self._ban, machine.initial, 0, root)
-        for id in self._specials:
-            root[id >> 5] |= np.uint32(1 << (id & 31))
-        self._root = root
+        self._root = root | self._control_bits
 
     def _step(self, state: int, id: int) -> int | None:
-        if id in self._specials:
-            self._check(state)
-            return self.machine.initial
+        if id in self._controls:
+            return self.machine.initial if self.is_final(state) else None
         target = kernels.step(self._ban, state, id)
         if not target:
             self._check(state)
@@ -96,6 +96,8 @@ class Ban(Masked[int]):
         self._check(state)
         bits = self._root.copy()
         kernels.mask_like(self._ban, state, self.machine.initial, bits)
+        if not self.machine.final[state]:
+            bits &= ~self._control_bits
         return bits
 
     def _make_mask(self, state: int) -> Int32Array:
@@ -199,10 +201,11 @@ def ban(
     Notes
     -----
     The words as an automaton over bytes (A. Aho, M. Corasick, *Efficient string matching*, 1975), run over the trie of
-    the tokens. Special tokens have no text: they are not banned, and a word neither contains one nor continues after
-    one. A text without what is banned may end wherever it is, so a ban of words has no dead ends; with a pattern, ids
-    after which every text would have a match are banned too. The mask of a new state takes the nodes of the trie whose
-    ids continue a word that was begun.
+    the tokens. Added tokens that are text, such as ``<tool_call>`` of Qwen, are read like all others. Control tokens
+    have no text: a text ends before one, and another begins after it. A text without what is banned may end wherever it
+    is, so a ban of words has no dead ends and no control token is banned; with a pattern, ids after which every text
+    would have a match are banned too. The mask of a new state takes the nodes of the trie whose ids continue a word
+    that was begun.
 
     Examples
     --------
@@ -214,7 +217,8 @@ def ban(
     """
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.ban(tokenizer, words)")
-    if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_bytewise or tokenizer.suffix is not None:
+    is_spelled = isinstance(tokenizer, Tokenizer) and tokenizer.is_bytewise and tokenizer.suffix is None
+    if not isinstance(tokenizer, Tokenizer) or not is_spelled or getattr(tokenizer.rewrites[0], "decoding", None):
         what = "the text of ids is not that of each, one after the other, so no ban knows it"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
     splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
@@ -272,7 +276,7 @@ def _spelled(tokenizer: Tokenizer) -> TokenTrie:
     """Return the trie of the ids that have a text."""
     text, offsets = tokenizer.id_spellings
     left_out = np.diff(offsets) == 0
-    left_out[tokenizer.special_ids] = True
+    left_out[tokenizer.control_ids] = True
     return TokenTrie(text.astype(np.int32), offsets, left_out)
 
 

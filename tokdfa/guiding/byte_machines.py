@@ -41,6 +41,13 @@ class ByteMachine(NamedTuple):
     final: BoolArray
     initial: int
 
+    def after(self, data: bytes) -> Int32Array:
+        """Return for each state the state after some bytes: int32[states]."""
+        states = np.arange(len(self.table), dtype=np.int32)
+        for byte in data:
+            states = self.table[states, self.column[byte]]
+        return states
+
 
 def machine_of(dfa: TokenDFA) -> ByteMachine:
     """Return an automaton over bytes as a table; its states are numbered from 1.

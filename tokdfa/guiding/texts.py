@@ -97,7 +97,7 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
         A regular expression, an automaton over bytes, or None for all texts, in which special tokens cut the stream
         wherever they are.
     without : ByteMachine, optional
-        The sequences of bytes to which the texts are restricted, between special tokens.
+        The sequences of bytes to which the texts are restricted, between control tokens.
 
     Raises
     ------
@@ -108,19 +108,37 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
     """
     machine, special_target = _wanted(tokens, wanted)
     if without is not None:
-        machine, pairs = product(machine, without)
-        # After a special token, words begin anew.
-        number = {pair: state for state, pair in enumerate(map(tuple, pairs.tolist()))}
-        targets = special_target[pairs[:, 0]]
-        special_target = np.zeros_like(targets)
-        for state, column in zip(*(found.tolist() for found in np.nonzero(targets)), strict=True):
-            special_target[state, column] = number.get((int(targets[state, column]), without.initial), NOWHERE)
+        machine, special_target = _restricted(tokens, machine, special_target, without)
     found = Texts(tokens, machine, special_target)
     if found.distance[found.initial] < 0:
         if without is not None:
             raise PatternError("every text of the language has what is banned", value=wanted)
         raise PatternError("no text is in the language", value=wanted)
     return found
+
+
+def _restricted(
+    tokens: Tokens, machine: ByteMachine, special_target: Int32Array, without: ByteMachine
+) -> tuple[ByteMachine, Int32Array]:
+    """Return the automaton of the texts in `without` as well, and the state after each special token.
+
+    A control token ends a text and begins another one; the content of a special token that is text is read as text.
+    """
+    is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids)
+    machine, pairs = product(machine, without)
+    width = len(without.table)
+    keys = pairs[:, 0] * width + pairs[:, 1]
+    order = np.argsort(keys)
+    found = special_target[pairs[:, 0]]
+    for column, id in enumerate(tokens.special_ids.tolist()):
+        after = np.where(without.final, without.initial, NOWHERE)
+        if not is_control[column]:
+            after = without.after(tokens.bytes_of(id))
+        after = after[pairs[:, 1]]
+        wanted = found[:, column].astype(np.int64) * width + after
+        place = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
+        found[:, column] = np.where(keys[place] == wanted, place, NOWHERE)
+    return machine, found
 
 
 def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> tuple[ByteMachine, Int32Array]:
@@ -140,8 +158,5 @@ def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> tuple[ByteMachine,
     if tokenizer.finds_specials:
         # A special token is the content with which the text spells it.
         for number, id in enumerate(tokens.special_ids.tolist()):
-            states = np.arange(len(machine.table), dtype=np.int32)
-            for byte in tokens.bytes_of(id):
-                states = machine.table[states, machine.column[byte]]
-            special_target[:, number] = states
+            special_target[:, number] = machine.after(tokens.bytes_of(id))
     return machine, special_target
