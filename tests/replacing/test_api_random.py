@@ -75,7 +75,7 @@ def replacement_of(drawn: random.Random, text: str, n_groups: int, contents: tup
 
 
 def parts_of(text: str, encoded: Any, content: dict[int, str], inserts_space: bool) -> list[tuple[str, bool]] | None:
-    """A text cut at its special tokens, with the space that decoding puts before each; None if these are not known."""
+    """A text cut at its control tokens, with the space that decoding puts before each; None if these are not known."""
     parts = []
     at = 0
     for id, token, (begin, end) in zip(encoded.ids, encoded.tokens, encoded.offsets, strict=True):
@@ -99,7 +99,7 @@ class Oracle:
         if fields["decoder"] is None:
             self.peer.decoder = tokenizers.decoders.ByteLevel()
         self.inserts_space = fields["model"]["type"] == "WordPiece"
-        self.content = {token["id"]: token["content"] for token in fields["added_tokens"]}
+        self.content = {token["id"]: token["content"] for token in fields["added_tokens"] if token["special"]}
 
     def encode(self, text: str) -> Any:
         try:

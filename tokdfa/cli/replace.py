@@ -81,7 +81,7 @@ def command(
 
     The new ids are those that the tokenizer TOK gives for the new text, if IDS are those that it gives for the old one.
     Only what is around the matches is encoded again. Matches are the leftmost ones that a backtracking engine finds
-    first, cut at special tokens. In REPLACEMENT \1 and \g<name> are groups of PATTERN, \g<0> is the match, and a
+    first, cut at control tokens. In REPLACEMENT \1 and \g<name> are groups of PATTERN, \g<0> is the match, and a
     backslash is written \\.
 
     TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.

@@ -70,8 +70,9 @@ class Replacer(Guided):
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        The tokenizer of the ids. Special tokens cut the text: nothing matches across or inside one. If the tokenizer
-        finds special tokens in texts, it finds those that a replacement spells, too.
+        The tokenizer of the ids. Control tokens cut the text: nothing matches across or inside one. Added tokens that
+        are text are matched, and replaced, like other text. If the tokenizer finds special tokens in texts, it finds
+        those that a replacement spells, too.
     pattern : str, or iterable of str or bytes
         A regular expression, as `regex` reads it; or words, each of which is searched for literally. Matches are the
         leftmost ones that a backtracking engine finds first, none overlapping another; an earlier word is preferred.
@@ -163,12 +164,12 @@ class Replacer(Guided):
         cuts = cuts_of(tokenizer)
         if template.captures and not cuts.spells_alone and isinstance(pattern, str):
             in_text = True
-        is_special = np.zeros(tokenizer.n_ids, dtype=np.bool_)
-        is_special[tokenizer.special_ids] = True
+        is_control = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        is_control[tokenizer.control_ids] = True
         self._job = Job(
             None if in_text else searcher._plan,
             cuts,
-            is_special,
+            is_control,
             template,
             tokenizer.decoder,
             max_pending=max_pending,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.encoding.special import Special
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.replacing.regions import cut_tables
 from tokdfa.kernels.walk.parts import outer_symbols
@@ -87,7 +90,9 @@ class _PlainCuts(Cuts):
     """For tokenizers that encode texts unchanged and spell ids one after the other.
 
     The pre-tokenizer splits the two parts of a text as it splits the whole, whatever is around such a pair of symbols,
-    and no special token that would be found in the text has symbols of these classes side by side.
+    and no special token that would be found in the text has symbols of these classes side by side. Besides, there is a
+    cut on both sides of a control token, if that is found wherever its content is: of ``ab`` and ``bc``, the text "abc"
+    has the first one, but "xbc" the second.
     """
 
     spells_alone = True
@@ -96,7 +101,8 @@ class _PlainCuts(Cuts):
         self._tokenizer = tokenizer
         self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.ends_text = self.parts.copy()
-        self.parts[tokenizer.special_ids] = True
+        found = tokenizer.specials if tokenizer.finds_specials else ()
+        self.parts[np.setdiff1d(tokenizer.control_ids, [*_overlapping(found)])] = True
         text, offsets = tokenizer.id_spellings
         self._text = text.tobytes()
         self._offsets = offsets.tolist()
@@ -110,10 +116,10 @@ class _PlainCuts(Cuts):
             n = len(always)
             table = np.zeros((n + 2, n + 2), dtype=np.bool_)
             table[:n, :n] = always
-            for special in tokenizer.specials if tokenizer.finds_specials else ():
+            for special in found:
                 for left, right in pairwise(_classes(self._borders, special.content)):
                     table[left, right] = False
-            # One more class for symbols that are cut, and one for special tokens.
+            # One more class for symbols that are cut, and one for control tokens.
             outer = outer_symbols(text, offsets)
             classes = [
                 np.where(symbol >= 0, self._borders.classes_of(np.maximum(symbol, 0)), n).astype(np.int32)
@@ -121,7 +127,7 @@ class _PlainCuts(Cuts):
             ]
         table[n + 1] = table[:, n + 1] = True
         for known in classes:
-            known[tokenizer.special_ids] = n + 1
+            known[self.parts] = n + 1
         self._first, self._last = classes
         # The last text whose classes were asked for, and these.
         self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
@@ -149,6 +155,23 @@ class _PlainCuts(Cuts):
 
     def encode(self, text: str, *, begins: bool) -> Int32Array:
         return self._tokenizer.encode(text)
+
+
+def _overlapping(specials: Sequence[Special]) -> Iterator[int]:
+    """Yield the ids of special tokens that a text may have without their being found in it; maybe some more."""
+    inner = {symbol for special in specials for symbol in special.content[1:]}
+    outer = {symbol for special in specials for symbol in special.content[:-1]}
+    # The first and the last symbols of contents that are looked for before.
+    first: set[str] = set()
+    last: set[str] = set()
+    for _, level in groupby(sorted(specials, key=attrgetter("level")), key=attrgetter("level")):
+        contents = {special.id: special.content for special in level}
+        for id, content in contents.items():
+            overlaps = content[0] in inner or content[-1] in outer
+            if overlaps or not (first.isdisjoint(content[1:]) and last.isdisjoint(content[:-1])):
+                yield id
+        first |= {content[0] for content in contents.values()}
+        last |= {content[-1] for content in contents.values()}
 
 
 def _classes(borders: SafeBorders, text: str) -> list[int]:

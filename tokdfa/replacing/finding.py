@@ -88,7 +88,7 @@ class OnIds:
         return parts[0] if len(parts) == 1 else np.concatenate((_NO_ROWS, *parts))
 
 
-def in_text(cuts: Cuts, ids: Int32Array, is_special: BoolArray, template: Template, max_seconds: float) -> Found:
+def in_text(cuts: Cuts, ids: Int32Array, is_control: BoolArray, template: Template, max_seconds: float) -> Found:
     """Return all matches in the decoded text of ids, the empty ones as well, as `regex` finds them.
 
     Raises
@@ -99,7 +99,7 @@ def in_text(cuts: Cuts, ids: Int32Array, is_special: BoolArray, template: Templa
         If it takes too long.
     """
     data, ends = cuts.spelled(ids, begins=True)
-    bounds = np.flatnonzero(is_special[ids])
+    bounds = np.flatnonzero(is_control[ids])
     rows: list[tuple[int, int, int, int]] = []
     replacements: list[bytes] = []
     first = 0

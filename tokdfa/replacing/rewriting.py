@@ -50,15 +50,15 @@ class Rewriter:
     Parameters
     ----------
     cuts : Cuts
-    is_special : bool array, one entry an id
+    is_control : bool array, one entry an id
         Whether no match goes across the id or sees past it.
     template : Template
     tuning : Tuning, optional
     """
 
-    def __init__(self, cuts: Cuts, is_special: BoolArray, template: Template, *, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, cuts: Cuts, is_control: BoolArray, template: Template, *, tuning: Tuning = DEFAULT) -> None:
         self._cuts = cuts
-        self._is_special = is_special
+        self._is_control = is_control
         self._template = template
         self._tuning = tuning
         self._known: dict[tuple[object, ...], Rewritten] = {}
@@ -150,7 +150,7 @@ class Rewriter:
         for start, end in spans:
             while True:
                 after = ids[stop : stop + size]
-                bounds = np.flatnonzero(self._is_special[after])
+                bounds = np.flatnonzero(self._is_control[after])
                 n_after = int(bounds[0]) if len(bounds) else len(after)
                 is_all = bool(len(bounds)) or (final and stop + size >= len(ids))
                 replacement = self._captured(data, ids[stop : stop + n_after], start, end, is_all)

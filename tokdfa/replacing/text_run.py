@@ -34,7 +34,7 @@ class Job:
     plan : SearchPlan or None
         The machine of the search; None if matches are found in the decoded text.
     cuts : Cuts
-    is_special : bool array, one entry an id
+    is_control : bool array, one entry an id
         Whether no match goes across the id.
     template : Template
     decoder : Decoder
@@ -50,7 +50,7 @@ class Job:
         self,
         plan: SearchPlan | None,
         cuts: Cuts,
-        is_special: BoolArray,
+        is_control: BoolArray,
         template: Template,
         decoder: Decoder,
         *,
@@ -60,13 +60,13 @@ class Job:
     ) -> None:
         self.plan = plan
         self.cuts = cuts
-        self.is_special = is_special
+        self.is_control = is_control
         self.template = template
         self.decoder = decoder
         self.max_pending = max_pending
         self.max_seconds = max_seconds
         self.tuning = tuning
-        self.rewriter = Rewriter(cuts, is_special, template, tuning=tuning)
+        self.rewriter = Rewriter(cuts, is_control, template, tuning=tuning)
 
     def can_copy(self, ids: IntegerArray) -> bool:
         """Return whether the search can copy ids: they are in the form that it takes, and spell the same anywhere."""
@@ -169,7 +169,7 @@ class TextRun:
         waiting = self._waiting
         ids = waiting[0] if len(waiting) == 1 else np.concatenate((_NO_IDS, *waiting))
         if self._search is None:
-            found = in_text(job.cuts, ids, job.is_special, job.template, job.max_seconds)
+            found = in_text(job.cuts, ids, job.is_control, job.template, job.max_seconds)
             n = self._output.allowed(len(found.rows))
             found = Found(found.rows[:n], (found.replacements or [])[:n])
         else:
