@@ -13,6 +13,7 @@ import pytest
 import regex
 from support import normalized, random_files
 from support.seeds import seeds
+from support.tokenizer_files import added_token, spell
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -30,13 +31,35 @@ def plain_file(drawn: random.Random) -> dict[str, Any]:
     return fields
 
 
+def overlapping_file(drawn: random.Random) -> dict[str, Any]:
+    """A tokenizer.json over bytes whose added tokens are within, at the beginnings and at the ends of one another."""
+    fields = plain_file(drawn)
+    vocab = fields["model"]["vocab"]
+    contents = ["".join(drawn.choices("ab<> \n", k=drawn.choice([2, 2, 3, 4]))) for _ in range(drawn.randrange(2, 7))]
+    contents = [content for content in dict.fromkeys(contents) if spell(content.encode()) not in vocab]
+    fields["added_tokens"] = [
+        added_token(len(vocab) + number, content, special=drawn.random() < 0.5, normalized=drawn.random() < 0.3)
+        for number, content in enumerate(contents)
+    ]
+    return fields
+
+
+def overlapping_text(drawn: random.Random, contents: tuple[str, ...]) -> str:
+    return "".join(drawn.choices([*"ab<> \nx", *contents * 2], k=drawn.randrange(12)))
+
+
 def longer_text(drawn: random.Random, contents: tuple[str, ...]) -> str:
     text = normalized.text(drawn, 30)
     return text + drawn.choice(contents) if contents and drawn.random() < 0.3 else text
 
 
-FILES = {**random_files.KINDS, "normalized": normalized.normalized_file, "plain": plain_file}
-TEXTS = {**random_files.TEXTS, "normalized": longer_text, "plain": longer_text}
+FILES = {
+    **random_files.KINDS,
+    "normalized": normalized.normalized_file,
+    "plain": plain_file,
+    "overlapping": overlapping_file,
+}
+TEXTS = {**random_files.TEXTS, "normalized": longer_text, "plain": longer_text, "overlapping": overlapping_text}
 SMALL = Tuning(block=3, first_block=2, near=1, context=1, max_known=2)
 
 

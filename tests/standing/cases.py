@@ -41,6 +41,8 @@ class Case:
     words: dict[int, bytes]
     specials: dict[int, bytes]
     texts: list[str] = field(default_factory=list)
+    controls: frozenset[int] = frozenset()
+    """The specials that cut the text; the others are text."""
 
     @cached_property
     def known(self) -> list[int]:
@@ -133,7 +135,10 @@ def by_tokenizers(drawn: random.Random) -> Case:
     letters = {letter: byte for byte, letter in enumerate(map(spell, map(bytes, zip(range(256)))))}
     words = {id: bytes(map(letters.__getitem__, word)) for word, id in vocab.items()}
     contents = [content for content in SPECIALS if drawn.random() < 0.5 and content not in vocab]
-    fields["added_tokens"] = [added_token(len(vocab) + number, content) for number, content in enumerate(contents)]
+    fields["added_tokens"] = [
+        added_token(len(vocab) + number, content, special=drawn.random() < 0.5)
+        for number, content in enumerate(contents)
+    ]
     written = json.dumps(fields)
     peer = tokenizers.Tokenizer.from_str(written)
     return Case(
@@ -142,6 +147,7 @@ def by_tokenizers(drawn: random.Random) -> Case:
         lambda text: peer.encode(text, add_special_tokens=False).ids,
         words,
         {len(vocab) + number: content.encode() for number, content in enumerate(contents)},
+        controls=frozenset(token["id"] for token in fields["added_tokens"] if token["special"]),
     )
 
 

@@ -20,13 +20,13 @@ MOST = 1000
 
 
 def parts_of(case: Case, ids: list[int]) -> list[tuple[str, bool]]:
-    """Return the text of ids, cut at special tokens, with whether each part is one."""
+    """Return the text of ids, cut at control tokens, with whether each part is one."""
     parts: list[tuple[list[bytes], bool]] = [([], False)]
     for id in ids:
-        if id in case.specials:
+        if id in case.controls:
             parts += [([case.specials[id]], True), ([], False)]
         else:
-            parts[-1][0].append(case.words[id])
+            parts[-1][0].extend(case.bytes_of([id]))
     return [(b"".join(words).decode(), special) for words, special in parts]
 
 
@@ -69,7 +69,8 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
         met["replaced"] += count > 0
         met["changed"] += len(found.changes) > 0
         met["nothing matches"] += count == 0
-        met["with special tokens"] += count > 0 and not case.specials.keys().isdisjoint(ids)
+        met["with control tokens"] += count > 0 and not case.controls.isdisjoint(ids)
+        met["with added tokens"] += count > 0 and not (case.specials.keys() - case.controls).isdisjoint(ids)
         met["blocks"] += len(ids) > tuning.block
         if drawn.random() < 0.3:
             size = drawn.choice([1, 3, 50])

@@ -68,6 +68,9 @@ def compare(
     met["matches"] += len(rows)
     met["a match"] += len(rows) > 0
     met["a match over several tokens"] += bool((rows[:, 3] > rows[:, 2] + 1).any())
+    met["a match with an added token"] += any(
+        not case.specials.keys().isdisjoint(ids[first:stop]) for _, _, first, stop in rows.tolist()
+    )
     met["a match within a token"] += not borders.issuperset(rows[:, :2].ravel().tolist())
     met[f"wanted {wanted}"] += 1
     met["blocks"] += len(ids) > tuning.block
@@ -88,13 +91,15 @@ def compare(
 def check(case: Case, drawn: random.Random) -> Counter[str]:
     """Search for patterns and words in streams of the case."""
     met: Counter[str] = Counter()
-    plain = [text for text in case.texts if not case.specials.keys() & {*case.encode(text[:MOST])}]
+    plain = [text for text in case.texts if not case.controls & {*case.encode(text[:MOST])}]
     for text in plain[:2]:
         text = text[:MOST]
         ids = case.encode(text)
         if drawn.random() < 0.5:
             # The same text in other tokens, and another text.
-            other = [id for id in edited(case, drawn, ids) if id in case.words]
+            other = [id for id in edited(case, drawn, ids) if id not in case.controls]
+            for id in sorted(case.specials.keys() - case.controls):
+                other.insert(drawn.randrange(len(other) + 1), id)
             try:
                 text = b"".join(case.bytes_of(other)).decode()
                 ids = other

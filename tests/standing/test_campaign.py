@@ -28,8 +28,11 @@ REACHED = {
     "search": [
         *("a match", "a match over several tokens", "a match within a token", "wanted first", "wanted longest"),
         *("words", "blocks", "in chunks", "not canonical", "not UTF-8", "aligned"),
+        "a match with an added token",
     ],
-    "replace": ["replaced", "changed", "nothing matches", "with special tokens", "blocks", "in chunks"],
+    "replace": [
+        *("replaced", "changed", "nothing matches", "with control tokens", "with added tokens", "blocks", "in chunks")
+    ],
     "train": ["pieces", "files", "no pair is left", "count overlapping", "tie first-seen", "tie sentencepiece"],
     "wordpiece": ["texts", "not ASCII", "an added token", "documents in one call", "canonical", "spoiled"],
 }
