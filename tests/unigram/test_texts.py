@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -115,13 +116,60 @@ def test_what_needs_more_room() -> None:
     texts = text_segmenter(segmenter, normalizer)
     assert texts is not None
     # A long word, ids that are more than the bytes of the text, and a word that is normalized elsewhere.
-    for text in ("ab" * 9000, "é" * 2000 + " é" * 3000, "a " * 40_000, "éa" * 60_000):
+    for text in ("ab" * 9000, "é" * 2000 + " é" * 3000, "a " * 40_000, "éa" * 300_000):
         expected = segmenter.encode([normalizer(text)]).tolist()
         found = texts.encode_whole(text)
-        assert (found is None) == (text == "éa" * 60_000)
+        assert (found is None) == (text == "éa" * 300_000)
         assert found is None or found.tolist() == expected
         # What was not finished leaves no trace.
         assert texts.encode_whole("ab c").tolist() == segmenter.encode([normalizer("ab c")]).tolist()  # type: ignore[union-attr]
+
+
+def owned_bytes(texts: TextSegmenter) -> int:
+    """Return the bytes of the arrays that this thread's calls write."""
+    own = texts._of_thread
+    structs = (own.room.struct, own.writer._struct)
+    return sum(field.nbytes for struct in structs for field in struct.fields.values() if isinstance(field, np.ndarray))
+
+
+def test_arrays_stay_bounded_over_1000_calls() -> None:
+    model, _ = random_parts(random.Random(1))
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    texts = text_segmenter(Segmenter(model), normalizer)
+    assert texts is not None
+    # Short; a word longer than the room for words, for nodes and for ids; more ids than bytes; all of them.
+    kinds = ["ab c", "ab" * 2500, "b" * 40_000, "é" * 2000 + " é" * 300, "a b" * 9000]
+    drawn = random.Random(0)
+    at_first = owned_bytes(texts)
+    tracemalloc.start()
+    try:
+        for call in range(1000):
+            ids = texts.encode_whole(drawn.choice(kinds[: 1 + call // 200]))
+            assert ids is not None
+            assert owned_bytes(texts) <= at_first + (1 << 19), call
+            # A result does not keep the room that it was made in.
+            assert ids.base is None or ids.base.nbytes <= 2 * ids.nbytes
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    assert owned_bytes(texts) <= at_first + (1 << 19)
+
+
+@pytest.mark.parametrize("word", ["ab" * 500_000, "é" * 30_000, "éab日" * 100_000])
+def test_a_long_word_takes_linear_memory(word: str) -> None:
+    model, _ = random_parts(random.Random(1))
+    normalizer = SentencePieceNormalizer(CharacterTable({"é": "x" * 30}, (), ""), True, True, True)
+    texts = text_segmenter(Segmenter(model), normalizer)
+    assert texts is not None
+    texts.encode_whole("ab")
+    tracemalloc.start()
+    try:
+        ids = texts.encode_whole(word)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert ids is not None
+    assert most < 100 * len(normalizer(word).encode())
 
 
 def test_which_tokenizers_have_it() -> None:

@@ -4,7 +4,7 @@
    segmented twice, and the room for nodes, ids and words grows. */
 #include "unigram_twin.h"
 
-enum { PAUSED = -1, NODES = -2, UNKNOWN = -3, FULL = -4, OTHERWISE = -5 };
+enum { PAUSED = -1, NODES = -2, UNKNOWN = -3, FULL = -4, OTHERWISE = -5, LONG_WORD = -6 };
 
 static void *build(input *in) {
     unigram *u = calloc(1, sizeof *u);
@@ -216,7 +216,7 @@ static void segment_given(const unigram *u, input *in) {
         w.text = w.is_begun = 0;
         r.n = 0;
         while ((made = tokdfa_segment_texts(given, ends, n, id_ends, &w)) < 0) {
-            REQUIRE(made == NODES || made == FULL || (made == PAUSED && r.at_a_time));
+            REQUIRE(made == NODES || made == FULL || made == LONG_WORD || (made == PAUSED && r.at_a_time));
             REQUIRE(++n_calls < 4 * size + 64);
             if (made == NODES) {
                 grow_nodes(&memory, &r);
@@ -225,6 +225,7 @@ static void segment_given(const unigram *u, input *in) {
                 memcpy(ids, r.ids, (size_t)r.n_ids * sizeof *ids);
                 r.ids = ids;
                 r.n_ids *= 2;
+            } else if (made == LONG_WORD) {
                 w.n_word *= 2;
                 w.word = ROOM(&memory, uint8_t, w.n_word);
             }

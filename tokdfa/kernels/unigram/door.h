@@ -8,8 +8,9 @@ enum {
     TOKDFA_SEGMENT_PAUSED = -1,  /* after so many bytes; nothing is wrong */
     TOKDFA_SEGMENT_ROOM = -2,    /* more nodes are needed: at least n_needed */
     TOKDFA_SEGMENT_UNKNOWN = -3, /* the character at `at` is unknown, and there is no id for it */
-    TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids, or for a word */
-    TOKDFA_SEGMENT_OTHERWISE = -5 /* the text is to be normalized first */
+    TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids */
+    TOKDFA_SEGMENT_OTHERWISE = -5, /* the text is to be normalized first */
+    TOKDFA_SEGMENT_LONG = -6     /* more room is needed for a word */
 };
 
 /* The marks of the places of the best way. */

@@ -14,7 +14,7 @@ __all__ = [
     "BEGINNING",
     "ENDS_PIECE",
     "ENDS_UNKNOWN",
-    "FULL",
+    "GROWTH",
     "LARGEST_TRIE",
     "NO_UNKNOWN",
     "SHORT",
@@ -34,9 +34,6 @@ LARGEST_TRIE = 1 << 27
 NO_UNKNOWN = -1
 """The id of unknown characters if there is none."""
 
-FULL = -4
-"""Returned by kernels that need room for more ids, or for a longer word."""
-
 ENDS_PIECE, ENDS_UNKNOWN = 1, 2
 """The marks of the places of a recorded way."""
 
@@ -46,7 +43,13 @@ SHORT = 1 << 14
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
 _WORDS = 1 << 16
-_PAUSED, _ROOM = -1, -2
+# Larger nodes are released after a call, so that one long word does not cost its memory for ever.
+_MOST_NODES_KEPT = 1 << 14
+# Memory that is not written to is not taken, so that arrays may grow fast, and less is done twice.
+GROWTH = 4
+"""How many times as large an array becomes that is too small."""
+
+_PAUSED, _ROOM, _FULL = -1, -2, -4
 # The ids of texts with fewer are copied from views that are kept.
 _FEW = 1 << 10
 _NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
@@ -166,7 +169,7 @@ def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int
 class Room:
     """What a call writes, and where a text has got to. One thread uses it at a time."""
 
-    __slots__ = ("_copies", "_ids", "_n_ids", "pointer", "struct")
+    __slots__ = ("_copies", "_ids", "_n_bytes", "_n_ids", "pointer", "struct")
 
     def __init__(self) -> None:
         self.struct = Struct(
@@ -188,13 +191,15 @@ class Room:
             marks=_NO_MARKS,
         )
         self.pointer: Any = self.struct.pointer
+        self._n_bytes = 0
         self._set_ids(self.struct.fields["ids"])
 
     def begin(self, n_bytes: int, before: Before = BEGINNING) -> None:
         """Get ready for texts of that many bytes."""
-        if n_bytes > self._n_ids:
+        if n_bytes > self._n_ids or self._n_ids > SHORT:
             # A text is rarely so long, and its memory is not kept.
-            self._set_ids(np.empty(n_bytes, dtype=np.int32))
+            self._set_ids(np.empty(max(n_bytes, SHORT), dtype=np.int32))
+        self._n_bytes = n_bytes
         pointer = self.pointer
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = before.score
@@ -206,21 +211,31 @@ class Room:
 
         Between the calls signals are heeded, such as Ctrl-C.
         """
-        while (n := door(*arguments)) < 0 and self.goes_on(n):
-            pass
+        try:
+            while (n := door(*arguments)) < 0 and self.goes_on(n):
+                pass
+        finally:
+            self.release()
         return n
 
     def goes_on(self, reason: int) -> bool:
         """Return whether a call that has stopped goes on when it is repeated; what it lacks is there by then."""
         if reason == _ROOM:
-            n = max(2 * int(self.pointer.n_nodes), int(self.pointer.n_needed))
-            self.struct.set("nodes", np.zeros(2 * n, dtype=np.float64))
-            self.pointer.n_nodes = n
-        elif reason == FULL:
-            larger: Int32Array = np.empty(2 * len(self._ids), dtype=np.int32)
-            larger[: len(self._ids)] = self._ids
+            needed, n = int(self.pointer.n_needed), GROWTH * int(self.pointer.n_nodes)
+            # Most texts do not grow longer while they are normalized.
+            whole = self._n_bytes + 1
+            self._set_nodes(whole if needed <= whole < n else max(n, needed))
+        elif reason == _FULL:
+            n = int(self.pointer.n)
+            larger: Int32Array = np.empty(GROWTH * len(self._ids), dtype=np.int32)
+            larger[:n] = self._ids[:n]
             self._set_ids(larger)
-        return reason in (_PAUSED, _ROOM, FULL)
+        return reason in (_PAUSED, _ROOM, _FULL)
+
+    def release(self) -> None:
+        """Release what a long word needed, after a call."""
+        if self.pointer.n_nodes > _MOST_NODES_KEPT:
+            self._set_nodes(_NODES)
 
     def take(self, n: int) -> Int32Array:
         """Return the ids, of which there are so many, as an array of their own."""
@@ -229,8 +244,10 @@ class Room:
         except KeyError:
             ids = self._ids[:n]
         if self._n_ids > SHORT:
+            is_most = 2 * n > self._n_ids
             self._set_ids(np.empty(SHORT, dtype=np.int32))
-            return ids
+            # A part of an array keeps all of it.
+            return ids if is_most else ids.copy()
         if n < _FEW:
             self._copies[n] = ids.copy
         return ids.copy()
@@ -240,6 +257,10 @@ class Room:
         self.struct.set("sums", sums)
         self.struct.set("starts", starts)
         self.struct.set("marks", marks)
+
+    def _set_nodes(self, n: int) -> None:
+        self.struct.set("nodes", np.zeros(2 * n, dtype=np.float64))
+        self.pointer.n_nodes = n
 
     def _set_ids(self, ids: Int32Array) -> None:
         self.struct.set("ids", ids)

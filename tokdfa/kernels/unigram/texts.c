@@ -5,7 +5,7 @@
 #include "segment.h"
 
 /* Longer words are normalized elsewhere, so that signals are heeded. */
-#define LONGEST_WRITTEN ((int64_t)1 << 20)
+#define LONGEST_WRITTEN ((int64_t)1 << 22)
 
 typedef struct {
     const tokdfa_unigram_texts *t;
@@ -100,7 +100,7 @@ static int64_t end_word(writing *j) {
 /* Write bytes that are no space. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t write(writing *j, const uint8_t *bytes, int64_t n) {
     if (UNLIKELY(j->n + n + SPACE_SIZE > j->w->n_word)) {
-        return j->n + n + SPACE_SIZE > LONGEST_WRITTEN ? TOKDFA_SEGMENT_OTHERWISE : TOKDFA_SEGMENT_FULL;
+        return j->n + n + SPACE_SIZE > LONGEST_WRITTEN ? TOKDFA_SEGMENT_OTHERWISE : TOKDFA_SEGMENT_LONG;
     }
     uint8_t *word = j->w->word;
     if (!j->n && j->has_space) {

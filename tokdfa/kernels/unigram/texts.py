@@ -9,11 +9,14 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.unigram.segmentation import BEGINNING, FULL, SHORT, Before, Room, packed_trie, packed_trie_of
+from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Room, packed_trie, packed_trie_of
 
 __all__ = ["RuleArrays", "Writer", "segment_text", "segment_texts", "text_call", "text_tables"]
 
 _WORD = 1 << 12
+# A larger array is released after a call.
+_MOST_KEPT = 1 << 16
+_LONG = -6
 
 
 class RuleArrays(NamedTuple):
@@ -145,12 +148,18 @@ class Writer:
     def run(self, door: Callable[..., int], *arguments: Any) -> int:
         """Call a kernel until it is done; see :meth:`Room.run`."""
         try:
-            while (n := door(*arguments, self.pointer)) < 0 and self._room.goes_on(n):
-                if n == FULL:
-                    self._struct.set("word", np.empty(2 * int(self.pointer.n_word), dtype=np.uint8))
+            while (n := door(*arguments, self.pointer)) < 0 and (n == _LONG or self._room.goes_on(n)):
+                if n == _LONG:
+                    self._set_word(GROWTH * int(self.pointer.n_word))
         finally:
             self.pointer.continues = self.pointer.is_begun = 0
+            self._room.release()
+            if self.pointer.n_word > _MOST_KEPT:
+                self._set_word(_WORD)
         return n
+
+    def _set_word(self, n: int) -> None:
+        self._struct.set("word", np.empty(n, dtype=np.uint8))
 
 
 def text_call(writer: Writer, room: Room) -> Callable[[bytes], Int32Array | None]:
