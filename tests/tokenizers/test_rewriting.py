@@ -129,7 +129,8 @@ def test_other_normalizers_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
-    template: dict[str, Any] = {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}}
+    whole = [{"Sequence": {"id": "A", "type_id": 0}}]
+    template: dict[str, Any] = {"type": "TemplateProcessing", "single": whole, "pair": [], "special_tokens": {}}
     assert read(tmp_path, post_processor=template).ignored == ("TemplateProcessing",)
 
 

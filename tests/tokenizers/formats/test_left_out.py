@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,56 @@ def test_what_is_wrong(changes: dict[str, Any], message: str) -> None:
     assert str(caught.value).startswith(f"tokenizer.json, {message}")
     with pytest.raises(Exception, match=r"."):
         theirs(fields)
+
+
+ITEMS = {
+    "A": {"Sequence": {"id": "A", "type_id": 0}},
+    "B": {"Sequence": {"id": "B", "type_id": 0}},
+    "x": {"SpecialToken": {"id": "<|end|>", "type_id": 0}},
+}
+PAIR_PROCESSORS = {
+    "bert": {"type": "BertProcessing", "sep": ["<|end|>", 263], "cls": ["<|end|>", 263]},
+    "roberta": {"type": "RobertaProcessing", "sep": ["<|end|>", 263], "cls": ["<|end|>", 263]},
+    "bytes": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
+}
+SINGLES = ["".join(items) for n in range(4) for items in product("ABx", repeat=n)]
+
+
+def processor_of(name: str) -> dict[str, Any]:
+    """Return the post-processor of a name: of a pair, or the template of one text by its items."""
+    return PAIR_PROCESSORS.get(name) or {**TEMPLATE, "single": [ITEMS[item] for item in name]}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *([name] for name in [*SINGLES, *PAIR_PROCESSORS]),
+        *([one, other] for one in PAIR_PROCESSORS for other in ("xA", "AA", "", "roberta")),
+        *([one, other] for one in ("A", "xAx", "AA", "x") for other in ("Ax", "AA", "B", "bert")),
+    ],
+    ids="+".join,
+)
+@pytest.mark.parametrize("nests", [False, True])
+def test_a_post_processor_changes_no_ids_or_is_refused(names: list[str], nests: bool) -> None:
+    root: dict[str, Any] = {"type": "Sequence", "processors": [processor_of(name) for name in names]}
+    fields = tokenizer_json(post_processor={"type": "Sequence", "processors": [root]} if nests else root)
+    library, plain = theirs(fields), theirs(tokenizer_json())
+    try:
+        changes = any(
+            library.encode(text, add_special_tokens=False).ids != plain.encode(text, add_special_tokens=False).ids
+            for text in TEXTS
+        )
+    except BaseException as error:
+        # A panic, as the library calls it.
+        assert type(error).__name__ == "PanicException"  # noqa: PT017
+        changes = True
+    if not changes:
+        tokenizer = tokenizer_of(read_tokenizer_json(as_bytes(fields), HERE))
+        assert [tokenizer.encode(text).tolist() for text in TEXTS] == [plain.encode(text).ids for text in TEXTS]
+        return
+    with pytest.raises(UnsupportedFeatureError, match="exactly once") as caught:
+        read_tokenizer_json(as_bytes(fields), HERE)
+    at = next(index for index, name in enumerate(names) if name in SINGLES and (name.count("A"), "B" in name) != (1, 0))
+    inner = ".processors[0]" if nests else ""
+    assert caught.value.where == f"tokenizer.json, $.post_processor{inner}.processors[{at}].single"
+    assert caught.value.value == processor_of(names[at])["single"]

@@ -27,7 +27,7 @@ def read_left_out(top: JsonObject) -> tuple[str, ...]:
     FileFormatError
         If a field is missing or wrong; the error gives the JSON path and the value.
     UnsupportedFeatureError
-        If a post-processor is unknown.
+        If a post-processor is unknown, or changes ids that are not those of special tokens.
     """
     return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
 
@@ -117,6 +117,11 @@ def _check_template(step: JsonObject) -> None:
             if kinds == ["Sequence"] and name not in ("A", "B"):
                 raise FileFormatError("a sequence must be A or B", value=name, where=inner.place("id"))
             _number(inner, "type_id", _LARGEST_NUMBER)
+    names = [item.fields["Sequence"]["id"] for item in step.objects("single") if "Sequence" in item.fields]
+    if names != ["A"]:
+        # The library leaves out special tokens alone, so that the ids of a text would vanish, be repeated, or fail.
+        what = "a template for one text must have $A exactly once, and not $B"
+        raise UnsupportedFeatureError(what, value=step.fields["single"], where=step.place("single"))
     tokens = step.object("special_tokens")
     if tokens is None:
         raise FileFormatError("no special tokens", where=step.place("special_tokens"))
