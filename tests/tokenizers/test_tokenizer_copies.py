@@ -13,6 +13,7 @@ import random
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
-from tokdfa.validation.judges import walks
 
 SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False}
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
@@ -204,18 +204,44 @@ def no_collector() -> Iterator[None]:
     gc.enable()
 
 
+def uses(tokenizer: Any, folder: Path) -> Iterator[Callable[[], object]]:
+    """Yield calls that between them make every table of a tokenizer."""
+    ids = attempt(lambda: tokenizer.encode("the"))
+    spoiled = [0, 1, 2, 3]
+    yield lambda: answers(tokenizer)
+    yield lambda: (tokenizer.facts(), tokenizer.fingerprint, tokenizer.decoder, tokenizer.round_trip)
+    yield lambda: [violation.reason for violation in tokenizer.validate(spoiled, all=True).violations]
+    yield lambda: tokenizer.validate(spoiled, window=True)
+    yield lambda: tokenizer.validate(spoiled, documents=[0, 1], all=True)
+    yield lambda: tokdfa.replace(tokenizer, "t", "a", ids)
+    yield lambda: tokdfa.guide(tokenizer, "a+").allowed(tokdfa.guide(tokenizer, "a+").initial)
+    yield lambda: tokdfa.ban(tokenizer, ["the"]).banned()
+    yield lambda: tokdfa.forced(tokenizer, "a( the)?")
+    yield lambda: tokdfa.splice(tokenizer, before="a", after="b")
+    yield lambda: tokdfa.check_turns(tokenizer, "<a>", "b")
+    yield lambda: tokdfa.check_injection(tokenizer, "<a>{content}</a>")
+    yield lambda: tokenizer.safe_cuts("a the") if hasattr(tokenizer, "safe_cuts") else None
+    yield lambda: tokenizer.safe_cuts(ids) if hasattr(tokenizer, "safe_cuts") else None
+    yield lambda: [*tokdfa.check_rollouts(tokenizer, [spoiled])[0].iter_causes()]
+    yield lambda: tokdfa.check_prefix(tokenizer, ids, spoiled)
+    yield lambda: tokdfa.compare(tokenizer, tokenizer)
+    yield lambda: tokenizer.split("a the")
+    yield lambda: tokdfa.check_shard(tokenizer, folder / "ids.npy")
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "default"])
 def test_a_dropped_tokenizer_is_freed_without_the_collector(kind: str, tmp_path: Path, no_collector: None) -> None:
-    tokenizer = KINDS[kind](tmp_path)
-    answers(tokenizer)
-    tokenizer.facts(), tokenizer.fingerprint, tokenizer.decoder, tokenizer.round_trip
-    parts = [tokenizer, *(part for part in vars(tokenizer).values() if isinstance(part, AnyTokenizer))]
-    alive = [weakref.ref(part) for part in parts]
-    del tokenizer, parts
-    # The tables of the last few tokenizers that judged streams are kept.
-    for kept in (walks.model_of, walks.whole_walk, walks.is_walked_in_form):
-        kept.cache_clear()
-    assert [reference() for reference in alive] == [None] * len(alive)
+    np.save(tmp_path / "ids.npy", np.array([0, 1], dtype=np.int32))
+    kept = []
+    for number in range(len([*uses(KINDS[kind](tmp_path), tmp_path)])):
+        tokenizer = KINDS[kind](tmp_path)
+        attempt([*uses(tokenizer, tmp_path)][number])
+        parts = [tokenizer, *(part for part in vars(tokenizer).values() if isinstance(part, AnyTokenizer))]
+        alive = [weakref.ref(part) for part in parts]
+        del tokenizer, parts
+        if any(reference() is not None for reference in alive):
+            kept.append(number)
+    assert kept == []
 
 
 def test_what_a_tokenizer_has_given_outlives_it(tmp_path: Path) -> None:
@@ -226,3 +252,32 @@ def test_what_a_tokenizer_has_given_outlives_it(tmp_path: Path) -> None:
     del tokenizer
     assert "".join(decoder.iter_text([ids])) == trip.decode(ids).text == expected[0]
     assert (not [*validator.feed(ids), *validator.finish()]) == bool(expected[1])
+
+
+@pytest.mark.parametrize("kind", ["byte pairs", "normalized", "metaspace", "unknown characters", "wordpiece"])
+def test_jobs_outlive_the_name_of_their_tokenizer(kind: str, tmp_path: Path) -> None:
+    """A table refers to its tokenizer weakly, so whatever a user holds has to hold the tokenizer."""
+    ids = KINDS[kind](tmp_path).encode("the").tolist()
+    makers: list[Callable[[Any], Callable[[], object]]] = [
+        lambda tokenizer: [*tokenizer.validate([*ids, *ids, 1], all=True).violations].__repr__,
+        lambda tokenizer: partial(fed, tokdfa.Validator(tokenizer), [*ids, *ids, 1]),
+        lambda tokenizer: partial(tokdfa.Searcher(tokenizer, "t?he").search, ids),
+        lambda tokenizer: partial(tokdfa.Replacer(tokenizer, "t?he", "a").replace, ids),
+        lambda tokenizer: partial(used_guide, tokdfa.guide(tokenizer, "the( the)*"), ids),
+        lambda tokenizer: partial(used_guide, tokdfa.ban(tokenizer, ["he"]), ids[:1]),
+        lambda tokenizer: [*tokdfa.check_rollout(tokenizer, [*ids, *ids, 1]).iter_causes()].__repr__,
+    ]
+    for make in makers:
+        kept = KINDS[kind](tmp_path)
+        expected = attempt(lambda make=make, kept=kept: make(kept)())  # type: ignore[misc]
+        lost = attempt(lambda make=make: make(KINDS[kind](tmp_path)))  # type: ignore[misc]
+        assert repr(attempt(lost) if callable(lost) else lost) == repr(expected)
+
+
+def fed(validator: tokdfa.Validator, ids: list[int]) -> object:
+    return [(found.index, found.reason) for found in (*validator.feed(ids), *validator.finish())]
+
+
+def used_guide(guide: Any, ids: list[int]) -> object:
+    state = guide.read(ids)
+    return guide.allowed(state).tolist(), guide.forced(state).tolist()

@@ -255,7 +255,7 @@ def _bytes_of(side: Tokenizer) -> set[str] | None:
 
 def _over_bytes(side: Tokenizer) -> Neighbours:
     """Return the neighbours of a tokenizer, over the bytes for which characters stand."""
-    of = neighbours(side)
+    of = side.derived(neighbours)
     if side.is_bytewise:
         return of
     words = [bytes(BYTE_OF[character] for character in str(word)) for word in of.words]

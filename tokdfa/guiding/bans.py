@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 
@@ -69,7 +68,7 @@ class Ban(Masked[int]):
         super().__init__(machine.initial, _ENDED, end, vocab_size, n)
         self.machine = machine
         text, offsets = tokenizer.id_spellings
-        trie = _spelled(tokenizer)
+        trie = tokenizer.derived(_spelled)
         alive = _alive(machine, trie)
         if not alive[machine.initial]:
             raise PatternError("nothing can be said without what is banned")
@@ -271,7 +270,6 @@ def _without(pattern: str) -> ByteMachine:
     return left
 
 
-@lru_cache(maxsize=4)
 def _spelled(tokenizer: Tokenizer) -> TokenTrie:
     """Return the trie of the ids that have a text."""
     text, offsets = tokenizer.id_spellings

@@ -64,6 +64,7 @@ class Guide(Masked[Place]):
         super().__init__(prefixes.initial, _ENDED, end, vocab_size, prefixes.tokens.n_ids)
         self._prefixes = prefixes
         self._tokens = prefixes.tokens
+        self._tokenizer = prefixes.tokens.tokenizer
 
     def _step(self, state: State, id: int) -> State | None:
         try:

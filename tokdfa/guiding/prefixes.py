@@ -9,7 +9,6 @@ so they share one pair of masks.
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import lru_cache
 from operator import lt
 from typing import NamedTuple
 
@@ -19,10 +18,11 @@ from tokdfa.arrays import Int32Array, Uint32Array
 from tokdfa.errors import LimitExceededError, WrongTypeError
 from tokdfa.guiding.followers import NONE
 from tokdfa.guiding.texts import Texts, texts_of
-from tokdfa.guiding.tokens import Tokens
+from tokdfa.guiding.tokens import Tokens, tokens_of
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.locks import SHARED
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Place", "PrefixAutomaton", "prefixes_of"]
 
@@ -214,13 +214,13 @@ class PrefixAutomaton:
             kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
 
 
-@lru_cache(maxsize=4)
-def _of_all_texts(tokens: Tokens) -> PrefixAutomaton:
-    """Return the prefix automaton of all texts; those of the last few tokenizers are kept."""
+def _of_all_texts(tokenizer: Tokenizer) -> PrefixAutomaton:
+    """Return the prefix automaton of all texts of a tokenizer."""
+    tokens = tokens_of(tokenizer)
     return PrefixAutomaton(tokens, texts_of(tokens, None))
 
 
 def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
     """Return the prefix automaton of a language of texts; by default of all of them."""
-    every = _of_all_texts(tokens)
+    every = tokens.tokenizer.derived(_of_all_texts)
     return every if texts is None else PrefixAutomaton(tokens, texts, every)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +16,7 @@ from tokdfa.patterns.trie import TokenTrie
 from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
+from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import neighbours
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -24,7 +24,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 __all__ = ["Tokens", "tokens_of"]
 
 
-class Tokens:
+class Tokens(OfTokenizer["Tokenizer"]):
     """The ids of a tokenizer: what they spell, what they do to the pre-tokenizer, and what may follow them.
 
     Parameters
@@ -58,7 +58,7 @@ class Tokens:
         splitting = _splitting_of(tokenizer)
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
-        self.tokenizer = tokenizer
+        super().__init__(tokenizer)
         self.n_ids = n = tokenizer.n_ids
         text, offsets = tokenizer.id_spellings
         alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
@@ -67,7 +67,7 @@ class Tokens:
         self.special[tokenizer.special_ids] = True
         is_alone = np.zeros(n, dtype=np.bool_)
         is_alone[alone] = True
-        of = neighbours(tokenizer)
+        of = tokenizer.derived(neighbours)
         self.followers = Followers(of, n, alone)
         self.usable: BoolArray = (self.followers.position >= 0) | is_alone
         self.usable &= ~self.special
@@ -121,9 +121,8 @@ class Tokens:
         return text[offsets[id] : offsets[id + 1]].tobytes()
 
 
-@lru_cache(maxsize=4)
 def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
-    """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept.
+    """Return the tables over the ids of a tokenizer.
 
     Raises
     ------
@@ -133,7 +132,7 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
     if not isinstance(tokenizer, Tokenizer):
         what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, so no guide knows the next id"
         raise UnsupportedFeatureError(what)
-    return Tokens(tokenizer)
+    return tokenizer.derived(Tokens)
 
 
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from os import PathLike
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tokdfa.rollouts.api import iter_outcomes
 from tokdfa.rollouts.result import RolloutCheck, RolloutChecks
@@ -25,15 +27,24 @@ def as_tokenizer(tokenizer: Any) -> AnyTokenizer:
     """
     if isinstance(tokenizer, AnyTokenizer):
         return tokenizer
+    if isinstance(tokenizer, str | PathLike):
+        return _loaded(str(tokenizer))
     try:
-        return _loaded(tokenizer)
-    except TypeError:  # It cannot be hashed.
+        own = _OF_LIVE.get(tokenizer)
+        if own is None:
+            own = _OF_LIVE[tokenizer] = load(tokenizer)
+    except TypeError:  # It cannot be hashed, or referred to weakly.
         return load(tokenizer)
+    return own
+
+
+_OF_LIVE: WeakKeyDictionary[Any, AnyTokenizer] = WeakKeyDictionary()
+"""What was loaded from live objects, for as long as these exist: hooks are called once a step."""
 
 
 @lru_cache(maxsize=4)
-def _loaded(tokenizer: Any) -> AnyTokenizer:
-    return load(tokenizer)
+def _loaded(path: str) -> AnyTokenizer:
+    return load(path)
 
 
 def checks_of(tokenizer: Any, rollouts: Iterable[Rollout], *, threads: int | None = None) -> RolloutChecks:

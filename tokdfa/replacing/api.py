@@ -161,6 +161,7 @@ class Replacer(Guided):
         template = Template(pattern, replacement)
         budget = Budget(max_states, max_seconds)
         in_text = isinstance(pattern, str) and (template.looks_far or is_nullable(parse(pattern, table, budget)))
+        self._tokenizer = tokenizer
         cuts = cuts_of(tokenizer)
         if template.captures and not cuts.spells_alone and isinstance(pattern, str):
             in_text = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import ClassVar
@@ -18,6 +17,7 @@ from tokdfa.kernels.replacing.regions import cut_tables
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.locks import SHARED
 from tokdfa.splitting.safe_borders import SafeBorders
+from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
@@ -76,17 +76,16 @@ class Cuts(ABC):
         """
 
 
-@lru_cache(maxsize=4)
 def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
-    """Return the cuts of a tokenizer; those of the last few tokenizers are kept."""
+    """Return the cuts of a tokenizer."""
     if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain and tokenizer.suffix is None:
         splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
         if splitting is None or (splitting.prefix_space is None and splitting.metaspace is None):
-            return _PlainCuts(tokenizer)
+            return tokenizer.derived(_PlainCuts)
     return _CutsOfRoundTrip(tokenizer, tokenizer.round_trip)
 
 
-class _PlainCuts(Cuts):
+class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
     """For tokenizers that encode texts unchanged and spell ids one after the other.
 
     The pre-tokenizer splits the two parts of a text as it splits the whole, whatever is around such a pair of symbols,
@@ -98,7 +97,7 @@ class _PlainCuts(Cuts):
     spells_alone = True
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+        super().__init__(tokenizer)
         self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.ends_text = self.parts.copy()
         found = tokenizer.specials if tokenizer.finds_specials else ()
@@ -154,7 +153,7 @@ class _PlainCuts(Cuts):
         return b"".join([text[offsets[id] : offsets[id + 1]] for id in ids.tolist()]), np.cumsum(self._lengths[ids])
 
     def encode(self, text: str, *, begins: bool) -> Int32Array:
-        return self._tokenizer.encode(text)
+        return self.tokenizer.encode(text)
 
 
 def _overlapping(specials: Sequence[Special]) -> Iterator[int]:
@@ -179,6 +178,11 @@ def _classes(borders: SafeBorders, text: str) -> list[int]:
     return classes
 
 
+def _known_cuts(tokenizer: AnyTokenizer) -> dict[int, bool]:
+    """Return the table of the pairs of ids that were asked for, filled by :class:`_CutsOfRoundTrip`."""
+    return {}
+
+
 class _CutsOfRoundTrip(Cuts):
     """For all others: the places where validation cuts streams, asked for pairs of ids without what is around them."""
 
@@ -195,7 +199,7 @@ class _CutsOfRoundTrip(Cuts):
             self._has_later = tokenizer.character_cuts is not None
             if self._has_later:
                 self._encode_later = tokenizer.later.encode
-        self._known: dict[int, bool] = {}
+        self._known = tokenizer.derived(_known_cuts)
 
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
         if not self._has_later:

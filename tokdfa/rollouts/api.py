@@ -351,7 +351,7 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         begins = np.concatenate([rollout.begins + first for rollout, first in zip(parcel, firsts, strict=False)])
         own_ends = (rollout.ends if rollout.begins is not _ONE else np.array([len(rollout.ids)]) for rollout in parcel)
         ends = np.concatenate([own + first for own, first in zip(own_ends, firsts, strict=False)])
-    found = finder_of(tokenizer).find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
+    found = tokenizer.derived(finder_of).find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
     sizes = found.bounds[:, 1] - found.bounds[:, 0]
     if not len(sizes):
         return [

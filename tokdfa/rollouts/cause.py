@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from tokdfa.arrays import Int32Array
@@ -18,7 +16,9 @@ from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
-__all__ = ["cause_by_bytes", "cause_of"]
+__all__ = ["cause_of", "remembered_cause"]
+
+_MOST_CAUSES = 1 << 14
 
 
 def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
@@ -60,11 +60,21 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
     return _otherwise(tokenizer, ids, canonical), last
 
 
-@lru_cache(maxsize=1 << 14)
-def cause_by_bytes(tokenizer: AnyTokenizer, ids: bytes, canonical: bytes, outcome: int) -> Cause:
-    """Return why a stretch is not canonical, given its int32 arrays as bytes; stretches repeat, and are remembered."""
-    given, right = (np.frombuffer(each, dtype=np.int32) for each in (ids, canonical))
-    return cause_of(tokenizer, given, right, outcome)[0]
+def remembered_cause(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> Cause:
+    """Return why a stretch is not canonical; stretches repeat, and the tokenizer keeps the causes of the last ones."""
+    known = tokenizer.derived(_causes)
+    name = ids.tobytes(), canonical.tobytes(), outcome
+    cause = known.get(name)
+    if cause is None:
+        if len(known) >= _MOST_CAUSES:
+            known.clear()
+        cause = known[name] = cause_of(tokenizer, ids, canonical, outcome)[0]
+    return cause
+
+
+def _causes(tokenizer: AnyTokenizer) -> dict[tuple[bytes, bytes, int], Cause]:
+    """Return the table of causes by the bytes of ids and canonical ids, filled by :func:`remembered_cause`."""
+    return {}
 
 
 def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:

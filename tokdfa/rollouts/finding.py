@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.rollouts.by_encoding import bad_ids, find_by_encoding
 from tokdfa.rollouts.stretches import ENCODED, NOT_UTF8, Stretches, in_order, joined, nothing, without_ids
 from tokdfa.splitting.borders import CONTEXT as SYMBOLS
+from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
@@ -25,7 +26,7 @@ from tokdfa.validation.table import CONTEXT
 __all__ = ["Finder", "finder_of"]
 
 
-class Finder:
+class Finder(OfTokenizer["AnyTokenizer"]):
     """Finds the stretches of streams that differ from the canonical ids, by the definition.
 
     Streams that validation accepts by something cheaper than encoding are not encoded.
@@ -38,7 +39,7 @@ class Finder:
     """
 
     def __init__(self, tokenizer: AnyTokenizer, *, is_judged_by_encoding: bool) -> None:
-        self._tokenizer = tokenizer
+        super().__init__(tokenizer)
         self._encodes = is_judged_by_encoding
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
@@ -56,9 +57,9 @@ class Finder:
 
     def _in_stream(self, ids: Int32Array, begin: int, end: int) -> Stretches:
         stream = ids[begin:end]
-        if not self._encodes and validate(self._tokenizer, stream):
+        if not self._encodes and validate(self.tokenizer, stream):
             return nothing()
-        return find_by_encoding(self._tokenizer.round_trip, stream).moved(begin)
+        return find_by_encoding(self.tokenizer.round_trip, stream).moved(begin)
 
 
 class WalkFinder(Finder):
@@ -79,7 +80,6 @@ class WalkFinder(Finder):
 
     def __init__(self, tokenizer: Tokenizer, walk: WholeWalk) -> None:
         super().__init__(tokenizer, is_judged_by_encoding=False)
-        self._bytewise = tokenizer
         self._walk = walk
         model = model_of(tokenizer)
         self._lengths, self._special = model.lengths, model.special
@@ -104,7 +104,7 @@ class WalkFinder(Finder):
         self, ids: Int32Array, parts: Int64Array, stream: Int64Array, begins: Int64Array, ends: Int64Array
     ) -> Iterator[Stretches]:
         """Yield the stretches of streams of which some parts are not UTF-8 or spell something odd."""
-        trip = self._tokenizer.round_trip
+        trip = self.tokenizer.round_trip
         lows: list[int] = []
         highs: list[int] = []
         for number in np.unique(stream).tolist():
@@ -128,7 +128,7 @@ class WalkFinder(Finder):
         begin, stop, part = self._between_specials(ids, parts)
         taken, offsets = _ranges(begin, np.minimum(stop + CONTEXT, ends[stream[part]]))
         around = ids[taken]
-        data = self._bytewise.decode_bytes(around)
+        data = self.tokenizer.decode_bytes(around)
         byte_at = running_sum(self._lengths[around])
         inner = offsets[:-1] + (stop - begin)
         # A special token ends the text.
@@ -136,7 +136,7 @@ class WalkFinder(Finder):
         after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
         rows = zip(byte_at[offsets[:-1]].tolist(), byte_at[inner].tolist(), byte_at[after].tolist(), strict=True)
         odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
-        encode = self._bytewise.encode
+        encode = self.tokenizer.encode
         encoded: list[Int32Array] = []
         for number, (low, high, behind) in enumerate(rows):
             try:
@@ -195,9 +195,8 @@ def _up_to(
     return ids[keep], n_kept, is_whole
 
 
-@lru_cache(maxsize=4)
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
-    """Return what finds stretches of a tokenizer; those of the last few tokenizers are kept.
+    """Return the finder of the stretches of a tokenizer, a derived table.
 
     Raises
     ------

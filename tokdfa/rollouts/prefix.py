@@ -191,7 +191,7 @@ def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> t
 
 def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:
     """Return why the ids from `begin` to `stop` are not canonical in their stream; None if they are."""
-    found: Stretches = finder_of(tokenizer).find(ids, np.array([0]), np.array([len(ids)]))
+    found: Stretches = tokenizer.derived(finder_of).find(ids, np.array([0]), np.array([len(ids)]))
     for at in np.flatnonzero((found.bounds[:, 0] < stop) & (found.bounds[:, 1] > begin)).tolist():
         stretch = found.chosen(at, at + 1)
         low, high = stretch.bounds[0].tolist()

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, overload
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.display import Displayed
 from tokdfa.guesses import Guided
-from tokdfa.rollouts.cause import cause_by_bytes, cause_of
+from tokdfa.rollouts.cause import cause_of, remembered_cause
 from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
 from tokdfa.rollouts.stretches import ENCODED, Stretches
 from tokdfa.rollouts.wording import summary
@@ -147,7 +147,7 @@ class RolloutCheck(Displayed):
     def iter_causes(self) -> Iterator[tuple[StretchClass, int, int, Cause]]:
         """Yield the class, the first id, the number of ids and the cause of each stretch, in order."""
         for stretch_class, start, ids, canonical, outcome in self._stretches():
-            cause = cause_by_bytes(self._tokenizer, ids.tobytes(), canonical.tobytes(), outcome)
+            cause = remembered_cause(self._tokenizer, ids, canonical, outcome)
             yield stretch_class, start, len(ids), cause
 
     def _stretches(self) -> Iterator[tuple[StretchClass, int, Int32Array, Int32Array, int]]:

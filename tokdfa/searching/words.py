@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
-from tokdfa.locks import SHARED
 from tokdfa.searching.recent import RecentlyMade
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -80,13 +78,7 @@ class Words:
         UnsupportedFeatureError
             If what an id adds to the text depends on more than whether it is the first or the last one.
         """
-        with SHARED:
-            found = _FOUND.get(tokenizer)
-        if found is None:
-            found = cls._of(tokenizer)
-            with SHARED:
-                found = _FOUND.setdefault(tokenizer, found)
-        return found
+        return tokenizer.derived(cls._of)
 
     @classmethod
     def _of(cls, tokenizer: AnyTokenizer) -> Words:
@@ -101,9 +93,6 @@ class Words:
         if other is None:
             return cls(n_ids, spelled, cuts, holes, "", silent)
         return cls(n_ids, _behind(spelled, other), *_twice(cuts, holes), varies, silent)
-
-
-_FOUND: WeakKeyDictionary[AnyTokenizer, Words] = WeakKeyDictionary()
 
 
 def _behind(words: Spellings, more: Spellings) -> Spellings:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import TokdfaError
 from tokdfa.shards.cuts import AFTER, bounds_of
@@ -98,8 +98,10 @@ def check_shard(
     >>> report.ids, report.wrong_documents, report.first[0].canonical_ids
     (3, 1, (2513,))
     """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_shard(tokenizer, path)")
     options = Options(dtype, field, documents, literal, end)
-    _check(tokenizer, options)
+    tokenizer.derived(_check, options)
     try:
         store = open_store(path, dtype=dtype, field=field)
     except (TokdfaError, OSError) as error:
@@ -107,7 +109,6 @@ def check_shard(
     return check_store(tokenizer, store, options, threads, advance, tuning)
 
 
-@lru_cache(maxsize=4)
 def _check(tokenizer: AnyTokenizer, options: Options) -> None:
     """Raise what is wrong with the tokenizer or the options, and not with a shard."""
     _Part.of(tokenizer, options, has_documents=True)
@@ -197,8 +198,8 @@ class _Part:
         self._has_documents = has_documents and options.documents is None
         self._validator = Validator(tokenizer, documents=(), literal=options.literal)
         self._decoder = tokenizer.decoder
-        self._flags = flags_of(tokenizer)
-        self._ends = ends_documents(tokenizer, options.end)
+        self._flags = tokenizer.derived(flags_of)
+        self._ends = tokenizer.derived(ends_documents, options.end)
         self._base = base
         self._stop: int | None = None
         self._ids = 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Uint8Array
@@ -17,7 +15,6 @@ __all__ = ["DEAD", "FALLBACK", "UNKNOWN", "ends_documents", "flags_of"]
 UNKNOWN, FALLBACK, DEAD = 1, 2, 4
 
 
-@lru_cache(maxsize=4)
 def flags_of(tokenizer: AnyTokenizer) -> Uint8Array | None:
     """Return the flags of all ids; None if none has one."""
     flags = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.uint8)
@@ -46,7 +43,6 @@ def _ids(tokenizer: Tokenizer, symbols: list[str | None]) -> Int32Array:
     return kept
 
 
-@lru_cache(maxsize=4)
 def ends_documents(tokenizer: AnyTokenizer, end: int | None) -> BoolArray:
     """Return for each id whether it ends documents: the one that is given, or else any control token."""
     ends = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.bool_)

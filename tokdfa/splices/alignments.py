@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import product
 
 from tokdfa.errors import LimitExceededError
@@ -90,8 +89,7 @@ def _extended(parts: Sequence[Part], at: int, rest: str) -> Iterator[dict[int, s
             yield {at: rest[:n], **later}
 
 
-@lru_cache(maxsize=4)
-def preimages(normalizer: Normalizer) -> Mapping[str, str]:
+def preimages(_: object, normalizer: Normalizer) -> Mapping[str, str]:
     """Return the least character for each text that a normalizer makes of one character: by bytes, then in order.
 
     Looked at are U+0000 to U+33FF, U+A640 to U+ABFF and U+F900 to U+FFFF; ideographs, Hangul syllables and what is

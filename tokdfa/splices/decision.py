@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -54,7 +54,7 @@ class Ground:
         If its automata are too large.
     """
 
-    def __init__(self, tokenizer: Tokenizer, *, starts: bool = False) -> None:
+    def __init__(self, tokenizer: Tokenizer, starts: bool = False) -> None:
         if not tokenizer.dictionary.properness() and tokenizer.format not in _LEFTMOST:
             raise UnsupportedFeatureError(
                 "the dictionary is not proper, and its format does not say how it merges", value=tokenizer.format
@@ -69,7 +69,6 @@ class Ground:
         if self._symbols.fuses and self._symbols.unknown[ord(" ")] and self.rewrites.prefix is not None:
             raise UnsupportedFeatureError("the space that is put before texts is unknown, and fused with what follows")
         self._starts = starts
-        self._tokenizer = tokenizer
         try:
             self.hypotheses: Hypotheses = find_hypotheses(splitting)
         except PatternError as error:
@@ -77,7 +76,7 @@ class Ground:
         if any(event == DROPPED for row in self.hypotheses.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text", value=splitting)
         self.specials = self._specials(tokenizer)
-        self._neighbours = None if self._symbols.is_marked else neighbours(tokenizer)
+        self._neighbours = None if self._symbols.is_marked else tokenizer.derived(neighbours)
         self._of_bytes = byte_tokens(self._neighbours) if tokenizer.is_bytewise and self._neighbours else None
         self.whole = self._whole_pieces(tokenizer)
 
@@ -214,16 +213,13 @@ class Ground:
         return {special.text for special in self.specials if _may_cross(before, after, special.text)}
 
 
-@lru_cache(maxsize=4)
 def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
     """Return what seams of a tokenizer are searched in; raises as :class:`Ground` does.
 
     Whether the text after a seam starts makes a difference only where something is put before texts.
     """
-    if starts:
-        ground = ground_of(tokenizer)
-        return ground if ground.rewrites.prefix is None else Ground(tokenizer, starts=True)
-    return Ground(tokenizer)
+    ground = tokenizer.derived(Ground)
+    return tokenizer.derived(Ground, True) if starts and ground.rewrites.prefix is not None else ground
 
 
 def _is_one_piece(hypotheses: Hypotheses) -> bool:

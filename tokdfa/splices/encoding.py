@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,13 +20,18 @@ __all__ = ["SpecialsPolicy", "decode_after", "encode_after", "with_specials"]
 SpecialsPolicy: TypeAlias = Literal["found", "plain"]
 
 
-@lru_cache(maxsize=16)
 def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokenizer:
     """Return the tokenizer that finds special tokens in its texts, or does not; itself if it does so already."""
     finds = tokenizer.finds_specials if policy is None else policy == "found"
     if finds == tokenizer.finds_specials:
         return tokenizer
-    twin = type(tokenizer)(replace(tokenizer._contents, finds_specials=finds), tokenizer.pretokenizer)
+    return tokenizer.derived(_with_specials_the_other_way)
+
+
+def _with_specials_the_other_way(tokenizer: Tokenizer) -> Tokenizer:
+    """Return the tokenizer that finds special tokens if this one does not, and the other way round."""
+    contents = replace(tokenizer._contents, finds_specials=not tokenizer.finds_specials)
+    twin = type(tokenizer)(contents, tokenizer.pretokenizer)
     twin.piece_ids = tokenizer.piece_ids
     return twin
 
@@ -55,7 +59,7 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
         if isinstance(stretch, Special):
             parts.append(np.array([stretch.id], dtype=np.int32))
         elif stretch:
-            encodes = tokenizer if place else _without_prefix(tokenizer)
+            encodes = tokenizer if place else tokenizer.derived(_without_prefix)
             parts.append(encodes.encode_stretch(stretch, begins=False))
     return np.concatenate(parts)
 
@@ -67,7 +71,6 @@ def decode_after(tokenizer: Tokenizer, ids: Int32Array) -> str:
     return tokenizer.decode(ids)
 
 
-@lru_cache(maxsize=16)
 def _without_prefix(tokenizer: Tokenizer) -> Tokenizer:
     """Return the tokenizer that puts no space before its texts."""
     assert tokenizer.pretokenizer is not None

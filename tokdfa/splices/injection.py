@@ -201,7 +201,7 @@ class _Question:
             if special.level == 0 or normalizer is None:
                 yield from values_that_spell(self._parts, special.text, may_touch=may_touch)
                 continue
-            images = preimages(normalizer)
+            images = rule.tokenizer.derived(preimages, normalizer)
             parts = [normalizer(part) if isinstance(part, str) else part for part in self._parts]
             for values in values_that_spell(parts, special.text, may_touch=may_touch):
                 least = [least_preimage(images, value) for value in values]

@@ -151,7 +151,7 @@ class Symbols:
     """
 
     def __init__(self, tokenizer: Tokenizer, rewrites: Rewrites) -> None:
-        self._tokenizer = tokenizer
+        self._alphabet = tokenizer.dictionary.alphabet
         self._rewrites = rewrites
         _, fallback, self.atoms, self._prefix = tokenizer.rewrites
         self._suffix = tokenizer.suffix
@@ -203,7 +203,7 @@ class Symbols:
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        symbols = self._tokenizer.dictionary.alphabet.symbols
+        symbols = self._alphabet.symbols
         return frozenset("".join(cast("tuple[str, ...]", word)) for word in symbols)
 
     def _unknown(self, before: str = "", after: str = "") -> BoolArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
@@ -281,7 +280,7 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
         return []
     if split is not None and split.splitting.prefix_space is not None:
         return []
-    lonely = _lonely(tokenizer)
+    lonely = tokenizer.derived(_lonely)
     found: list[tuple[int, int]] = []
     at = 0
     for stretch in tokenizer.finder.cut(text):
@@ -295,7 +294,6 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     return found
 
 
-@lru_cache(maxsize=4)
 def _lonely(tokenizer: Tokenizer) -> frozenset[str]:
     """Return the special tokens that overlap no other one, nor themselves."""
     return apart(special.text for special in tokenizer.specials if special.text)

@@ -9,7 +9,7 @@ So if merging crossed a border of tokens, it would do so within two neighbours f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -62,7 +62,6 @@ class Neighbours:
         return {self.words[number]: number for number in self.live.tolist()}
 
 
-@lru_cache(maxsize=4)
 def neighbours(tokenizer: Tokenizer) -> Neighbours:
     """Return the neighbours of a tokenizer: within one piece, by what its symbols are.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer"]
+
+T = TypeVar("T")
 
 
 class AnyTokenizer(Guided, ABC):
@@ -85,6 +88,7 @@ class AnyTokenizer(Guided, ABC):
     is_plain: bool
     ignored: tuple[str, ...]
     library: str | None
+    _tables: DerivedTables
 
     @property
     @abstractmethod
@@ -169,6 +173,32 @@ class AnyTokenizer(Guided, ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints: JSON values by name."""
+
+    # Tables
+
+    def derived(self, factory: Callable[..., T], *key: Hashable) -> T:
+        """Return ``factory(self, *key)``, made once and kept as long as the tokenizer.
+
+        The table must not hold the tokenizer; see :class:`~tokdfa.tokenizers.derived.OfTokenizer`. Copies and pickles
+        have none of the tables. Threads make one table once.
+
+        Parameters
+        ----------
+        factory : callable
+            A function of a module: the same one at each call.
+        key : hashable
+            What else the table depends on, thresholds included. The last few tables of a factory with a key are kept.
+        """
+        try:
+            tables = self._tables
+        except AttributeError:
+            tables = self.__dict__.setdefault("_tables", DerivedTables())
+        if not key:
+            try:
+                return cast("T", tables.made[factory, key])
+            except KeyError:
+                pass
+        return cast("T", tables.get(self, factory, key))
 
     # Text to ids
 

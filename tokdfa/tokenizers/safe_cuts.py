@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.form_cuts import FormCuts
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Safe", "SafeCuts", "safe_borders_of", "safe_cuts_of"]
+__all__ = ["Safe", "SafeCuts", "safe_borders_of"]
 
 
 class Safe(NamedTuple):
@@ -72,12 +71,13 @@ class SafeCuts:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         assert tokenizer.read_in_form is not None
-        self._of, self._form = tokenizer.read_in_form
+        plain, self._form = tokenizer.read_in_form
+        self._finder = plain.finder
         self._cuts: FormCuts | None = tokenizer.form_cuts
-        self._borders = safe_borders_of(self._of.pretokenizer)
-        splitting = None if self._of.pretokenizer is None else self._of.pretokenizer.splitting
+        self._borders = safe_borders_of(plain.pretokenizer)
+        splitting = None if plain.pretokenizer is None else plain.pretokenizer.splitting
         self._puts_space = splitting is not None and splitting.prefix_space is not None
-        specials = self._of.specials if self._of.finds_specials else ()
+        specials = plain.specials if plain.finds_specials else ()
         self._specials = [special for special in specials if special.text]
         self._odd = {special.text: special for special in self._specials if not special.is_plain}
         self._outer = [special.text for special in self._specials if special.level == 0]
@@ -262,7 +262,7 @@ class SafeCuts:
         Return the first place that what follows may decide.
         """
         undecided = len(text) + 1
-        for start, stop, special in self._of.finder.spans(text[first:]):
+        for start, stop, special in self._finder.spans(text[first:]):
             at, end = first + start, first + stop
             if special is not None:
                 safe[end] = free[end] = True
@@ -344,12 +344,6 @@ def _settled(borders: SafeBorders, state: int, row: list[int], place: int, start
 
 def _codes(text: str) -> Uint32Array:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-@lru_cache(maxsize=16)
-def safe_cuts_of(tokenizer: Tokenizer) -> SafeCuts:
-    """Return the safe cuts of a tokenizer, which are found once."""
-    return SafeCuts(tokenizer)
 
 
 def safe_borders_of(pretokenizer: PreTokenizer | None) -> SafeBorders | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.tokenizers.safe_cuts import safe_cuts_of
+from tokdfa.tokenizers.safe_cuts import SafeCuts
 from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def last_safe_place(
 def safe_places_of_text(tokenizer: Tokenizer, text: str, *, begins: bool = True, ends: bool = False) -> Int64Array:
     """Return the places in a text, in characters from 1 on, at which it may be cut, ascending."""
     if _is_read(tokenizer):
-        places = safe_cuts_of(tokenizer).of_text(text, begins=begins, ends=ends).places[1:-1]
+        places = tokenizer.derived(SafeCuts).of_text(text, begins=begins, ends=ends).places[1:-1]
         return np.flatnonzero(places) + 1
     cuts = tokenizer.character_cuts
     if cuts is None:
@@ -124,7 +124,7 @@ def _of_block(tokenizer: Tokenizer, ids: Int32Array, begins: bool, ends: bool) -
             bad = at + error.start
             text, _ = utf_8_decode(view[at:bad], "strict")
         # What is beside bytes that are not UTF-8 is unknown.
-        safe = safe_cuts_of(tokenizer).of_text(text, begins=begins and not at, ends=ends and is_whole)
+        safe = tokenizer.derived(SafeCuts).of_text(text, begins=begins and not at, ends=ends and is_whole)
         offsets = np.append(np.flatnonzero(begins_symbol(data[at:bad])), bad - at)
         of_byte[:, at + offsets] = safe.places, safe.free
         if bad >= len(data) or is_whole:

@@ -182,6 +182,7 @@ class Validator(Guided):
         from tokdfa.validation.judges.choice import judge_of
         from tokdfa.validation.judges.documents import DocumentsJudge, checked_separator, document_starts
 
+        self._tokenizer = tokenizer
         self._decoder = tokenizer.decoder
         self._window = window
         self._separator: int | None = None
@@ -335,7 +336,7 @@ def _walked(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> tuple[Integ
 
     The walk keeps no ids and has no other state, so for streams that are canonical nothing else is needed.
     """
-    if not tuning.walks or not isinstance(tokenizer, Guided):
+    if not tuning.walks or not isinstance(tokenizer, AnyTokenizer):
         return None
     try:
         array = id_array(ids) if type(ids) is list else ids
@@ -345,5 +346,5 @@ def _walked(tokenizer: AnyTokenizer, ids: object, tuning: Tuning) -> tuple[Integ
         return None
     if not (array.flags.c_contiguous and array.flags.aligned):
         return None
-    walk = whole_walk(tokenizer)
+    walk = tokenizer.derived(whole_walk)
     return None if walk is None else (array, walk.unjudged(array))

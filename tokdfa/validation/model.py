@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
+from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.utf8 import begins_symbol
 from tokdfa.validation.doubts import Doubts, doubts
@@ -31,23 +33,20 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 
-class Model:
-    """A tokenizer and tables over its ids.
+class Model(OfTokenizer["Tokenizer"]):
+    """Tables over the ids of a tokenizer.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-    form : {"NFC", "NFD", "NFKC", "NFKD"}, optional
-        The form that texts have to be in. The tokenizer is then one without the normalizer, which does the same to such
-        texts; no other ones are those of canonical ids.
-    trip : RoundTrip, optional
-        What decodes and encodes with that normalizer, if there is a form.
+        One that encodes texts unchanged, or only brings them into a normalization form.
 
     Attributes
     ----------
     tokenizer : Tokenizer
+        If there is a form, the tokenizer without the normalizer: it does the same to texts in that form.
     form : {"NFC", "NFD", "NFKC", "NFKD"} or None
-    trip : RoundTrip or None
+        The form that texts have to be in; no other ones are those of canonical ids.
     lengths : int64 array
         The number of bytes of each id.
     special : bool array
@@ -61,10 +60,12 @@ class Model:
         what the libraries give.
     """
 
-    def __init__(self, tokenizer: Tokenizer, form: Form | None = None, trip: RoundTrip | None = None) -> None:
-        self.tokenizer = tokenizer
-        self.form = form
-        self.trip = trip
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._whole = ref(tokenizer)
+        self.form: Form | None = tokenizer.form
+        if self.form is not None:
+            tokenizer = tokenizer.unnormalized
+        super().__init__(tokenizer)
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.special[tokenizer.special_ids] = True
@@ -78,6 +79,12 @@ class Model:
             birth = tokenizer.dfa.birth
             live[: len(birth)] = birth >= 0
             self.dead = ~self.special & ~live[token]
+
+    @property
+    def trip(self) -> RoundTrip | None:
+        """The round trip that normalizes, if there is a form."""
+        whole = self._whole()
+        return None if whole is None or self.form is None else whole.round_trip
 
     @cached_property
     def pairs(self) -> PairTest:

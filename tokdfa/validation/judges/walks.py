@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
@@ -17,17 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["documents_walk", "is_walked", "is_walked_in_form", "model_of", "whole_walk"]
 
 
-@lru_cache(maxsize=4)
-def whole_walk(tokenizer: object) -> WholeWalk | WholeAcceptor | None:
-    """Return the walk over the streams of a tokenizer; None if a walk does not decide them.
+def whole_walk(tokenizer: AnyTokenizer) -> WholeWalk | WholeAcceptor | None:
+    """Return the walk over the streams of a tokenizer, a derived table; None if a walk does not decide them.
 
     Raises
     ------
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        return None
     if tokenizer.acceptor is not None:
         from tokdfa.validation.judges.accepting import WholeAcceptor
 
@@ -40,19 +36,15 @@ def whole_walk(tokenizer: object) -> WholeWalk | WholeAcceptor | None:
 
 def documents_walk(tokenizer: AnyTokenizer) -> WholeWalk | None:
     """Return the walk that finds which of many documents are canonical; None if a walk does not decide them."""
-    walk = whole_walk(tokenizer) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
+    walk = tokenizer.derived(whole_walk) if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain else None
     return walk if isinstance(walk, WholeWalk) else None
 
 
-@lru_cache(maxsize=4)
 def model_of(tokenizer: Tokenizer) -> Model:
-    """Return the tables over the ids of a tokenizer; those of the last few tokenizers are kept."""
-    if tokenizer.form is not None:
-        return Model(tokenizer.unnormalized, tokenizer.form, tokenizer.round_trip)
-    return Model(tokenizer)
+    """Return the tables over the ids of a tokenizer."""
+    return tokenizer.derived(Model)
 
 
-@lru_cache(maxsize=4)
 def is_walked_in_form(tokenizer: Tokenizer) -> bool:
     """Return whether a tokenizer only brings texts into a normalization form, and is otherwise judged by walking."""
     return tokenizer.form is not None and is_walked(model_of(tokenizer))
