@@ -9,10 +9,10 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from support.automata import iter_tokenizations, token_dfas
+from support.inclusion import equivalence
 
 from tokdfa.automata.boolean import Combination, complement, difference, intersection, symmetric_difference, union
 from tokdfa.automata.fold import token_dfa
-from tokdfa.automata.inclusion import equivalence
 from tokdfa.automata.protocol import TokenAutomaton, accepts, run
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.automata import iter_tokenizations, string_dfas
 from support.dictionaries import proper_dictionaries
+from support.inclusion import equivalence, inclusion
 
 import tokdfa
 from tokdfa import Dictionary, TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import complement, difference, intersection, union
-from tokdfa.automata.inclusion import equivalence, inclusion
 from tokdfa.automata.language import Language
 from tokdfa.automata.lift import lift, tokenized_language
 from tokdfa.automata.protocol import accepts

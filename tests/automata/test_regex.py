@@ -11,11 +11,11 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.dictionaries import all_words
+from support.inclusion import equivalence
 from support.patterns import patterns, texts
 
 from tokdfa import TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import complement, intersection, union
-from tokdfa.automata.inclusion import equivalence
 from tokdfa.automata.language import Language
 from tokdfa.automata.regex import language
 from tokdfa.errors import LimitExceededError, PatternError

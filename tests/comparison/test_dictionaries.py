@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from support.inclusion import equivalence
 
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa import Dictionary, compare, default_tokenizer
-from tokdfa.automata.inclusion import equivalence
 from tokdfa.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.errors import AlphabetError, ImproperDictionaryError, WrongTypeError

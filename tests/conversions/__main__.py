@@ -19,10 +19,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.cut_differences import first_text_cut_differently
 from support.generated_pages import code, page_with_table
 from support.gguf_files import byte_level, gguf
 
-from tokdfa.comparison.cuts import first_text_cut_differently
 from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer

@@ -17,9 +17,9 @@ from support.tokenizer_files import added_token, spell, tokenizer_json
 from support.unicode_texts import unicode_text
 
 import tokdfa
+from tests.campaigns.tables.graphemes import charsmap
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokenStreamError
-from tokdfa.unicode.graphemes_probe import charsmap
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.campaigns.tables.splitters import as_text, hypotheses_as_text, write
 from tokdfa.splitting.border_pairs import border_pairs
 from tokdfa.splitting.hypotheses import splitting_budget
 from tokdfa.splitting.hypotheses_building import build_hypotheses
@@ -16,7 +17,6 @@ from tokdfa.splitting.known_machines import is_known, known_borders, known_hypot
 from tokdfa.splitting.machine import Machine
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.prebuilding import as_text, hypotheses_as_text, write
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
 
@@ -35,19 +35,19 @@ def test_each_is_the_one_that_is_built(name: str) -> None:
     for (what, ours), (_, theirs) in zip(arrays_of(kept), arrays_of(built), strict=True):
         assert ours.dtype == theirs.dtype, what
         assert ours.shape == theirs.shape, what
-        assert np.array_equal(ours, theirs), f"{what}: run python -m tokdfa.splitting.prebuilding"
+        assert np.array_equal(ours, theirs), f"{what}: run python -m tests.campaigns.tables.splitters"
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_hypotheses_and_borders_are_those_that_are_built(name: str) -> None:
     built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
     assert kept is not None
-    assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tokdfa.splitting.prebuilding"
+    assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tests.campaigns.tables.splitters"
     borders, others = known_borders(NAMED[name]), border_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
     assert borders is not None
     for ours, theirs in zip((kept.class_of_code_point, *borders), (built.class_of_code_point, *others), strict=True):
         assert ours.dtype == theirs.dtype
-        assert np.array_equal(ours, theirs), "run python -m tokdfa.splitting.prebuilding"
+        assert np.array_equal(ours, theirs), "run python -m tests.campaigns.tables.splitters"
     assert borders[1].any()
 
 

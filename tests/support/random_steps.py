@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from support.tokenizer_files import added_token
-from tokdfa.unicode.graphemes_probe import charsmap
+from tests.campaigns.tables.graphemes import charsmap
 
 LETTERS = "abcAé\u0301 \u2581"
 SYMBOLS = [

@@ -15,13 +15,13 @@ from support.seeds import seeds
 from support.unicode_texts import character, unicode_text
 
 import tokdfa.unicode
+from tests.campaigns.tables.graphemes import charsmap
 from tests.evidence.tally import Tally
 from tokdfa.errors import FileFormatError, TokdfaError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
 from tokdfa.tokenizers.precompiled import Precompiled
 from tokdfa.unicode.deltas import decode
-from tokdfa.unicode.graphemes_probe import charsmap
 from tokdfa.unicode.ranges import characters_of
 from tokdfa.wordpiece.normalizer import BertNormalizer
 

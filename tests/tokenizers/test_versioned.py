@@ -131,7 +131,7 @@ def test_what_is_not_known_of_a_version_is_refused(tmp_path: Path) -> None:
 def test_pieces_are_those_of_the_version(name: str) -> None:
     folder = os.environ.get("TOKDFA_VERSIONS")
     if folder is None:
-        pytest.skip("TOKDFA_VERSIONS is unset: it names the folder of python -m tokdfa.unicode.versions_probe")
+        pytest.skip("TOKDFA_VERSIONS is unset: it names the folder of python -m tests.campaigns.tables.versions")
     library = NAMED[name].library
     symbols = [*changed_symbols(library), *"aA1 '\n.sSLl\u0130\u017f\u212a" * 40]
     sample = texts(symbols, 400, seed=1)

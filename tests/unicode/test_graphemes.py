@@ -63,6 +63,6 @@ def test_without_conjuncts_they_are_those_of_the_regex_module() -> None:
 @pytest.mark.slow
 def test_the_classes_are_those_of_the_library() -> None:
     pytest.importorskip("tokenizers")
-    from tokdfa.unicode.graphemes_probe import probe
+    from tests.campaigns.tables.graphemes import probe
 
     assert json.loads(DATA.read_text(encoding="utf-8")) == probe()

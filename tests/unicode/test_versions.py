@@ -111,7 +111,7 @@ def test_symmetric_differences_of_sets() -> None:
 def test_classes_are_those_of_the_version_on_all_code_points(part: Range, end: int) -> None:
     folder = os.environ.get("TOKDFA_VERSIONS")
     if folder is None:
-        pytest.skip("TOKDFA_VERSIONS is unset: it names the folder of python -m tokdfa.unicode.versions_probe")
+        pytest.skip("TOKDFA_VERSIONS is unset: it names the folder of python -m tests.campaigns.tables.versions")
     scripts = [name for name in ("han", "greek", "garay", "kawi", "vithkuqi", "thai") if name in names(part.name)]
     classes = [name for name in CATEGORIES if len(name) == 2 and name not in ("LC", "Cs")] + scripts
     if part.library == "tiktoken" and "0.3.3" in part.versions:

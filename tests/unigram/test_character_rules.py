@@ -7,8 +7,8 @@ import random
 
 import numpy as np
 
+from tests.campaigns.tables.graphemes import charsmap
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
-from tokdfa.unicode.graphemes_probe import charsmap
 from tokdfa.unigram.character_rules import CharacterRules
 
 LETTERS = "ab é\u0301中ﬁ\U0001f600"

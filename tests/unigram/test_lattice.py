@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support import unigrams
 from support.seeds import seeds
+from support.viterbi import best_path, ids_of_path
 from unigram.test_segmenter import random_model
 
 import tokdfa
@@ -17,7 +18,6 @@ from tokdfa.tokenizers.unigram import UnigramTokenizer
 from tokdfa.unigram.lattice import RecordedText, lattice
 from tokdfa.unigram.model import UnigramModel
 from tokdfa.unigram.segmenter import Segmenter
-from tokdfa.unigram.viterbi import best_path, ids_of_path
 
 
 def added(model: UnigramModel, text: str, stops: list[int], scores: list[float]) -> list[float]:

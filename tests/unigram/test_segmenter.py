@@ -7,12 +7,12 @@ import random
 import numpy as np
 import pytest
 from support.seeds import seeds
+from support.viterbi import encode_by_definition
 
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError
 from tokdfa.unigram.model import Arithmetic, UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import Segmenter
-from tokdfa.unigram.viterbi import encode_by_definition
 
 ARITHMETICS: tuple[Arithmetic, ...] = ("sentencepiece", "sentencepiece 0.2.1", "tokenizers")
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support.seeds import seeds
+from support.viterbi import encode_by_definition
 
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
 from tokdfa.tokenizers.unigram_texts import text_segmenter
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import BEGINNING, Segmenter
 from tokdfa.unigram.texts import TextSegmenter
-from tokdfa.unigram.viterbi import encode_by_definition
 
 PARTS = ["a", "b", "c", "ab", "é", "日", " ", " ", "  ", "\n", "e\u0301", "…", "x" * 20, "\x01", "\U0001f600"]
 

@@ -1,6 +1,6 @@
 """Write the table of what upgrades change: ``python -m tests.upgrades FOLDER``.
 
-FOLDER is that of ``python -m tokdfa.unicode.versions_probe``, which has a copy of every version. For each pattern and
+FOLDER is that of ``python -m tests.campaigns.tables.versions``, which has a copy of every version. For each pattern and
 each two neighbouring tables a shortest text that is cut differently is found, or it is proven that there is none. Each
 text is split by both versions, in processes of their own. The results are kept in ``upgrades.json``, and as a table in
 ``notebooks/unicode_versions.md``.
@@ -19,14 +19,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.cut_differences import first_text_cut_differently
 from support.generated_pages import code, page_with_table
 
-from tokdfa.comparison.cuts import first_text_cut_differently
+from tests.campaigns.tables.versions import installed_copy
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode.versions import Range, Table, ranges_of
-from tokdfa.unicode.versions_probe import installed_copy
 
 DATA = Path(__file__).with_name("upgrades.json")
 PAGE = Path(__file__).parents[2] / "notebooks" / "unicode_versions.md"

@@ -8,8 +8,8 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `context`, `locality`, `windows`: context-invariance, degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
-- `regex`, `finite`, `lift`: languages of texts, and their tokenizations;
-- `boolean`, `product`, `inclusion`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
+- `regex`, `lift`: languages of texts, and their tokenizations;
+- `boolean`, `product`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
   of a language; all of them use `exploration` to visit what is reachable;
 - `graph` converts to and from networkx, `runs` shows runs as evidence, `checks` rejects invalid
   numbers, `dead_ends` warns of masks that allow nothing.

@@ -9,8 +9,7 @@ Read `api` first, then `result` (the answer of a comparison), with `findings` (p
   side by side, `vocabularies` their tokens, `reach` the states that texts reach, `whole_pieces` what the rules of whole
   pieces add. `trials` are the texts that are tried if no search decides;
 - `unigram`: two Unigram tokenizers, part by part and by texts that are tried;
-- `wordpiece`: two WordPiece tokenizers;
-- `cuts`: two pre-tokenizers alone, whatever is merged in their pieces.
+- `wordpiece`: two WordPiece tokenizers.
 
 `tuning` bounds the time, `remembered` keeps answers for the duration of a search.
 

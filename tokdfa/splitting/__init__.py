@@ -9,8 +9,7 @@ Read in this order:
 3. `step_trees`, `contexts`, `scan`, `stages`, `hypotheses_building`, `hypotheses`, `hypotheses_finding`: the same
    as an unambiguous automaton that guesses where pieces begin and what the look-arounds of the pattern say; `counters`
    name what makes it too large.
-4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew;
-   `prebuilding` makes them.
+4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
 5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
 
 `explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds

@@ -1,7 +1,7 @@
 """The prebuilt machines of the splittings in use, with their hypotheses and where they certainly cut.
 
-Reading one takes a fraction of the time it takes to build it; :mod:`tokdfa.splitting.prebuilding` does that. There are
-two files each: encoding needs the machines, validation the rest.
+Reading one takes a fraction of the time it takes to build it; ``python -m tests.campaigns.tables.splitters`` does
+that. There are two files each: encoding needs the machines, validation the rest.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ What is known of a tokenizer as a whole: `canonical` (its language of correct st
 where rules are improper), `closed` (whether its texts stay in its alphabet), `whole` (why streams are judged as a
 whole), `fingerprint` (the hash of what it does, of `fingerprint_parts` and a `splitting_form`, kept in a `lockfile`),
 `made_of` (its parts as they are written), `facts` (its numbers), `pieces` (where a text is cut before anything is
-merged, and why). `versioned` says what of a tokenizer is known for another version of its library.
+merged, and why). `versioned` says what of a tokenizer is known for another version of its library. `derived` keeps
+the tables that are computed from a tokenizer, by whatever package, with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

@@ -5,8 +5,8 @@ library's tables. `ranges` has sets of code points and their algebra, `tables` t
 the forms, `quick_check` what of a text they change, `graphemes` the borders of graphemes, `utf8` the places where
 symbols begin among bytes, `deltas` their encoding in files,
 `byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other
-versions of the libraries than the newest. `probe`, `versions_probe`, `llama_cpp_probe`, `normalization_probe` and
-`graphemes_probe` make the tables in ``data/`` by querying the libraries; run them when a library changes.
+versions of the libraries than the newest. The programs in ``tests/campaigns/tables`` make the tables in ``data/`` by
+querying the libraries.
 
 Callers: `patterns`, `splitting`, `tokenizers`, `wordpiece`.
 

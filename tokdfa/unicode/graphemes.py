@@ -34,7 +34,7 @@ def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], 
     Notes
     -----
     Unicode Standard Annex 29, section 3, as the regular expression of its table 1c. The classes were extracted from the
-    library by ``python -m tokdfa.unicode.graphemes_probe``, which tries all code points.
+    library by ``python -m tests.campaigns.tables.graphemes``, which tries all code points.
     """
     if not _joining().search(text):
         return plain(text)

@@ -41,7 +41,7 @@ _REMEMBERED = 1 << 14
 
 @dataclass(frozen=True)
 class NormalizationTables:
-    """The library's own tables, extracted from it by ``python -m tokdfa.unicode.normalization_probe``.
+    """The library's own tables, extracted from it by ``python -m tests.campaigns.tables.normalization``.
 
     Attributes
     ----------

@@ -116,8 +116,8 @@ def ranges(name: str, table: str = "tiktoken") -> Ranges:
 
     Notes
     -----
-    The tables were extracted from the installed libraries by ``python -m tokdfa.unicode.probe``, which tries all code
-    points; those of other versions by ``python -m tokdfa.unicode.versions_probe``.
+    The tables were extracted from the installed libraries by ``python -m tests.campaigns.tables.classes``, which
+    tries all code points; those of other versions by ``python -m tests.campaigns.tables.versions``.
     """
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:

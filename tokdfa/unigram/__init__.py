@@ -1,7 +1,7 @@
 """Unigram: the segmentation of a text into pieces with the greatest sum of scores.
 
-Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant) and `viterbi` (the
-segmentation by definition, the oracle), then `segmenter` (the compiled one). `lattice` has the ways through the pieces
+Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant), then `segmenter`
+(the compiled segmentation). `lattice` has the ways through the pieces
 of a text, and compares two of them; `scores` is what comes of it. `texts` normalizes and segments in one pass, and
 `accepted` judges streams word by word; `character_rules` and `piece_texts` are
 rules and pieces as arrays.

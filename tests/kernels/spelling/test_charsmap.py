@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from tests.campaigns.tables.graphemes import charsmap
 from tokdfa.kernels.spelling.charsmap import CROWDED, LARGE, UnreadableTableError, read_table
-from tokdfa.unicode.graphemes_probe import charsmap
 
 
 def units_of(table: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:

@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 from conversions import __main__ as conversions
-from upgrades.__main__ import DATA, PAGE, page, upgrades
+from support.cut_differences import first_text_cut_differently
 
-from tokdfa.comparison.cuts import first_text_cut_differently
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.splitting.steps import Split, Splitting
+from upgrades.__main__ import DATA, PAGE, page, upgrades
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Extract how the installed tokenizers cuts texts into graphemes: ``python -m tokdfa.unicode.graphemes_probe``.
+"""Extract how the installed tokenizers cuts texts into graphemes: ``python -m tests.campaigns.tables.graphemes``.
 
 The library shows graphemes only through its normalizer Precompiled: one of several characters, of fewer than six bytes
 in all, is replaced as a whole if its first character has a replacement, and otherwise character by character. So a
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tokdfa.unicode.deltas import encode
 from tokdfa.unicode.ranges import SCALARS, characters_of
+from tokdfa.unicode.tables import data_file
 
 __all__ = ["charsmap", "main", "probe"]
 
@@ -143,7 +143,7 @@ def _replacer(rules: Mapping[str, str]) -> Callable[[str], str]:
 
 def main() -> None:
     """Write the classes."""
-    path = Path(__file__).parent / "data" / "graphemes.json"
+    path = data_file("graphemes")
     path.write_text(json.dumps(probe(), separators=(",", ":")) + "\n", "utf-8")
 
 

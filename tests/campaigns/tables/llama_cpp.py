@@ -1,4 +1,4 @@
-"""Extract the tables of llama.cpp from its library: ``python -m tokdfa.unicode.llama_cpp_probe VERSION LIBRARY``.
+"""Extract the tables of llama.cpp from its library: ``python -m tests.campaigns.tables.llama_cpp VERSION LIBRARY``.
 
 VERSION is the release of llama-cpp-python whose ``libllama`` LIBRARY is. The functions asked are those of its
 ``unicode.cpp``, which the library exports by their C++ names.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from tokdfa.unicode.deltas import encode
 from tokdfa.unicode.ranges import LAST
+from tokdfa.unicode.tables import data_file
 
 __all__ = ["main"]
 
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> None:
         "lowercase": _runs(lowered, step=1),
         "decompositions": _runs(_first_of_decompositions(library, scalars), step=0),
     }
-    target = Path(__file__).with_name("data").joinpath("llama.cpp.json")
+    target = data_file("llama.cpp")
     target.write_text(json.dumps(data, ensure_ascii=True, separators=(",", ":")) + "\n", "utf-8")
 
 

@@ -1,7 +1,8 @@
-"""Extract the tables from the installed libraries: ``python -m tokdfa.unicode.probe [TABLE…]`` rewrites ``data/``.
+"""Extract the tables from the installed libraries: ``python -m tests.campaigns.tables.classes [TABLE…]``.
 
-Every class is tried on every code point. This needs the libraries themselves (the extra ``test`` installs them) and
-takes a minute or two. For other versions than those installed, see :mod:`tokdfa.unicode.versions_probe`.
+It rewrites ``data/`` of `tokdfa.unicode`. Every class is tried on every code point. This needs the libraries
+themselves (the extra ``test`` installs them) and takes a minute or two. For
+other versions than those installed, see :mod:`tests.campaigns.tables.versions`.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from itertools import chain, combinations
 from math import comb
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray
 from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, contains
-from tokdfa.unicode.tables import CATEGORIES, Table
+from tokdfa.unicode.tables import CATEGORIES, Table, data_file
 
 __all__ = ["Library", "as_text", "libraries", "main", "probe"]
 
@@ -362,10 +362,9 @@ def as_text(table: dict[str, Any]) -> str:
 
 def main(names: list[str]) -> None:
     """Rewrite the tables of these names, all by default."""
-    folder = Path(__file__).with_name("data")
     for table in libraries():
         if not names or table in names:
-            folder.joinpath(f"{table}.json").write_text(as_text(probe(table)), encoding="utf-8")
+            data_file(table).write_text(as_text(probe(table)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Extract the tables of other versions of the libraries: ``python -m tokdfa.unicode.versions_probe FOLDER``.
+"""Extract the tables of other versions of the libraries: ``python -m tests.campaigns.tables.versions FOLDER``.
 
 Every version in :data:`VERSIONS` is installed by pip into a folder of its own within FOLDER, unless it is there, and
 asked in a process of its own: first for digests of all it knows; of versions with equal digests, the newest one for its
@@ -20,9 +20,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from tokdfa.unicode import probe
+from tests.campaigns.tables import classes as probe
 from tokdfa.unicode.ranges import SCALARS, Ranges, complement, difference, union
-from tokdfa.unicode.tables import CATEGORIES, content, names, ranges, universe, version
+from tokdfa.unicode.tables import CATEGORIES, content, data_file, names, ranges, universe, version
 from tokdfa.unicode.versions import TABLES, Table, library_of, ranges_of, symmetric_difference
 
 __all__ = ["VERSIONS", "installed_copy", "main"]
@@ -139,9 +139,9 @@ def _ask(what: str, library: Table, version: str, folder: Path) -> str:
     """Return the answer of a version, kept in a file."""
     path = folder / f"{library}-{version}.{what}"
     if not path.exists():
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[3]
         environment = {**os.environ, "PYTHONPATH": f"{installed_copy(library, version, folder)}{os.pathsep}{root}"}
-        command = [sys.executable, "-m", "tokdfa.unicode.versions_probe", "--ask", what, library]
+        command = [sys.executable, "-m", "tests.campaigns.tables.versions", "--ask", what, library]
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, encoding="utf-8")
         path.write_text(done.stdout, "utf-8")
         print(library, version, what, hashlib.sha256(done.stdout.encode()).hexdigest()[:16], flush=True)
@@ -195,13 +195,13 @@ def main(arguments: list[str]) -> None:
     folder = Path(arguments[0]).absolute()
     folder.mkdir(exist_ok=True)
     found = {library: _differences(library, folder) for library in TABLES}
-    # Its only table is that of `llama_cpp_probe`.
+    # Its only table is that of `llama_cpp`.
     found["llama.cpp"] = [{"versions": list(part.versions)} for part in ranges_of("llama.cpp")]
     rows = (
         f"{json.dumps(library)}: [\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in entries) + "\n]"
         for library, entries in found.items()
     )
-    path = Path(__file__).with_name("data") / "versions.json"
+    path = data_file("versions")
     path.write_text("{\n" + ",\n".join(rows) + "\n}\n", "utf-8")
 
 

@@ -9,9 +9,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from support.viterbi import best_path, encode_by_definition
 from tokdfa.errors import AlphabetError
 from tokdfa.unigram.model import Arithmetic, UnigramModel
-from tokdfa.unigram.viterbi import best_path, encode_by_definition
 
 
 def model(

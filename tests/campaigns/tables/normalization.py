@@ -1,4 +1,4 @@
-"""Extract text normalization from the installed tokenizers: ``python -m tokdfa.unicode.normalization_probe``.
+"""Extract text normalization from the installed tokenizers: ``python -m tests.campaigns.tables.normalization``.
 
 Every step is tried on every code point, and every combining mark against marks of every class.
 """
@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any
 
 from tokdfa.unicode.deltas import encode
 from tokdfa.unicode.ranges import SCALARS, characters_of
+from tokdfa.unicode.tables import data_file
 
 __all__ = ["main", "probe"]
 
@@ -137,7 +137,7 @@ def _combining() -> dict[int, list[str]]:
 
 def main() -> None:
     """Write the tables."""
-    path = Path(__file__).parent / "data" / "normalization.json"
+    path = data_file("normalization")
     path.write_text(json.dumps(probe(), ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
 
 

@@ -42,7 +42,7 @@ def first_text_cut_differently(one: Splitting, other: Splitting) -> str | None:
 
     Examples
     --------
-    >>> from tokdfa.comparison.cuts import first_text_cut_differently
+    >>> from support.cut_differences import first_text_cut_differently
     >>> from tokdfa.splitting.named import NAMED
     >>> first_text_cut_differently(NAMED["llama3"], NAMED["qwen2"])
     '00'

@@ -1,4 +1,4 @@
-"""Building what is shipped of the splittings in use: ``python -m tokdfa.splitting.prebuilding``."""
+"""Building what is shipped of the splittings in use: ``python -m tests.campaigns.tables.splitters``."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dictionaries import all_words
 
-from tokdfa.automata.finite import finite_language
+from support.dictionaries import all_words
+from support.finite import finite_language
 from tokdfa.automata.regex import language
 from tokdfa.errors import AlphabetError
 

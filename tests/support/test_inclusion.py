@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from support.automata import iter_tokenizations, token_dfas
 
+from support.automata import iter_tokenizations, token_dfas
+from support.inclusion import emptiness, equivalence, inclusion, shortest
 from tokdfa import TokenAlphabet
 from tokdfa.automata.boolean import intersection, union
-from tokdfa.automata.inclusion import emptiness, equivalence, inclusion, shortest
 from tokdfa.automata.protocol import accepts
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
