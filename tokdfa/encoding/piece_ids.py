@@ -178,7 +178,12 @@ class PieceIds:
 
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
-        """All merging pairs over the bytes, the strongest first, if every token has a priority of its own."""
+        """All merging pairs over the bytes, the strongest first, if every token has a priority of its own.
+
+        Where rules of different strength make a token, only one of them ever applies: whatever is around the token,
+        its symbols merge as they do alone. Of `a·b -> ab`, `b·c -> bc`, `ab·c -> abc`, `a·bc -> abc`, in this order,
+        the last one never does, since `abc` alone becomes `ab`, `c`.
+        """
         from tokdfa.transducers.one_pass import MAX_TOKENS
 
         merges = self._contents.merges
@@ -188,15 +193,29 @@ class PieceIds:
         if merges is None:
             is_made = np.zeros(len(dictionary.alphabet), dtype=np.bool_)
             is_made[dictionary.product] = True
-            makes_each_once = np.count_nonzero(is_made) == len(dictionary.product)
-            return (dictionary.left, dictionary.right, dictionary.product) if makes_each_once else None
-        order = np.argsort(merges.priority, kind="stable")
-        left, right, priority, product = (row[order] for row in merges)
-        next_one = priority[1:] != priority[:-1]
-        n_products = np.count_nonzero(np.bincount(product))
-        if (next_one != (product[1:] != product[:-1])).any() or n_products != 1 + int(next_one.sum()):
-            return None
-        return left, right, product
+            if np.count_nonzero(is_made) == len(dictionary.product):
+                return dictionary.left, dictionary.right, dictionary.product
+        else:
+            order = np.argsort(merges.priority, kind="stable")
+            left, right, priority, product = (row[order] for row in merges)
+            is_next, is_other = priority[1:] != priority[:-1], product[1:] != product[:-1]
+            if (is_other & ~is_next).any():
+                return None
+            if np.count_nonzero(np.bincount(product)) == 1 + np.count_nonzero(is_next):
+                return left, right, product
+        last, _ = self.last_steps
+        made = np.flatnonzero((last[:, 0] == 1) & (last[:, 1] >= 0)).astype(np.int32)
+        made = made[np.argsort(last[made, 3], kind="stable")]
+        return np.ascontiguousarray(last[made, 1]), np.ascontiguousarray(last[made, 2]), made
+
+    @cached_property
+    def last_steps(self) -> tuple[Int32Array, BoolArray]:
+        """The last step in merging the word of each token; see :func:`tokdfa.kernels.merging.words.derivations`."""
+        from tokdfa.kernels.merging.words import derivations
+
+        words = (*self._contents.dictionary.alphabet, *self._contents.extra)
+        symbols, lengths = self.symbols(words)
+        return derivations(symbols, running_sum(lengths), self.merger.table)
 
     @cached_property
     def is_merged(self) -> BoolArray:
@@ -209,10 +228,8 @@ class PieceIds:
             is_merged = np.zeros(len(dictionary.alphabet) + len(self._contents.extra), dtype=np.bool_)
             is_merged[: len(dictionary.alphabet)] = dictionary.folding.birth >= 0
             return is_merged
-        words = (*dictionary.alphabet, *self._contents.extra)
-        symbols, lengths = self.symbols(words)
-        offsets, tokens = self.merger.merge(symbols, running_sum(lengths))
-        return cast("BoolArray", (np.diff(offsets) == 1) & (tokens[offsets[:-1]] == np.arange(len(words))))
+        is_one: BoolArray = self.last_steps[0][:, 0] == 1
+        return is_one
 
     @cached_property
     def whole_words(self) -> dict[Word, int]:

@@ -82,12 +82,9 @@ def proper_part(tokenizer: Tokenizer) -> ProperPart:
     LimitExceededError
         If there are too many pairs to look at.
     """
-    from tokdfa.kernels.merging.words import derivations
-
     merger = tokenizer.piece_ids.merger
     words = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
-    symbols, lengths = tokenizer.piece_ids.symbols(words)
-    last, ascending = derivations(symbols, running_sum(lengths), merger.table)
+    last, ascending = tokenizer.piece_ids.last_steps
     comes_about = last[:, 0] == 1
     is_proper: BoolArray = comes_about & ascending & ~_made_in_ties(merger, last)
     made = np.flatnonzero(is_proper & (last[:, 1] >= 0))
