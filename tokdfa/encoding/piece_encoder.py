@@ -12,13 +12,14 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.errors import AlphabetError
+from tokdfa.kernels.encode.characters import cut_pieces
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.one_pass import index_words, tables_of
 from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, LongTables, PieceRun
 from tokdfa.kernels.encode.rules import number_products
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.pages import empty
-from tokdfa.transducers.one_pass import ByteCode, OnePass, rules_table, symbols_of_bytes
+from tokdfa.transducers.one_pass import ByteCode, OnePass, joined, rules_table, symbols_of_bytes
 
 __all__ = ["PieceEncoder"]
 
@@ -49,8 +50,8 @@ class PieceEncoder:
 
     Attributes
     ----------
-    code : ByteCode
-        Writes words as bytes.
+    code : ByteCode or None
+        Writes words as bytes; None for an encoder of characters.
     encode_long : callable or None
         Encodes pieces that are too long to be merged, if there are no tables for them.
     lacks_ids : bool
@@ -77,7 +78,7 @@ class PieceEncoder:
 
     def _set(
         self,
-        code: ByteCode,
+        code: ByteCode | None,
         tables: Struct,
         whole_tables: Struct,
         ids: Int32Array,
@@ -91,11 +92,12 @@ class PieceEncoder:
         self._tables = (tables, whole_tables)
         self._memory = memory
         self._long_tables = long_tables
+        self._characters: Struct | None = None
 
     @cached_property
     def run(self) -> PieceRun:
         """The kernel that encodes, and remembers."""
-        return PieceRun(*self._tables, self._memory, self._long_tables)
+        return PieceRun(*self._tables, self._memory, self._long_tables, self._characters)
 
     @classmethod
     def of_ranks(
@@ -152,6 +154,23 @@ class PieceEncoder:
         encoder._set(code, tables, whole_tables, ids, memory, long_tables, encode_long)
         return encoder
 
+    @classmethod
+    def of_characters(cls, characters: Struct, ids: Int32Array, *, memory: int = DEFAULT_MEMORY) -> PieceEncoder:
+        """Return the encoder of a dictionary over characters, whose pieces are cut further where nothing merges.
+
+        Parameters
+        ----------
+        characters : Struct
+            The tables of :func:`~tokdfa.kernels.encode.characters.characters_of`.
+        ids, memory
+            As for the other encoders.
+        """
+        nothing = _whole_tables(joined(()), np.zeros(0, dtype=np.bool_), ids)
+        encoder = object.__new__(cls)
+        encoder._set(None, nothing, nothing, ids, memory, None, None)
+        encoder._characters = characters
+        return encoder
+
     def copy(self) -> PieceEncoder:
         """Return an encoder of the same pieces for another thread, with an empty memory of its own."""
         twin = object.__new__(PieceEncoder)
@@ -165,7 +184,8 @@ class PieceEncoder:
         Parameters
         ----------
         text : bytes
-            The code of the text, as `code` writes it: for dictionaries over bytes the text itself.
+            The code of the text, as `code` writes it: for dictionaries over bytes the text itself. UTF-8 for an encoder
+            of characters, in which nothing is between the pieces, and the last one ends with the text.
         bounds : int64 array
             Piece i is ``text[bounds[i]:bounds[i + 1]]``.
 
@@ -178,13 +198,15 @@ class PieceEncoder:
         sizes = np.diff(bounds)
         if len(sizes) and (sizes.min() <= 0 or bounds[0] < 0 or bounds[-1] > len(text)):
             raise AlphabetError("the bounds of pieces must ascend from 0 to the end of the text", value=bounds)
+        begun, firsts = (bounds << EVENT_BITS) | BEGINS, None
+        if self._characters is not None and len(sizes):
+            begun, firsts = cut_pieces(self._characters, text, bounds)
         out = empty(len(text) + ROOM, np.int32)
-        ends = np.zeros(max(len(bounds), 1), dtype=np.int64)
+        ends = np.zeros(max(len(begun), 1), dtype=np.int64)
         run = self.run
         if len(text) > run.longest:
             run.make_room(len(text))
         run.go_on(0, 0)
-        begun = (bounds << EVENT_BITS) | BEGINS
         status = run.encode(text, begun, out, ends[1:])
         while status == TOO_LONG:
             assert self.encode_long is not None
@@ -202,7 +224,7 @@ class PieceEncoder:
                 where=f"piece {index}",
             )
         out.resize(run.n, refcheck=False)
-        return Encoded(out, ends)
+        return Encoded(out, ends if firsts is None else ends[firsts])
 
 
 def _whole_tables(words: tuple[Uint8Array, Int64Array], chosen: BoolArray, ids: Int32Array) -> Struct:

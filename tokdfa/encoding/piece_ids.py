@@ -14,7 +14,7 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_encoder import PieceEncoder
-from tokdfa.encoding.symbols import SymbolReader
+from tokdfa.encoding.symbols import Fallback, SymbolReader
 from tokdfa.encoding.text_encoder import TextEncoder
 from tokdfa.errors import AlphabetError
 from tokdfa.unicode.byte_alphabet import CHARACTER_OF
@@ -67,6 +67,10 @@ class PieceIds:
         AlphabetError
             If a piece has a symbol without a token or an id, or a lone surrogate; the error says where.
         """
+        if self._characters is not None:
+            found = self._encode_characters(pieces)
+            if found is not None:
+                return found
         if self._token_of_spelling:
             return self._encode_spelled(pieces)
         words = [self.word(piece, index) for index, piece in enumerate(pieces)]
@@ -75,6 +79,21 @@ class PieceIds:
         if missing is not None:
             raise ForeignSymbolError("a symbol without an id", pieces[missing], missing, 0)
         return encoded
+
+    def _encode_characters(self, pieces: Sequence[str | bytes]) -> Encoded | None:
+        """Return the ids of pieces of characters; None if one is refused, which is then found the slow way."""
+        given = [piece for piece in pieces if piece]
+        try:
+            data = [piece.encode() for piece in cast("list[str]", given)]
+            offsets = running_sum(np.fromiter(map(len, data), dtype=np.int64, count=len(data)))
+            encoded = self._thread_encoder().encode(b"".join(data), offsets)
+        except (AttributeError, AlphabetError, UnicodeEncodeError):
+            return None
+        if len(given) == len(pieces):
+            return encoded
+        counts = np.zeros(len(pieces), dtype=np.int64)
+        counts[[at for at, piece in enumerate(pieces) if piece]] = np.diff(encoded.offsets)
+        return Encoded(encoded.ids, running_sum(counts))
 
     def encode_spans(self, data: bytes, spans: Int64Array) -> Encoded:
         """Return the ids of pieces of UTF-8.
@@ -174,7 +193,37 @@ class PieceIds:
     @cached_property
     def _remembers(self) -> bool:
         """Whether pieces are encoded, and remembered, by compiled loops."""
-        return self._ranked_merges is not None or self._has_one_pass
+        return self._characters is None and (self._ranked_merges is not None or self._has_one_pass)
+
+    @cached_property
+    def _characters(self) -> Struct | None:
+        """The tables of a dictionary over characters by which compiled loops encode; None if they do not.
+
+        They do if each character stands for itself, for its bytes, or for the symbol of unknown ones.
+        """
+        from tokdfa.kernels.encode.characters import characters_of
+
+        contents = self._contents
+        fallback = contents.fallback or Fallback()
+        numbers = self._numbers
+        # A byte of ASCII may lack a symbol: the character has one, or the text is encoded the slow way.
+        spelled = [numbers.get(each or "", -1) for each in fallback.bytes or ()]
+        if (
+            contents.dictionary.alphabet.kind == "bytes"
+            or (contents.spelled_bytes or contents.prefix or contents.suffix or contents.atoms or contents.whole_piece)
+            or fallback.drops
+            or (spelled and min(spelled[0x80:0xF5]) < 0)
+        ):
+            return None
+        return characters_of(
+            {ord(symbol): number for symbol, number in numbers.items() if len(symbol) == 1},
+            np.array(spelled, dtype=np.int32) if spelled else None,
+            None if fallback.unknown is None else numbers[fallback.unknown],
+            fallback.fuses,
+            self.merger.inner[:-1],
+            self.merger.table,
+            contents.ids,
+        )
 
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
@@ -345,6 +394,8 @@ class PieceIds:
 
     @cached_property
     def _encoder(self) -> PieceEncoder:
+        if self._characters is not None:
+            return PieceEncoder.of_characters(self._characters, self._contents.ids)
         if self._ranked_merges is not None:
             contents = self._contents
             n_words = len(contents.dictionary.alphabet) + len(contents.extra)
@@ -380,6 +431,7 @@ class PieceIds:
     def _encode_remembering(self, words: Sequence[Word]) -> Encoded:
         encoder = self._thread_encoder()
         is_bytewise = self._contents.dictionary.alphabet.kind == "bytes"
+        assert encoder.code is not None
         codes = cast("Sequence[bytes]", words) if is_bytewise else [*map(encoder.code.encode, words)]
         sizes = np.fromiter(map(len, codes), dtype=np.int64, count=len(codes))
         is_something = sizes > 0

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -204,7 +205,7 @@ def _declarations(sources: str, size: int) -> str:
     import cffi
 
     ffi = cffi.FFI()
-    for path in sources_with("door.h"):
+    for path in _after_included(sources_with("door.h")):
         lines = path.read_text(encoding="utf-8").splitlines()
         ffi.cdef("\n".join(line for line in lines if not line.startswith("#")))
     ffi.set_source("_ffi", None)
@@ -214,6 +215,21 @@ def _declarations(sources: str, size: int) -> str:
             ffi.emit_python_code(str(place))
         code = place.read_text(encoding="utf-8")
     return f"{code}\nSOURCES = {sources!r}\nSIZE = {size}\n"
+
+
+def _after_included(paths: list[Path]) -> list[Path]:
+    """Return headers in an order in which each comes after those that it includes."""
+    ordered: list[Path] = []
+
+    def put(path: Path) -> None:
+        for name in re.findall(r'^#include "(.*door\.h)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+            put((path.parent / name).resolve())
+        if path not in ordered:
+            ordered.append(path)
+
+    for path in paths:
+        put(path.resolve())
+    return ordered
 
 
 def main() -> None:

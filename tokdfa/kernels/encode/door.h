@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "../merging/door.h"
+
 /* Python has to know these as well: tokdfa/kernels/encode/events.py has the same numbers, and a test compares them. */
 enum {
     TOKDFA_CONTINUES = 0,
@@ -11,6 +13,7 @@ enum {
     TOKDFA_UNSETTLED = 128,
     TOKDFA_CONTINUATION = 128,
     TOKDFA_EVENT_BITS = 2,
+    TOKDFA_PAGE_BITS = 8,
     TOKDFA_BLOCK_BITS = 7,
     TOKDFA_NO_NUMBER = 0x1FFFFF,
     TOKDFA_LONGEST_KEPT = 512,
@@ -144,11 +147,30 @@ typedef struct {
     int64_t n, place, token, furthest, returned;
 } tokdfa_pause;
 
+/* A dictionary over characters; see characters.h. Read-only once it is built. */
+typedef struct {
+    const uint16_t *pages; /* the symbol of code point c is in page pages[c >> TOKDFA_PAGE_BITS] of `symbol` */
+    const int32_t *symbol; /* -1 for unknown characters */
+    const int32_t *byte_symbol; /* 256: what unknown characters become, -1 for ASCII without; or none at all */
+    int64_t n_byte_symbol;
+    int64_t unknown;             /* the symbol that they become otherwise, or -1: they are refused */
+    int64_t fuses;               /* whether several of them side by side become one */
+    const uint64_t *joins_ascii; /* 256: bit y & 63 of 2 * x + (y >> 6) says whether `y` may be joined to `x` */
+    const int64_t *inner;        /* pairs of symbols that tokens have side by side, as in pair_slot.h */
+    int64_t n_inner;
+    const tokdfa_merges *merges;
+    const int32_t *ids; /* by token, -1 for those without */
+} tokdfa_characters;
+
+int64_t tokdfa_cut_characters(const tokdfa_characters *characters, const uint8_t *text, int64_t size,
+                              const int64_t *bounds, int64_t n_pieces, int64_t *begun, int64_t *firsts);
+
 /* An encoder of pieces. It belongs to one thread, with its memory; the tables are read-only and may be shared. */
 typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
     const tokdfa_token_tables *whole;  /* the tokens that pieces spelled like them become without merging */
     tokdfa_piece_memory *memory;
+    const tokdfa_characters *characters; /* how unknown pieces are encoded, or NULL: by the tables */
     const tokdfa_token_tables *one_pass; /* for pieces that are too long to be merged, or NULL: they are TOO_LONG */
     uint64_t *left;    /* zeros before and afterwards: room to tokenize pieces of up to 64 * n_left - 1 bytes */
     int64_t n_left;

@@ -7,6 +7,7 @@
 #define TOKDFA_PIECES_H
 
 #include "alone.h"
+#include "characters.h"
 #include "door.h"
 #include "memory.h"
 #include "one_pass.h"
@@ -240,6 +241,9 @@ ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
 /* Write the ids of a piece that is encoded on its own; return their number, or how the encoding ends here. */
 NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     int64_t begin, int64_t end, int32_t *out) {
+    if (pieces->characters) {
+        return merge_characters(pieces->characters, text + begin, end - begin, out);
+    }
     if (pieces->tables->n_symbol && end - begin <= LONGEST_MERGED) {
         const int64_t n_ids = merge_alone(pieces->tables, text + begin, end - begin, out);
         return n_ids < 0 ? TOKDFA_FOREIGN : n_ids;

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.encode.memory import make_room, new_memory
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
 
 LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None
 
@@ -42,6 +42,8 @@ class PieceRun:
     one_pass : Struct or callable, optional
         The tables by which pieces that are too long to be merged are tokenized in one pass, or a function that returns
         them, or None, when the first such piece comes. Without them such pieces are left to the caller.
+    characters : Struct, optional
+        The dictionary over characters, ``tokdfa_characters``, by which unknown pieces are encoded instead.
 
     Attributes
     ----------
@@ -51,7 +53,9 @@ class PieceRun:
         The length in bytes of the longest text that there is room for.
     """
 
-    def __init__(self, tables: Struct, whole: Struct, memory: int, one_pass: LongTables) -> None:
+    def __init__(
+        self, tables: Struct, whole: Struct, memory: int, one_pass: LongTables, characters: Struct | None = None
+    ) -> None:
         self.longest = _FIRST_ROOM
         self._most_remembered = memory
         self._memory = new_memory(memory)
@@ -59,8 +63,8 @@ class PieceRun:
         known = None if callable(one_pass) else one_pass
         pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
         self.struct = Struct(
-            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=self._memory, one_pass=known,
-            left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME, pause=pause,
+            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=self._memory, characters=characters,
+            one_pass=known, left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME, pause=pause,
         )  # fmt: skip
 
     def make_room(self, longest: int) -> None:
@@ -128,7 +132,7 @@ class PieceRun:
         # Between the calls signals are heeded, such as Ctrl-C.
         self.make_room_to_remember()
         while status == _PAUSED or (status == TOO_LONG and self.learn_long()):
-            status = int(lib.tokdfa_encode_pieces(*given))
+            status = check_memory(int(lib.tokdfa_encode_pieces(*given)))
             self.make_room_to_remember()
         return status
 

@@ -176,6 +176,20 @@ static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens,
     return left;
 }
 
+/* Merge the n tokens of a word in place; return the number of tokens left, or NO_MEMORY. */
+TOKDFA_DOOR int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
+    if (n <= FEW) {
+        return merge_few(merges, tokens, n);
+    }
+    workplace w;
+    if (!open_workplace(&w, n)) {
+        return TOKDFA_NO_MEMORY;
+    }
+    const int64_t left = merge(merges, &w, tokens, n);
+    free(w.heap);
+    return left;
+}
+
 /* Merge every piece separately. `tokens` has room for all symbols; returns the number of tokens. */
 TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
                                         int64_t n_pieces, int64_t *offsets, int32_t *tokens) {
