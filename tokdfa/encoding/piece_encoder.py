@@ -217,12 +217,9 @@ class PieceEncoder:
             run.go_on(index + 1, n + len(ids))
             status = run.encode(text, begun, out, ends[1:])
         if status == FOREIGN:
-            index = run.next
-            raise AlphabetError(
-                "the symbol is not in the base alphabet",
-                value=text[bounds[index] : bounds[index + 1]],
-                where=f"piece {index}",
-            )
+            begin, end = (begun[run.next : run.next + 2] >> EVENT_BITS).tolist()
+            where = f"piece {int(np.searchsorted(bounds, begin, side='right')) - 1}"
+            raise AlphabetError("the symbol is not in the base alphabet", value=text[begin:end], where=where)
         out.resize(run.n, refcheck=False)
         return Encoded(out, ends if firsts is None else ends[firsts])
 
