@@ -195,6 +195,11 @@ class PieceIds:
         """Whether pieces are encoded, and remembered, by compiled loops."""
         return self._characters is None and (self._ranked_merges is not None or self._has_one_pass)
 
+    @property
+    def is_over_characters(self) -> bool:
+        """Whether pieces are of characters, and encoded by compiled loops."""
+        return self._characters is not None
+
     @cached_property
     def _characters(self) -> Struct | None:
         """The tables of a dictionary over characters by which compiled loops encode; None if they do not.

@@ -91,6 +91,15 @@ class PreTokenizer:
         except (PatternError, LimitExceededError):
             return None
 
+    @cached_property
+    def _literals(self) -> tuple[str, ...] | None:
+        """The texts without which a text is one piece, if all steps split at such a text; None otherwise."""
+        steps = self.splitting.steps
+        are_literal = steps and all(step.literal and not step.invert for step in steps)
+        if not are_literal or replace(self.splitting, steps=()) != Splitting(self.splitting.library):
+            return None
+        return tuple(step.pattern for step in steps)
+
     def split(self, text: str, *, begins: bool = True) -> list[str]:
         """Return the non-empty pieces of `text`, with the spaces that are put before some of them.
 
@@ -105,6 +114,8 @@ class PreTokenizer:
         list of str
             The bytes of a character that is cut apart are halves of surrogate pairs, as of ``surrogateescape``.
         """
+        if self._literals is not None and not any(literal in text for literal in self._literals):
+            return [text] if text else []
         if self.splitting.byte_steps:
             data, bounds = self.byte_pieces(text, begins=begins)
             return [data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds.tolist()]

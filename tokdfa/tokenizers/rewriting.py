@@ -80,8 +80,12 @@ class RewritingTokenizer(Tokenizer):
         if surrogate is not None:
             where = f"character {surrogate.start()}"
             raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+        stretches = [*self.stretches(text)]
+        together = None if self._continues else self.encode_stretches(stretches)
+        if together is not None:
+            return together
         parts: list[Int32Array] = [np.empty(0, dtype=np.int32)]
-        for stretch, begins in self.stretches(text):
+        for stretch, begins in stretches:
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
             elif begins and self._continues:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
@@ -46,6 +48,8 @@ __all__ = ["Tokenizer"]
 _PIECES = frozenset({str, bytes})
 # So many texts are joined to look for special tokens in them.
 _TEXTS_A_LOOK = 1000
+# With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
+_FEWEST_TOGETHER = 3
 
 
 class Tokenizer(SafelyCut, NumberedTokens):
@@ -277,12 +281,54 @@ class Tokenizer(SafelyCut, NumberedTokens):
                 return None
         return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), n_threads)
 
+    def encode_stretches(self, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+        """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
+
+        With each comes whether it begins the text. None is returned if there is no such loop, or a stretch is refused.
+        """
+        texts = [(stretch, begins) for stretch, begins in stretches if not isinstance(stretch, Special)]
+        if len(texts) < _FEWEST_TOGETHER:
+            return None
+        encoded = self._encode_texts(texts)
+        if encoded is None:
+            return None
+        is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
+        before = np.cumsum(~is_special)[is_special]
+        ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
+        found: Int32Array = np.insert(encoded.ids, encoded.offsets[before], ids)
+        return found
+
+    def _encode_texts(self, texts: Sequence[tuple[str, bool]]) -> Encoded | EncodedDocuments | None:
+        """Return the ids of stretches without special tokens; None if no compiled loop encodes all of them."""
+        splitter = self._direct_splitter
+        if splitter is not None:
+            encoder = self.piece_ids.text_encoder(splitter)
+            try:
+                found = FoundTexts([text for text, _ in texts])
+            except UnicodeEncodeError:
+                return None
+            return encode_side_by_side(found, lambda: nullcontext(encoder), 1)
+        if not self.piece_ids.is_over_characters:
+            return None
+        split = self.pretokenizer
+        pieces = [[text] if split is None else split.split(text, begins=begins) for text, begins in texts]
+        try:
+            encoded = self.encode_pieces([*chain.from_iterable(pieces)])
+        except AlphabetError:
+            return None
+        bounds = running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))
+        return Encoded(encoded.ids, encoded.offsets[bounds])
+
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""
+        stretches = self.finder.cut(text)
+        together = self.encode_stretches([(stretch, not place) for place, stretch in enumerate(stretches)])
+        if together is not None:
+            return together
         parts: list[Int32Array] = []
         at = 0
         try:
-            for stretch in self.finder.cut(text):
+            for stretch in stretches:
                 if isinstance(stretch, Special):
                     parts.append(np.array([stretch.id], dtype=np.int32))
                     at += len(stretch.content)
