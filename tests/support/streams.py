@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
 from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.spelled import Spelled
 
 
@@ -26,6 +28,11 @@ class Vocabulary:
         text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
         self.id_spellings = Spellings(text, np.cumsum([0, *map(len, spelled)], dtype=np.int64))
         self.spelled = Spelled(self.id_spellings)
+        self._tables = DerivedTables()
+
+    def derived(self, factory: Callable[..., Any], *key: Hashable) -> Any:
+        """A table that a search keeps with it."""
+        return self._tables.get(self, factory, key)
 
     @property
     def round_trip(self) -> None:
