@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import ClassVar
@@ -23,6 +24,7 @@ from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.safe_cuts import safe_borders_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.unigram import UnigramTokenizer
 
 __all__ = ["Cuts", "cuts_of"]
 
@@ -199,6 +201,8 @@ class _CutsOfRoundTrip(Cuts):
             self._has_later = tokenizer.character_cuts is not None
             if self._has_later:
                 self._encode_later = tokenizer.later.encode
+        elif isinstance(tokenizer, UnigramTokenizer):
+            self._encode_later = partial(trip.encode, begins=False)
         self._known = tokenizer.derived(_known_cuts)
 
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
