@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from support.families import FAMILIES, Member
+
 from tests.standing import encoding, replacing, searching, training, validating, wordpieces
 from tests.standing.cases import Case, case
+from tests.standing.laws import banning, bounds, cutting, finding, histories, masking, streams, verdicts
 
-# Part -> the promise that it tests. Those that read a case share it, and so its tables.
+# Part -> the promise that it tests. Those that read a case share it, and so its tables; laws share a family's member.
 PROMISES = {
     "encode": "encoding",
     "validate": "validation",
@@ -19,12 +22,32 @@ PROMISES = {
     "replace": "searching",
     "train": "training",
     "wordpiece": "encoding",
+    "stream": "encoding",
+    "verdict": "validation",
+    "cut": "encoding",
+    "find": "searching",
+    "rewrite": "searching",
+    "ban": "searching",
+    "guide": "encoding",
+    "history": "encoding",
+    "bound": "crashes",
 }
 ON_CASES: dict[str, Callable[[Case, random.Random], Counter[str]]] = {
     "encode": encoding.check,
     "validate": validating.check,
     "search": searching.check,
     "replace": replacing.check,
+}
+LAWS: dict[str, Callable[[Member, random.Random], Counter[str]]] = {
+    "stream": streams.check,
+    "verdict": verdicts.check,
+    "cut": cutting.check,
+    "find": finding.check,
+    "rewrite": finding.check_replacing,
+    "ban": banning.check,
+    "guide": masking.check,
+    "history": histories.check,
+    "bound": bounds.check,
 }
 ALONE: dict[str, Callable[[random.Random], Counter[str]]] = {"train": training.check, "wordpiece": wordpieces.check}
 
@@ -47,6 +70,11 @@ class Outcome:
         self.seeds += other.seeds
 
 
+def member_of(seed: int) -> Member:
+    """Return a member of a family; each family has its turn."""
+    return [*FAMILIES.values()][seed % len(FAMILIES)](random.Random(f"member {seed}"))
+
+
 def run(seeds: Iterable[int], parts: Iterable[str] = PROMISES) -> Outcome:
     """Run parts on seeds. Each part draws its own numbers, so a difference is found again by that part alone."""
     outcome = Outcome()
@@ -54,12 +82,17 @@ def run(seeds: Iterable[int], parts: Iterable[str] = PROMISES) -> Outcome:
     for seed in seeds:
         began = time.process_time()
         made = case(random.Random(f"case {seed}")) if ON_CASES.keys() & {*chosen} else None
+        member = member_of(seed) if LAWS.keys() & {*chosen} else None
         outcome.seconds["cases"] += time.process_time() - began
         for part in chosen:
             drawn, began = random.Random(f"{part} {seed}"), time.process_time()
             try:
                 if part in ALONE:
                     met = ALONE[part](drawn)
+                elif part in LAWS:
+                    assert member is not None
+                    met = LAWS[part](member, drawn)
+                    met = Counter({f"{member.family}: refused": met["refused"]}) if met["refused"] else met
                 else:
                     assert made is not None
                     met = ON_CASES[part](made, drawn) + Counter([made.kind])

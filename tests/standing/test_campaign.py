@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import tokdfa
 from tests.standing.campaign import PROMISES, run
 from tests.standing.cases import case
+from tokdfa.encoding.stream import EncodingStream
 
 # Part -> what some of the first seeds have to reach.
 REACHED = {
@@ -33,6 +35,22 @@ REACHED = {
     "replace": [
         *("replaced", "changed", "nothing matches", "with control tokens", "with added tokens", "blocks", "in chunks")
     ],
+    "stream": [
+        "texts",
+        "in parts of bytes",
+        "in parts of characters",
+        "several parts",
+        "added tokens",
+        "refused texts",
+    ],
+    "verdict": ["canonical", "spoiled", "repaired", "several violations", "not UTF-8", "in chunks"],
+    "cut": ["safe", "not safe", "continuations", "both parts", "safe for ids"],
+    "ban": ["allowed", "banned", "whole streams", "added tokens that are text"],
+    "find": ["streams", "a match", "special tokens", "added tokens that are text", "not UTF-8"],
+    "rewrite": ["streams", "replaced", "special tokens"],
+    "guide": ["masks of a finite language", "added tokens allowed", "texts of an endless language", "walks"],
+    "history": ["pickled", "copied", "in threads", "validate_in_chunks", "stream", "search", "safe_cuts", "refusals"],
+    "bound": ["calls", "a long word"],
     "train": ["pieces", "files", "no pair is left", "count overlapping", "tie first-seen", "tie sentencepiece"],
     "wordpiece": ["texts", "not ASCII", "an added token", "documents in one call", "canonical", "spoiled"],
 }
@@ -61,6 +79,55 @@ def test_faults_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = run(range(3), ["encode"])
     assert len(outcome.differences) == 3
     assert [seed for _, seed, _ in outcome.differences] == [0, 1, 2]
+
+
+def always(value: Any) -> Callable[..., Any]:
+    return lambda *given, **options: value
+
+
+def tiring(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
+    """Return an `encode` that is wrong from its third call on."""
+    calls: Counter[int] = Counter()
+
+    def encode_or_not(tokenizer: Any, text: str) -> np.ndarray:
+        calls[id(tokenizer)] += 1
+        return encode(tokenizer, text if calls[id(tokenizer)] < 3 else text + "a")
+
+    return encode_or_not
+
+
+def keeping(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
+    """Return an `encode` that keeps memory."""
+    kept: list[str] = []
+
+    def encode_and_keep(tokenizer: Any, text: str) -> np.ndarray:
+        kept.append(text * 1000)
+        return encode(tokenizer, text)
+
+    return encode_and_keep
+
+
+# Part -> a method, and a fault in it.
+FAULTS: dict[str, tuple[type, str, Callable[[Any], Callable[..., Any]]]] = {
+    "stream": (EncodingStream, "finish", lambda old: lambda stream: np.append(old(stream), 0)),
+    "verdict": (tokdfa.Validator, "finish", lambda old: always(())),
+    "cut": (tokdfa.Tokenizer, "safe_cuts", lambda old: lambda _, ids, **options: np.arange(1, len(ids))),
+    "ban": (tokdfa.Ban, "allowed", lambda old: lambda ban, state: np.arange(ban._n_ids)),
+    "find": (tokdfa.Searcher, "search", lambda old: always([])),
+    "rewrite": (tokdfa.Replacer, "replace", lambda old: lambda replacer, ids: old(replacer, ids[1:])),
+    "guide": (tokdfa.Guide, "is_final", lambda old: lambda guide, state: not old(guide, state)),
+    "history": (tokdfa.Tokenizer, "encode", tiring),
+    "bound": (tokdfa.Tokenizer, "encode", keeping),
+}
+
+
+@pytest.mark.parametrize("part", FAULTS)
+def test_faults_against_a_law_are_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, spoil = FAULTS[part]
+    chosen = range(48 if part == "bound" else 16)
+    sound = {seed for _, seed, _ in run(chosen, [part]).differences}
+    monkeypatch.setattr(owner, name, spoil(getattr(owner, name)))
+    assert {seed for _, seed, _ in run(chosen, [part]).differences} > sound
 
 
 def test_cases_are_drawn_again_by_their_seed() -> None:

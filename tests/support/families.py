@@ -53,9 +53,28 @@ PARTS = [
 COMMON = [*"ab  ", "the", " a", "ab"]
 MANY_PARTS = [*PARTS, *COMMON * 6]
 BYTE_OF = {letter: byte for byte, letter in SPELLED.items()}
+# Steps of tokenizer.json files that encode the beginning of a text otherwise.
+AT_BEGINNINGS = (
+    '"add_prefix_space": true',
+    '"Prepend"',
+    '"prepend_scheme": "always"',
+    '"prepend_scheme": "first"',
+    '"Strip"',
+)
 REFUSED = (UnsupportedFeatureError, FileFormatError, PatternError, LimitExceededError)
 BYTE_PATTERNS = [name for name in NAMED if NAMED[name].library == "tokenizers"]
 RANK_PATTERNS = [name for name in NAMED if NAMED[name].library == "tiktoken"]
+# Patterns of few states that cut often, rarely, by length or by what follows. Each covers every text: tiktoken drops
+# the rest.
+SMALL_PATTERNS = [
+    r"\p{L}+|\p{N}{1,3}|\s+|[^\s\p{L}\p{N}]+",
+    r"\s*\S+|\s+",
+    r"(?s:.{1,5})",
+    r"[ab]+|[^ab]",
+    r"a+(?!b)|(?s:.)",
+    r" ?[a-z]+(?![A-Z])|\r?\n|(?s:.)",
+    r"\s+(?!\S)|\s+|\S+",
+]
 
 
 @dataclass(frozen=True)
@@ -75,6 +94,10 @@ class Member:
     added: dict[int, str] = field(default_factory=dict)
     # Ids that decode to nothing and cut a stream into texts.
     cuts: frozenset[int] = frozenset()
+    # Added ids that are not text: those of special tokens.
+    special: frozenset[int] = frozenset()
+    # Whether a text is encoded as if it followed another one.
+    begins_alike: bool = True
     # Texts that belong to this member, such as the contents of its tokens.
     parts: list[str] = field(default_factory=list)
     # Loads the same tokenizer once more.
@@ -149,6 +172,7 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
     added = {token["id"]: token["content"] for token in fields["added_tokens"]}
     vocab = fields["model"]["vocab"]
     ids = {*vocab.values()} if isinstance(vocab, dict) else {*range(len(vocab))}
+    steps = json.dumps([fields["normalizer"], fields["pre_tokenizer"]])
     only_letters = fields["decoder"] is None or fields["decoder"].get("type") == "ByteLevel"
 
     def encode(text: str) -> list[int] | None:
@@ -175,8 +199,10 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
 
     parts = [part for content in added.values() for part in (content, content, content[:-1], content[1:]) if part]
     return Member(
-        family, tokenizer, encode, decode, spell, sorted(ids | added.keys()), added, parts=parts,
-        load=partial(tokdfa.load, written),
+        family, tokenizer, encode, decode, spell, sorted(ids | added.keys()), added,
+        special=frozenset(token["id"] for token in fields["added_tokens"] if token["special"]),
+        begins_alike=not any(step in steps for step in AT_BEGINNINGS),
+        parts=parts, load=partial(tokdfa.load, written),
     )  # fmt: skip
 
 
@@ -212,8 +238,8 @@ def of_model(family: str, data: bytes) -> Member | None:
         return None if "\ufffd" in decoded else decoded.encode()
 
     return Member(
-        family, tokenizer, peer.encode, peer.decode, spell, ids, {id: peer.id_to_piece(id) for id in cuts}, cuts,
-        [text for text in unigrams.TEXTS if len(text) > 1], load,
+        family, tokenizer, peer.encode, peer.decode, spell, ids, {id: peer.id_to_piece(id) for id in cuts}, cuts, cuts,
+        begins_alike=False, parts=[text for text in unigrams.TEXTS if len(text) > 1], load=load,
     )  # fmt: skip
 
 
@@ -262,7 +288,8 @@ def byte_fields(drawn: random.Random, *, prefix_space: bool = False) -> Fields:
     if level["use_regex"] or drawn.random() < 0.1:
         fields["pre_tokenizer"] = level
     else:
-        steps = [split(step.pattern) for step in NAMED[drawn.choice(BYTE_PATTERNS)].steps]
+        named = [step.pattern for step in NAMED[drawn.choice(BYTE_PATTERNS)].steps]
+        steps = [split(pattern) for pattern in drawn.choice([named, [drawn.choice(SMALL_PATTERNS)]])]
         fields["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*steps, level]}
     for content in drawn.sample(["<|end|>", "<s>", "<x>"], drawn.randrange(3)):
         fields["added_tokens"].append(added_token(_next_id(fields), content))
@@ -518,9 +545,11 @@ OF_MODELS: dict[str, Callable[[random.Random], bytes]] = {
 }
 
 FAMILIES: dict[str, Callable[[random.Random], Member]] = {
-    "ranks": lambda drawn: of_ranks("ranks", ranks(drawn, proper=True), drawn.choice(RANK_PATTERNS)),
+    "ranks": lambda drawn: of_ranks(
+        "ranks", ranks(drawn, proper=True), drawn.choice(drawn.choice([RANK_PATTERNS, SMALL_PATTERNS]))
+    ),
     "improper ranks": lambda drawn: of_ranks(
-        "improper ranks", ranks(drawn, proper=False), drawn.choice([*RANK_PATTERNS, r"(?s:.{1,5})", r"\s*\S+|\s+"])
+        "improper ranks", ranks(drawn, proper=False), drawn.choice(drawn.choice([RANK_PATTERNS, SMALL_PATTERNS]))
     ),
     **{
         name: _drawn_until_read(name, lambda drawn, name=name: of_tokenizer_json(name, OF_JSON[name](drawn)))  # type: ignore[misc]
