@@ -110,7 +110,7 @@ def keeping(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np
 # Part -> a method, and a fault in it.
 FAULTS: dict[str, tuple[type, str, Callable[[Any], Callable[..., Any]]]] = {
     "stream": (EncodingStream, "finish", lambda old: lambda stream: np.append(old(stream), 0)),
-    "verdict": (tokdfa.Validator, "finish", lambda old: always(())),
+    "verdict": (tokdfa.Validator, "iter_finish", lambda old: always(())),
     "cut": (tokdfa.Tokenizer, "safe_cuts", lambda old: lambda _, ids, **options: np.arange(1, len(ids))),
     "ban": (tokdfa.Ban, "allowed", lambda old: lambda ban, state: np.arange(ban._n_ids)),
     "find": (tokdfa.Searcher, "search", lambda old: always([])),
