@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from base64 import b64encode
 from collections.abc import Callable
@@ -14,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import regex
-from support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_json
+import tokenizers
+from support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 from support.utf8 import is_utf8
 
 import tokdfa
@@ -408,3 +410,27 @@ def test_pairwise_cuts_are_certain() -> None:
     for one, other in pairwise(found.changes):
         between = ids[one.stop : other.start].tolist()
         assert between == found.ids[one.new_stop : other.new_start].tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "replacement", "new"),
+    [
+        ("<a> x", "^( )", r"[\1]", "<a>[ ]x"),
+        ("x <a>", "( )$", r"[\1]", "x[ ]<a>"),
+        ("x<a>x", r"(x)\b", r"\1\1", "xx<a>xx"),
+        ("<a>b", "a|b", "", "<a>"),
+        ("c>b", "c", "<a", "<a>b"),
+        ("c>b", r"c(>)", r"<a\1", "<a>b"),
+    ],
+)
+def test_next_to_control_tokens_that_overlap_with_added_tokens(
+    text: str, pattern: str, replacement: str, new: str
+) -> None:
+    """A text begins after one and ends before one, and which of them is found depends on what comes in between."""
+    fields = tokenizer_json()
+    first = len(fields["model"]["vocab"])
+    fields["added_tokens"] = [added_token(first, "<a>"), added_token(first + 1, ">b", special=False)]
+    tokenizer = tokdfa.load(as_bytes(fields))
+    peer = tokenizers.Tokenizer.from_str(json.dumps(fields))
+    found = tokdfa.replace(tokenizer, pattern, replacement, tokenizer.encode(text))
+    assert found.ids.tolist() == peer.encode(new, add_special_tokens=False).ids

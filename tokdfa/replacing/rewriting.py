@@ -120,7 +120,7 @@ class Rewriter:
         if found.replacements is not None:
             replacements: list[bytes] | None = found.replacements[first_match:end_match]
         else:
-            replacements = self._replacements(ids, stop, data, spans, final)
+            replacements = self._replacements(ids, start, stop, data, ends, spans, final)
         if replacements is None:
             return None
         try:
@@ -137,9 +137,19 @@ class Rewriter:
         return rewritten
 
     def _replacements(
-        self, ids: Int32Array, stop: int, data: bytes, spans: Sequence[tuple[int, int]], final: bool
+        self,
+        ids: Int32Array,
+        first: int,
+        stop: int,
+        data: bytes,
+        ends: Int64Array,
+        spans: Sequence[tuple[int, int]],
+        final: bool,
     ) -> list[bytes] | None:
-        """Return what comes in the place of matches; None if what they have captured depends on further ids."""
+        """Return what comes in the place of matches; None if what they have captured depends on further ids.
+
+        The matches are in the region of the ids from `first` to `stop`, with the bytes `data` and an end for each id.
+        """
         template = self._template
         if template.text is not None:
             return [template.text] * len(spans)
@@ -147,23 +157,38 @@ class Rewriter:
             return [template.of_whole(data[start:end]) for start, end in spans]
         replacements = []
         size = self._tuning.context
+        # A control token in the region ends the text before it, and another one begins after it.
+        controls = np.flatnonzero(self._is_control[ids[first:stop]])
+        text_ends = np.append(0, ends)[controls].tolist()
+        text_begins = ends[controls].tolist()
         for start, end in spans:
+            begin = max((at for at in text_begins if at <= start), default=0)
+            high = min((at for at in text_ends if at >= end), default=None)
+            if high is not None:
+                replacement = self._captured(data[begin:high], ids[:0], start - begin, end - begin, True)
+                replacements.append(self._found(replacement, data[start:end]))
+                continue
             while True:
                 after = ids[stop : stop + size]
                 bounds = np.flatnonzero(self._is_control[after])
                 n_after = int(bounds[0]) if len(bounds) else len(after)
                 is_all = bool(len(bounds)) or (final and stop + size >= len(ids))
-                replacement = self._captured(data, ids[stop : stop + n_after], start, end, is_all)
-                if replacement is not None:
-                    replacements.append(replacement)
+                after = ids[stop : stop + n_after]
+                replacement = self._captured(data[begin:], after, start - begin, end - begin, is_all)
+                if replacement is not None or is_all:
+                    replacements.append(self._found(replacement, data[start:end]))
                     break
-                if is_all:
-                    what = "the library regex does not find this match, so what its groups capture is not known"
-                    raise PatternError(what, value=data[start:end].decode("utf-8", "replace"))
                 if stop + size >= len(ids):
                     return None
                 size *= 16
         return replacements
+
+    def _found(self, replacement: bytes | None, match: bytes) -> bytes:
+        """Return what comes in the place of a match, or refuse it if that is not known from all of its text."""
+        if replacement is None:
+            what = "the library regex does not find this match, so what its groups capture is not known"
+            raise PatternError(what, value=match.decode("utf-8", "replace"))
+        return replacement
 
     def _captured(self, data: bytes, after: Int32Array, start: int, end: int, is_all: bool) -> bytes | None:
         """Return the replacement of a match, read with the text after the region; None if it needs more of that.
