@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import tokenizers
@@ -73,3 +74,27 @@ def test_special_tokens_that_depend_on_their_neighbours_are_not_searched(flag: s
     assert isinstance(tokenizer, Tokenizer)
     with pytest.raises(UnsupportedFeatureError, match="a special token depends on what is beside it"):
         Ground(tokenizer)
+
+
+def with_metaspace(content: str) -> dict[str, Any]:
+    """Return a tokenizer.json without merges that puts a space before each text and after each special token."""
+    space = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    fields = tokenizer_json([], added_tokens=[added_token(259, content)], pre_tokenizer=space, decoder=space)
+    vocab = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "\u2581": 257, "b": 258}
+    fields["model"] |= {"vocab": vocab, "byte_fallback": True}
+    return fields
+
+
+def test_a_space_is_put_after_a_special_token_in_the_whole_text_alone() -> None:
+    fields = with_metaspace("<s>")
+    library = tokenizers.Tokenizer.from_str(json.dumps(fields))
+    tokenizer = tokdfa.load(fields)
+    found = tokdfa.splice(tokenizer, after="a").witness
+    assert found is not None
+    assert (found.before, found.after, found.ids_before, found.ids_after) == ("<s>", "a", (259,), (256,))
+    assert list(found.ids) == library.encode("<s>a", add_special_tokens=False).ids == [259, 257, 256]
+    assert tokdfa.splice(tokenizer, before="b", after="a")
+    # The start of a text has a space of its own, also after a special token.
+    starts = tokdfa.splice(tokenizer, after="a", starts=True).witness
+    assert starts is not None
+    assert (starts.before, starts.after) == ("\0", "a")

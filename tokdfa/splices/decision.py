@@ -156,8 +156,9 @@ class Ground:
         contents = [special.text for special in self.specials]
         wanted = {text for text in contents if _matters_before(before, text) or _matters_after(after, text)}
         wanted = self._representatives(before, after, wanted)
-        if self.rewrites.prefix is not None and not self.rewrites.prefix.everywhere:
-            wanted |= self._instead_of_a_space(before, {*contents} - wanted)
+        prefix = self.rewrites.prefix
+        if prefix is not None and (not prefix.everywhere or (before.finals[0] and not self._starts)):
+            wanted |= self._beside_a_space(before, {*contents} - wanted)
         return self.with_overlapping(wanted)
 
     def _representatives(self, before: Language, after: Language, wanted: set[str]) -> set[str]:
@@ -181,8 +182,12 @@ class Ground:
         """The special tokens that no other one overlaps, nor they themselves."""
         return apart(special.text for special in self.specials)
 
-    def _instead_of_a_space(self, before: Language, others: set[str]) -> set[str]:
-        """Return a special token after which a text may begin without the space that is put before it, if any may."""
+    def _beside_a_space(self, before: Language, others: set[str]) -> set[str]:
+        """Return the least special token that decides whether a space is put, if there is one.
+
+        Where a space is put at the beginning only, a text that follows a special token has none. Where one is put after
+        each special token, the text after the seam has one in the whole, but none as a continuation.
+        """
         states = range(len(before.rows))
         able = {text for text in others if any(before.after(state, text) == 0 for state in states)}
         if any(before.after(0, text) != 0 for text in able):
