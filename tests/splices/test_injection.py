@@ -16,6 +16,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tests.evidence.tally import Tally
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.splices.injection import check_injection
 from tokdfa.splices.parts import Part, Slot
 
@@ -213,3 +214,35 @@ TOKENIZER = tokdfa.default_tokenizer()
 def test_bad_questions_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(tokdfa.TokdfaError, match=message):
         check_injection(TOKENIZER, **arguments)
+
+
+def over_few_characters(content: str, **changes: Any) -> dict[str, Any]:
+    """Return a tokenizer.json over a few characters with one added token."""
+    vocab = {"<unk>": 0, "a": 1, "b": 2, " ": 3, "!": 4}
+    fields = tokenizer_json([], added_tokens=[added_token(5, content) | changes], pre_tokenizer=None)
+    fields["decoder"] = {"type": "Fuse"}
+    fields["model"] |= {"vocab": vocab}
+    return fields
+
+
+def test_symbols_around_a_special_token_have_tokens() -> None:
+    """U+0000 has no token here; another symbol lets the content of a slot that is stripped begin with one."""
+    tokenizer = tokdfa.load(over_few_characters("  "))
+    found = check_injection(tokenizer, "a{content|trim}").witness
+    assert found is not None
+    assert (found.values, found.ids) == (("!  !",), (1, 4, 5, 4))
+    with pytest.raises(AlphabetError):
+        tokenizer.encode("\0")
+
+
+def test_an_unknown_symbol_gives_the_id_of_a_special_token() -> None:
+    fields = over_few_characters("<s>")
+    fields["added_tokens"].insert(0, added_token(0, "<unk>"))
+    fields["model"]["unk_token"] = "<unk>"
+    tokenizer = tokdfa.load(fields)
+    assert tokenizer.encode("z").tolist() == [0]
+    found = check_injection(tokenizer, "a{content}").witness
+    assert found is not None
+    assert not found.shortest
+    with pytest.raises(UnsupportedFeatureError, match="neither a proof nor texts were found"):
+        check_injection(tokenizer, "a{content:[xyz]}")

@@ -18,12 +18,12 @@ _MOST = 1 << 20
 _CHANGING = (0, 0x3400), (0xA640, 0xAC00), (0xF900, 0x10000)
 
 
-def values_that_spell(parts: Sequence[Part], content: str, *, may_touch: bool) -> Iterator[tuple[str, ...]]:
+def values_that_spell(parts: Sequence[Part], content: str, filler: str | None) -> Iterator[tuple[str, ...]]:
     """Yield texts for the slots, in order, such that `content` is in the whole and overlaps a slot, or goes across it.
 
     All other texts that do so have more symbols around these, within the slots where the content begins and ends, or in
-    other slots. With `may_touch`, what is beside the content matters, and a text is also yielded with one more symbol
-    before it, after it, or both, in the slots that are there.
+    other slots. With a filler, the symbols next to the content matter: texts are also yielded with the filler before
+    it, after it, or both, in the slots that are there.
     """
     slots = [number for number, part in enumerate(parts) if not isinstance(part, str)]
     count = 0
@@ -37,7 +37,7 @@ def values_that_spell(parts: Sequence[Part], content: str, *, may_touch: bool) -
             for rest in _extended(parts, first + 1, content[n:]):
                 values = {**begun, **rest}
                 places = (_slot_before(parts, first, n), _slot_after(parts, values, content, first, n))
-                fillers = product(*(("", FILLER) if may_touch and place is not None else ("",) for place in places))
+                fillers = product(*(("", filler) if filler and place is not None else ("",) for place in places))
                 for before, after in fillers:
                     count += 1
                     if count > _MOST:

@@ -129,6 +129,8 @@ def check_injection(
         If the parts cannot be read, or there is no such rule, special token or control id.
     UnsupportedFeatureError, LimitExceededError
         If neither a proof nor texts were found; the error says why.
+    AlphabetError
+        If a text of the template has a symbol without a token.
     WrongTypeError
         If an argument is of another type.
 
@@ -161,6 +163,8 @@ class _Question:
         self._spelled = spelled
         self._slots = [part for part in parts if isinstance(part, Slot)]
         self._written = rule.written(parts)
+        # Whether texts were left out because they are not encoded.
+        self._is_refused = False
 
     def attack(self) -> Attack | None:
         if not self._slots:
@@ -188,6 +192,7 @@ class _Question:
         strips = any(slot.strips_left or slot.strips_right for slot in self._slots)
         is_part = any(special.id not in rule.control for special in rule.specials)
         may_touch = bool(rule.refused) or rule.is_odd or rule.overlap or strips or is_part
+        filler = rule.filler if may_touch else None
         yield ("",) * len(self._slots)
         if not rule.is_one_text:
             for content in (special.content for special in rule.specials if special.id in rule.merged):
@@ -199,15 +204,15 @@ class _Question:
             if special.id not in rule.control:
                 continue
             if special.level == 0 or normalizer is None:
-                yield from values_that_spell(self._parts, special.text, may_touch=may_touch)
+                yield from values_that_spell(self._parts, special.text, filler)
                 continue
             images = rule.tokenizer.derived(preimages, normalizer)
             parts = [normalizer(part) if isinstance(part, str) else part for part in self._parts]
-            for values in values_that_spell(parts, special.text, may_touch=may_touch):
+            for values in values_that_spell(parts, special.text, filler):
                 least = [least_preimage(images, value) for value in values]
                 if None not in least:
                     yield tuple(value or "" for value in least)
-            yield from values_that_spell(self._parts, special.content, may_touch=may_touch)
+            yield from values_that_spell(self._parts, special.content, filler)
 
     def confirmed(self, values: tuple[str, ...]) -> Attack | None:
         """Return texts as an attack, if they may fill the slots and encoding confirms it."""
@@ -220,6 +225,7 @@ class _Question:
         try:
             ids = rule.ids(self._parts, values)
         except AlphabetError:
+            self._is_refused = True
             return None
         made = rule.control_ids(ids or ()) - self._written
         if ids is None or not made:
@@ -228,7 +234,8 @@ class _Question:
         text = "".join(part if isinstance(part, str) else next(filled) for part in self._parts)
         names = {special.id: special.content for special in rule.specials}
         order = sorted(made)
-        return Attack(values, text, tuple(ids), tuple(order), tuple(names.get(id, "") for id in order), self._is_exact)
+        shortest = self._is_exact and not self._is_refused
+        return Attack(values, text, tuple(ids), tuple(order), tuple(names.get(id, "") for id in order), shortest)
 
     @property
     def _normalizer(self) -> Chain | None:
@@ -239,8 +246,8 @@ class _Question:
 
     @property
     def _is_exact(self) -> bool:
-        """Whether special tokens are found on their own, in what is made of texts character by character."""
-        if self._rule.is_odd and self._rule.overlap:
+        """Whether control ids come from special tokens alone, found in texts that change character by character."""
+        if (self._rule.is_odd and self._rule.overlap) or (self._rule.is_one_text and self._rule.merged):
             return False
         tokenizer = self._rule.tokenizer
         late = [special for special in self._rule.specials if special.level]
@@ -252,14 +259,16 @@ class _Question:
 
     def _check_proof(self) -> None:
         """Raise if it is not proven that there is no attack, although none was found."""
+        if self._rule.merged:
+            raise UnsupportedFeatureError(
+                "neither a proof nor texts were found: merging may give a control id", value=self._rule.merged[0]
+            )
         if not self._is_exact:
             raise UnsupportedFeatureError(
                 "neither a proof nor texts were found: special tokens are found in changed texts, or depend on others"
             )
-        if self._rule.merged and not self._rule.is_one_text:
-            raise UnsupportedFeatureError(
-                "neither a proof nor texts were found: merging may give a control id", value=self._rule.merged[0]
-            )
+        if self._is_refused:
+            raise UnsupportedFeatureError("neither a proof nor texts were found: some texts were not encoded")
 
     def _by_search(self, known: Attack | None) -> Attack | None:
         """Answer for slots with patterns: search all their texts."""
@@ -271,6 +280,7 @@ class _Question:
             self._check_proof()
             return known
         is_searched = is_plain and not is_rewritten and len(rule.control) == len(rule.specials) and not rule.refused
+        is_searched = is_searched and not rule.merged
         values = least_values(self._parts, [special.text for special in rule.specials]) if is_searched else None
         if is_searched and values is None:
             return None

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from tokdfa.encoding.special import Special
-from tokdfa.errors import PatternError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, PatternError, UnsupportedFeatureError
+from tokdfa.splices.alignments import FILLER
 from tokdfa.splices.encoding import encode_after, with_specials
 from tokdfa.splices.found import overlap
 from tokdfa.splices.parts import Part
@@ -99,10 +102,8 @@ class Rule:
     @cached_property
     def _is_found_anywhere(self) -> bool:
         """Whether a text has the id of a special token if, and only if, it has the token's text."""
-        tokens = self.tokenizer.id_to_token
-        by_merging = any(special.id < len(tokens) and tokens[special.id] >= 0 for special in self.specials)
         is_plain = all(special.is_plain and not special.level for special in self.specials)
-        return is_plain and not by_merging and not self.merged
+        return is_plain and not self._unspelled
 
     @cached_property
     def overlap(self) -> bool:
@@ -120,9 +121,37 @@ class Rule:
 
     @cached_property
     def merged(self) -> list[int]:
-        """The control ids that merging gives as well."""
-        tokens = self.tokenizer.id_to_token
-        return sorted(id for id in self.control if id < len(tokens) and tokens[id] >= 0)
+        """The control ids that some text may have that does not spell their special tokens."""
+        return sorted(self.control & self._unspelled)
+
+    @cached_property
+    def _unspelled(self) -> frozenset[int]:
+        """The ids of special tokens that merging, or a symbol without a token, may give as well."""
+        tokenizer, ids = self.tokenizer, self.tokenizer.token_to_id
+        live = np.flatnonzero(tokenizer.is_live & np.isin(ids, [special.id for special in self.specials]))
+        given = {int(ids[number]): tokenizer.token(number) for number in live.tolist()}
+        _, fallback, *_ = tokenizer.rewrites
+        if fallback is not None and fallback.bytes is not None and None not in fallback.bytes:
+            # Every symbol has bytes, so that none is unknown.
+            given = {id: word for id, word in given.items() if word != (fallback.unknown,)}
+        if self.is_one_text and tokenizer.is_bytewise and tokenizer.is_plain and not (self.is_odd or self.overlap):
+            # A text that spells such a token has the special token, which is found before merging.
+            spelled = {special.id: special.text.encode() for special in self.specials}
+            given = {id: word for id, word in given.items() if spelled.get(id) != word}
+        return frozenset(given)
+
+    @cached_property
+    def filler(self) -> str:
+        """The least text of one byte that is encoded, is in no special token, and neither white space nor of a word."""
+        contents = "".join(special.text + special.content for special in self.specials)
+        for symbol in map(chr, range(0x80)):
+            if not (symbol.isspace() or symbol.isalnum() or symbol == "_" or symbol in contents):
+                try:
+                    self.tokenizer.encode(symbol)
+                except AlphabetError:
+                    continue
+                return symbol
+        return FILLER
 
 
 def rule_of(

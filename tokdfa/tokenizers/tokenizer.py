@@ -470,14 +470,19 @@ class Tokenizer(SafelyCut, NumberedTokens):
         return self.proper_part.dictionary if self.proper_part.is_everything else None
 
     @cached_property
-    def dead_tokens(self) -> Int32Array:
-        """The tokens with an id, except special ones, that `encode` never emits; ascending."""
+    def is_live(self) -> BoolArray:
+        """For each token, whether merging or a whole piece gives it, special tokens left aside."""
         live = np.zeros(len(self.token_to_id), dtype=np.bool_)
         is_merged = self.piece_ids.is_merged
         live[: len(is_merged)] = is_merged
         live[self.whole_piece_tokens] = True
+        return live
+
+    @cached_property
+    def dead_tokens(self) -> Int32Array:
+        """The tokens with an id, except special ones, that `encode` never emits; ascending."""
         candidates = self.id_to_token[self.id_to_token >= 0]
-        return np.sort(candidates[~live[candidates]])
+        return np.sort(candidates[~self.is_live[candidates]])
 
     @cached_property
     def fingerprint_parts(self) -> dict[str, str]:
