@@ -165,8 +165,6 @@ def seam_of(
     found = _completed(tokenizer, wider.witness, [*far_left, *dropped[0]], [*dropped[1], *far_right])
     if is_more:
         found = replace(found, shortest=False)
-    if found.ids_before + found.ids_after == found.ids:
-        raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")
     return Splice(False, found)
 
 
@@ -232,12 +230,20 @@ def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part
 
 
 def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
-    """Return two texts with what is far from the seam, where the contents are the least."""
+    """Return two texts with the parts far from the seam, where the contents are the least.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If encoding does not confirm these texts.
+    """
     before = "".join(map(_least, left)) + found.before
     after = found.after + "".join(map(_least, right))
     first, second = tokenizer.encode(before), encode_after(tokenizer, after)
     whole = tokenizer.encode(before + after)
     ids = [tuple(array.tolist()) for array in (first, second, whole)]
+    if ids[0] + ids[1] == ids[2]:
+        raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")
     return SplitTexts(before, after, ids[0], ids[1], ids[2], found.shortest)
 
 
