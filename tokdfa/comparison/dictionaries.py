@@ -13,7 +13,7 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, AutomatonError
 from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
 
 __all__ = ["by_length", "compare_dictionaries"]
@@ -57,6 +57,8 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     pair, pairs_only_a, pairs_only_b = _least_pair(*sides, common)
     text = _least_text([*only_a[:1], *only_b[:1]], pair)
     witness = None if text is None else Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
+    if witness is not None and witness.tokens_a == witness.tokens_b:
+        raise AutomatonError("tokenizing does not confirm the text that a search found", value=text)
     return Comparison(
         witness is None,
         witness,

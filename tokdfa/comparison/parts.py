@@ -249,6 +249,8 @@ def _bytes_of(side: Tokenizer) -> set[str] | None:
     if side.is_bytewise or not side.spells_bytes or len(side.whole_piece_tokens):
         return None
     symbols = {str(word) for word in side.dictionary.alphabet if len(word) == 1}
+    if not symbols <= BYTE_OF.keys():
+        return None
     # One that no rule mentions is not among the neighbours.
     return None if any(len(word) == 1 for word in side.extra_tokens) else symbols
 

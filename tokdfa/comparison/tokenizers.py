@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Literal, cast
 
+from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.parts import Parts, as_text
@@ -27,7 +28,7 @@ from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.comparison.whole_pieces import WholePieces
 from tokdfa.comparison.wording import undecided_words
-from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
+from tokdfa.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -111,12 +112,8 @@ class _Comparer:
 
     def difference(self, text: str) -> Difference | None:
         """Return the difference on a text, if there is one."""
-        ids_a, ids_b = _ids(self.a, text), _ids(self.b, text)
-        if ids_a == ids_b and not self.ignore_ids:
-            return None
-        if self.ignore_ids and _spelled(self.a, ids_a) == _spelled(self.b, ids_b):
-            return None
-        return Difference(text, ids_a, ids_b)
+        names = partial(_spelled, self.a), partial(_spelled, self.b)
+        return confirmed(self.a, self.b, text, names if self.ignore_ids else None)
 
     def least(self, texts: Iterable[str]) -> Difference | None:
         """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
@@ -238,15 +235,5 @@ def _size_and_text(text: str) -> tuple[int, str]:
     return len(text), text
 
 
-def _ids(tokenizer: Tokenizer, text: str) -> tuple[int, ...] | None:
-    try:
-        return tuple(tokenizer.encode(text).tolist())
-    except AlphabetError:
-        return None
-
-
-def _spelled(tokenizer: Tokenizer, ids: tuple[int, ...] | None) -> list[bytes] | None:
-    if ids is None:
-        return None
-    text, offsets = tokenizer.id_spellings
-    return [text[offsets[i] : offsets[i + 1]].tobytes() for i in ids]
+def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:
+    return [tokenizer.name_of(id) for id in ids]

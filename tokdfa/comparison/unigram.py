@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
+from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Obstacle, Outcome, Part
-from tokdfa.comparison.result import Comparison, Difference
+from tokdfa.comparison.result import Comparison
 from tokdfa.comparison.trials import around, random_texts, shrunk, within
 from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.wording import undecided_words
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.unigram import UnigramTokenizer
 
@@ -52,13 +53,13 @@ def compare_unigrams(
     )
     if {*parts.values()} <= {Outcome.SAME, Outcome.IGNORED}:
         return found(True, checked={**parts, Part.SEARCH: Outcome.COMPLETE})
-    separates = _separator(a, b, ignore_ids)
+    names = partial(_pieces, a), partial(_pieces, b)
+    difference = partial(confirmed, a, b, names=names if ignore_ids else None)
     texts = chain(_texts_of_pieces(a, b, mine, theirs, others), _random_texts(a, b, mine, theirs))
-    text = next(filter(separates, within(tuning.max_seconds, texts)), None)
+    text = next(filter(difference, within(tuning.max_seconds, texts)), None)
     if text is None:
         raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND))
-    text = shrunk(text, separates)
-    witness = Difference(text, _ids(a, text), _ids(b, text))
+    witness = difference(shrunk(text, lambda text: difference(text) is not None))
     return found(False, witness, checked={**parts, Part.SHORTEST: Outcome.UNPROVEN})
 
 
@@ -102,25 +103,12 @@ def _scores(side: UnigramTokenizer) -> dict[str, tuple[float, int]]:
     return {model.pieces[id]: (float(model.scores[id]), id) for id in np.flatnonzero(model.is_found).tolist()}
 
 
+def _pieces(side: UnigramTokenizer, ids: Sequence[int]) -> list[str]:
+    return [side.token_string(id) for id in ids]
+
+
 def _short_first(piece: str) -> tuple[int, str]:
     return len(piece), piece
-
-
-def _ids(side: UnigramTokenizer, text: str) -> tuple[int, ...] | None:
-    try:
-        return tuple(side.encode(text).tolist())
-    except AlphabetError:
-        return None
-
-
-def _separator(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> Callable[[str], bool]:
-    """Return the function that says whether the two treat a text differently."""
-
-    def named(side: UnigramTokenizer, text: str) -> list[str] | tuple[int, ...] | None:
-        ids = _ids(side, text)
-        return ids if ids is None or not ignore_ids else [side.token_string(id) for id in ids]
-
-    return lambda text: named(a, text) != named(b, text)
 
 
 def _texts_of_pieces(

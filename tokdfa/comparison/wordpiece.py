@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
+from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Outcome, Part
-from tokdfa.comparison.result import Comparison, Difference
+from tokdfa.comparison.result import Comparison
 from tokdfa.comparison.wording import unclaimed_words
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -31,7 +34,10 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     only_a, only_b = _only(a, b), _only(b, a)
     n_other_ids = _other_ids(a, b)
     ids = Outcome.IGNORED if ignore_ids else _outcome(n_other_ids == 0)
-    witness = None if found is None else Difference(found.text, *(side.try_encode(found.text) for side in sides))
+    names = partial(_named, _names(a)), partial(_named, _names(b))
+    witness = None if found is None else confirmed(a, b, found.text, names if ignore_ids else None)
+    if found is not None and witness is None:
+        raise UnsupportedFeatureError("encoding does not confirm the text that a search found", value=found.text)
     # The witness is shortest in characters after normalization, which does not make it shortest in bytes.
     is_proven = found is not None and not ignore_ids and is_shortest(*sides, found.text)
     shortest = Outcome.PROVEN if is_proven else Outcome.UNPROVEN
@@ -73,6 +79,14 @@ def _roles(side: WordPieceTokenizer) -> dict[_Role, int]:
         if number not in special:
             roles[side.vocabulary.role(entry)] = number
     return roles
+
+
+def _names(side: WordPieceTokenizer) -> dict[int, _Role]:
+    return {id: role for role, id in _roles(side).items()}
+
+
+def _named(names: dict[int, _Role], ids: Sequence[int]) -> list[_Role]:
+    return [names[id] for id in ids]
 
 
 def _other_ids(a: WordPieceTokenizer, b: WordPieceTokenizer) -> int:
