@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import regex
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
-from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
+from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.guiding import forcing
 from tokdfa.guiding.tuning import Tuning
 from tokdfa.splitting.named import NAMED
 
@@ -171,3 +173,17 @@ def test_limits() -> None:
     assert tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_searched=0)).witness is None
     with pytest.raises(LimitExceededError, match=r"^canonical ids lead through more than 10 moves \(use a narrower"):
         tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_moves=10))
+
+
+def test_a_text_that_encoding_does_not_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "a (single|married) man"
+    found = tokdfa.forced(TOKENIZER, question).witness
+    assert found is not None
+    for wrong in (
+        replace(found, canonical_ids=(64, 261, 1193)),
+        replace(found, forced="a", forced_ids=tuple(TOKENIZER.encode("a").tolist())),
+        replace(found, start_byte=1),
+    ):
+        monkeypatch.setattr(forcing, "find_difference", lambda *given, wrong=wrong: wrong)
+        with pytest.raises(UnsupportedFeatureError, match="encoding does not confirm the text that a search found"):
+            tokdfa.forced(TOKENIZER, question)

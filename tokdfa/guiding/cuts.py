@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint16Array
+from tokdfa.patterns.utf8 import unique_rows
 from tokdfa.unicode import SURROGATES
 
 __all__ = ["Cuts"]
@@ -40,11 +41,11 @@ class Cuts:
         for n_overlong in (0, 0x800 >> 6, 0x10000 >> 12):
             blocks[:n_overlong] = 0
             blocks = np.append(blocks, np.zeros(-len(blocks) % 64, dtype=np.int32)).reshape(-1, 64)
-            rows, inverse = np.unique(blocks, axis=0, return_inverse=True)
+            rows, inverse = unique_rows(blocks)
             is_any = rows.any(axis=1)
             levels.append(rows[is_any])
             number = np.where(is_any, n_cuts + np.cumsum(is_any) - 1, 0).astype(np.int32)
-            blocks = number[inverse.reshape(-1)]
+            blocks = number[inverse]
             numbers.append(blocks.copy())
             n_cuts += int(is_any.sum())
         self.n_cuts = n_cuts

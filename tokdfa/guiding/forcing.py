@@ -12,7 +12,7 @@ import numpy as np
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import WrongTypeError
+from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.guiding.guide import check_texts
 from tokdfa.guiding.jumps import ForcedText, Jumps, count_texts, find_difference, is_same_everywhere
@@ -125,11 +125,23 @@ def forced(
     holds = is_same_everywhere(prefixes, tables, jumps, tuning.max_moves)
     totals, same = count_texts(prefixes, tables, jumps, int(longest), tuning.max_counted)
     differing = {n: totals[n] - same[n] for n in totals}
+    witness = None if holds else find_difference(prefixes, tables, jumps, tuning.max_searched)
+    if witness is not None:
+        _check_by_encoding(tokenizer, witness)
     return Forcing(
         holds=holds,
         n_forced=sum(jumps.of(state) is not None for state in range(1, texts.n_states + 1)),
-        witness=None if holds else find_difference(prefixes, tables, jumps, tuning.max_searched),
+        witness=witness,
         texts=totals,
         differing=differing,
         longest=len(totals) - 1,
     )
+
+
+def _check_by_encoding(tokenizer: AnyTokenizer, found: ForcedText) -> None:
+    """Refuse a text that encoding does not confirm as a difference."""
+    ids, forced_ids = (tuple(tokenizer.encode(text).tolist()) for text in (found.text, found.forced))
+    is_there = found.text.encode().startswith(found.forced.encode(), found.start_byte)
+    differs = ids[found.start_token : found.start_token + len(forced_ids)] != forced_ids
+    if not (differs and is_there and (ids, forced_ids) == (found.canonical_ids, found.forced_ids)):
+        raise UnsupportedFeatureError("encoding does not confirm the text that a search found", value=found)
