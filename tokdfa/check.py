@@ -75,6 +75,7 @@ import json
 import re
 import sys
 from bisect import bisect_right
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import pairwise
@@ -551,12 +552,11 @@ def check_ids(sides: list[Tokenizer], derived: Derived, ignored: bool) -> list[b
 def symbols_of(word: bytes) -> tuple[bytes, str, bytes] | None:
     """Return the last bytes of a symbol, symbols, and the first bytes of one; None if no text has these bytes."""
     begin = next((at for at, byte in enumerate(word) if byte & 0xC0 != 0x80), len(word))
-    for end in range(len(word), max(begin, len(word) - 3) - 1, -1):
-        try:
-            return word[:begin], word[begin:end].decode(), word[end:]
-        except UnicodeDecodeError:
-            continue
-    return None
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        return word[:begin], decoder.decode(word[begin:]), decoder.getstate()[0]
+    except UnicodeDecodeError:
+        return None
 
 
 Run = tuple[int, tuple[int, ...]]  # the state of the current piece, and those of pieces that have ended

@@ -17,6 +17,8 @@ import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa import Certificate, TokdfaError
 from tokdfa.certificates import api
+from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splices.result import SplitTexts
 
 SCHEMA = json.loads(Path(api.__file__).with_name("data").joinpath("certificate.json").read_text("utf-8"))
 RULES = [(b"a", b"b"), (b" ", b"ab"), (b"s", b"s")]
@@ -146,3 +148,29 @@ def test_the_commands_write_certificates(tmp_path: Path, capsys: pytest.CaptureF
     assert run("splice", a, "--before", "a", "--within-after", "b.*", "--certificate", out) == 2
     assert "there is no certificate for a question with --within-after" in capsys.readouterr().err
     assert run("compare", a, b, "--certificate", tmp_path / "none" / "x") == 2
+
+
+def test_a_certificate_that_the_checker_does_not_accept_is_not_issued(tmp_path: Path) -> None:
+    """The library leaves what no match covers as a piece, which the checker does not read."""
+    tokenizer, path = write_json(tmp_path / "tokenizer.json", RULES, "[ab]+")
+    found = tokdfa.splice(tokenizer, before="s", after="a")
+    assert found
+    with pytest.raises(UnsupportedFeatureError, match=r"^there is no certificate that the checker accepts.*no match"):
+        tokdfa.certify_splice(found, tokenizer, file=path, before="s", after="a")
+
+
+def test_a_witness_that_is_not_one_is_not_certified(tmp_path: Path) -> None:
+    tokenizer, path = write_ranks(tmp_path / "a.tiktoken", RULES, PATTERNS[0])
+    wrong = tokdfa.Splice(False, SplitTexts("a", "b", (97,), (98,), (97, 98)))
+    with pytest.raises(UnsupportedFeatureError, match=r"^there is no certificate that the checker accepts.*witness"):
+        tokdfa.certify_splice(wrong, tokenizer, file=path, before="a", after="b")
+
+
+def test_tokens_of_bytes_that_no_text_has(tmp_path: Path) -> None:
+    """C3 C3 C3 begins no symbol; a rule with it merges at no border."""
+    rules = [(b"\xc3", b"\xc3"), (b"\xc3\xc3", b"\xc3"), (b"\xa9", b"\xc3\xc3\xc3")]
+    tokenizer, path = write_json(tmp_path / "tokenizer.json", rules, PATTERNS[3])
+    found = tokdfa.splice(tokenizer, before="", after="a")
+    assert found
+    certificate = tokdfa.certify_splice(found, tokenizer, file=path, after="a")
+    assert load_checker().check(json.loads(certificate.text), [path], TABLES).startswith("valid")

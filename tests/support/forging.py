@@ -13,11 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import tokdfa
 from support.checking import PATTERNS, TABLES, digest, load_checker, write_json, write_ranks
 from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa import Comparison, Tokenizer
+from tokdfa.certificates import api
 
 RULES = [(b"a", b"b"), (b"ab", b"a"), (b" ", b"ab"), (b"s", b"s")]
 # Spaces before the end of the text are one piece or two.
@@ -180,7 +182,9 @@ class Forge:
 
     def no_piece(self) -> Subject:
         side = self.ranks("f", RULES, "[ab]+")
-        return certified(side, side, Comparison(True))
+        # Such a certificate is not issued.
+        with patch.object(api, "_confirmed", lambda fields, *_: tokdfa.Certificate(fields)):
+            return certified(side, side, Comparison(True))
 
     def class_of_nothing(self) -> Subject:
         """A class of surrogates alone, which no text has."""

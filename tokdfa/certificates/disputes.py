@@ -7,6 +7,7 @@ the piece is cut or not.
 from __future__ import annotations
 
 from bisect import bisect_right
+from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from functools import cached_property, reduce
 
@@ -110,16 +111,15 @@ class _Borders:
         None is returned for bytes that no text has.
         """
         head = len(word) - len(word.lstrip(_CONTINUATIONS))
-        for end in range(len(word), max(head, len(word) - 3) - 1, -1):
-            try:
-                text = word[head:end].decode()
-            except UnicodeDecodeError:
-                continue
-            classes = [{self._class_of(symbol)} for symbol in text]
-            before = [self._classes_ending(word[:head])] if head else []
-            after = [self._classes_beginning(word[end:])] if end < len(word) else []
-            return bool(head), (*before, *classes, *after), end < len(word)
-        return None
+        decoder = getincrementaldecoder("utf-8")()
+        try:
+            text, (tail, _) = decoder.decode(word[head:]), decoder.getstate()
+        except UnicodeDecodeError:
+            return None
+        classes = [{self._class_of(symbol)} for symbol in text]
+        before = [self._classes_ending(word[:head])] if head else []
+        after = [self._classes_beginning(tail)] if tail else []
+        return bool(head), (*before, *classes, *after), bool(tail)
 
     def _through(self, sources: Iterable[Joint], symbols: Iterable[set[int]]) -> set[Joint]:
         """Return the states after symbols with no border of this run before any of them."""
