@@ -1,6 +1,6 @@
 """Run the standing campaign: ``python -m tests.standing --seeds 0:19999 [--part encode …] [--jobs 2]``.
 
-A seed is one random tokenizer with its texts, and one of a family for the laws. It takes about 120 ms of a processor
+A seed is one random tokenizer with its texts, and one of a family for the laws. It takes about 220 ms of a processor
 for the parts, and 160 ms for the laws. What was reached is printed by part, and each difference with its seed and part,
 which find it again. The exit status is 1 if there is one. Where the environment variable TOKDFA_LEDGER names a file,
 the numbers of seeds are added to it.

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.standing.campaign import PROMISES, run
+from tests.standing import certifying, comparing, seams
+from tests.standing.campaign import ONE_OF, PROMISES, run
 from tests.standing.cases import case
 from tokdfa.encoding.stream import EncodingStream
 
@@ -53,16 +54,29 @@ REACHED = {
     "bound": ["calls", "a long word"],
     "train": ["pieces", "files", "no pair is left", "count overlapping", "tie first-seen", "tie sentencepiece"],
     "wordpiece": ["texts", "not ASCII", "an added token", "documents in one call", "canonical", "spoiled"],
+    "splice": ["split", "split: the shortest", "safe", "bytes", "characters"],
+    "turns": ["split", "safe", "bytes", "characters"],
+    "injection": ["attack", "safe", "bytes", "characters", "characters with any steps"],
+    "compare": ["different", "different: the shortest", "equivalent, by another file", "wordpiece", "unigram"],
+    "forced": ["the same", "different", "repeats", "not ASCII", "ranks", "bytes", "bytes with any steps"],
+    "certificates": ["splices", "does not splice", "equivalent", "spoiled"],
 }
 
 
 @pytest.mark.parametrize("part", PROMISES)
 def test_first_seeds(part: str) -> None:
-    outcome = run(range(60), [part])
+    asked = ONE_OF.get(part)
+    chosen = range(60) if asked is None else range(0, 30 * asked, asked)
+    outcome = run(chosen, [part])
     assert not outcome.differences, outcome.differences[0]
-    assert outcome.seeds == 60
+    assert outcome.seeds == len(chosen)
     missed = [name for name in REACHED[part] if not outcome.met[part][name]]
     assert not missed, (missed, outcome.met[part])
+
+
+def test_safe_seams_survive_a_thousand_contents() -> None:
+    met = sum((seams.check(random.Random(f"nasty {seed}"), n_nasty=1000) for seed in range(25)), Counter[str]())
+    assert met["safe"] > 4, met
 
 
 def another(ids: np.ndarray) -> np.ndarray:
@@ -128,6 +142,27 @@ def test_faults_against_a_law_are_noticed(part: str, monkeypatch: pytest.MonkeyP
     sound = {seed for _, seed, _ in run(chosen, [part]).differences}
     monkeypatch.setattr(owner, name, spoil(getattr(owner, name)))
     assert {seed for _, seed, _ in run(chosen, [part]).differences} > sound
+
+
+def unspoiled(drawn: random.Random, fields: dict[str, Any]) -> dict[str, Any]:
+    return fields
+
+
+# Part -> where an answer is taken from, and a wrong one.
+WRONG: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "splice": (tokdfa, "splice", lambda *question, **options: tokdfa.Splice(True)),
+    "turns": (tokdfa, "check_turns", lambda *question: tokdfa.Turns(True)),
+    "injection": (tokdfa, "check_injection", lambda *question: tokdfa.Injection(True)),
+    "compare": (comparing, "compare_tokenizers", lambda *both, tuning: tokdfa.Comparison(True)),
+    "forced": (tokdfa, "forced", lambda *question, longest: tokdfa.Forcing(True, 0, None, {}, {}, longest)),
+    "certificates": (certifying, "spoiled", unspoiled),
+}
+
+
+@pytest.mark.parametrize("part", WRONG)
+def test_wrong_answers_are_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*WRONG[part])
+    assert run(range(0, 20 * ONE_OF[part], ONE_OF[part]), [part]).differences
 
 
 def test_cases_are_drawn_again_by_their_seed() -> None:

@@ -13,7 +13,10 @@ import tokenizers
 
 from support.tokenizer_files import added_token, spell, tokenizer_json, vocabulary
 
-__all__ = ["Oracle", "Question", "is_over_bytes", "least_pair", "random_question"]
+__all__ = [
+    *("Oracle", "Question", "is_over_bytes", "least_pair", "over_bytes", "over_characters", "random_question"),
+    "without_prefix",
+]
 
 _PATTERNS = (
     None,
@@ -65,8 +68,13 @@ class Question:
 
 def random_question(random: Random, longest: int) -> Question:
     """Return a random question about texts of up to `longest` symbols."""
-    if random.random() < 0.5:
-        return _over_characters(random, longest)
+    content, symbols = over_characters(random) if random.random() < 0.5 else over_bytes(random)
+    before, after = ("".join(random.choice(symbols) for _ in range(random.randrange(3))) for _ in range(2))
+    return Question(json.dumps(content), before, after, symbols, longest, random.random() < 0.3)
+
+
+def over_bytes(random: Random) -> tuple[dict[str, Any], str]:
+    """Return a tokenizer.json over bytes, and its symbols."""
     symbols = random.choice(_ALPHABETS)
     words = [bytes([byte]) for byte in sorted({byte for symbol in symbols for byte in symbol.encode()})]
     rules: list[tuple[bytes, bytes]] = []
@@ -94,18 +102,13 @@ def random_question(random: Random, longest: int) -> Question:
     elif random.random() < 0.15 and not content["added_tokens"]:
         content["normalizer"] = {"type": "NFC"}
     content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
-    return _question(random, content, symbols, longest)
+    return content, symbols
 
 
 def is_over_bytes(content: str) -> bool:
     """Return whether a tokenizer is over bytes and puts nothing before a text."""
     split = json.dumps(json.loads(content)["pre_tokenizer"])
     return "ByteLevel" in split and '"add_prefix_space": true' not in split
-
-
-def _question(random: Random, content: dict[str, Any], symbols: str, longest: int) -> Question:
-    before, after = ("".join(random.choice(symbols) for _ in range(random.randrange(3))) for _ in range(2))
-    return Question(json.dumps(content), before, after, symbols, longest, random.random() < 0.3)
 
 
 def _add_specials(random: Random, content: dict[str, Any], symbols: str) -> None:
@@ -117,8 +120,8 @@ def _add_specials(random: Random, content: dict[str, Any], symbols: str) -> None
             content["added_tokens"].append(added_token(len(vocab) + len(known), text))
 
 
-def _over_characters(random: Random, longest: int) -> Question:
-    """Return a question about a tokenizer over characters, such as a converted SentencePiece model."""
+def over_characters(random: Random) -> tuple[dict[str, Any], str]:
+    """Return a tokenizer.json over characters, such as a converted SentencePiece model, and its symbols."""
     symbols = random.choice(_CHARACTERS)
     shows = random.random() < 0.7
     spelled = symbols.replace(" ", "\u2581") if shows else symbols
@@ -178,10 +181,10 @@ def _over_characters(random: Random, longest: int) -> Question:
         content["pre_tokenizer"] = {
             "type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False
         }  # fmt: skip
-    return _question(random, content, symbols, longest)
+    return content, symbols
 
 
-def _without_prefix(content: dict[str, Any]) -> dict[str, Any]:
+def without_prefix(content: dict[str, Any]) -> dict[str, Any]:
     """Return the file without what puts spaces before texts."""
 
     def plain(part: Any) -> Any:
@@ -213,7 +216,7 @@ class Oracle:
             vocab = model["vocab"] | {_REFUSED: len(model["vocab"]) + len(content["added_tokens"])}
             content["model"] = model | {"unk_token": _REFUSED, "vocab": vocab}
         self._library = tokenizers.Tokenizer.from_str(json.dumps(content))
-        self._later = tokenizers.Tokenizer.from_str(json.dumps(_without_prefix(content)))
+        self._later = tokenizers.Tokenizer.from_str(json.dumps(without_prefix(content)))
         self._specials = [token["content"] for token in content["added_tokens"]]
         self._starts = question.starts
 
