@@ -159,7 +159,7 @@ def test_a_folder_with_a_binary_file(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_binary_text_without_a_pretokenizer(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"\xff\xfe\xff\xfe")
     assert run(tmp_path / "b", "--merges", 9, "-o", tmp_path / "x.tiktoken", "--pretokenizer", "none") == 0
-    assert list(tokdfa.load(tmp_path / "x.tiktoken").dictionary) == [(b"\xff", b"\xfe")]
+    assert list(tokdfa.load(tmp_path / "x.tiktoken", pretokenizer="none").dictionary) == [(b"\xff", b"\xfe")]
 
 
 def test_exact_on_a_tiny_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

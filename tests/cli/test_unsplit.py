@@ -21,17 +21,43 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_which_one_is_meant(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for command in (["validate", "{}", files / "ids.txt"], ["rollouts", "{}", files / "r.jsonl", "--ids", "ids"]):
-        for name, hint in (
-            ("merges.txt", "choose one, such as --pretokenizer gpt2"),
-            ("cl100k_base.tiktoken", "--pretokenizer cl100k is that of the encoding cl100k_base"),
-        ):
-            tok = files / name
-            assert commands.run(*(tok if part == "{}" else part for part in command)) == 0
-            assert capsys.readouterr().err == (
-                f"tokdfa: no pre-tokenizer in {tok}: the whole text is one piece ({hint})\n"
-            )
+OF_TEXT = {
+    "validate": ["{}", "ids.txt"],
+    "rollouts": ["{}", "r.jsonl", "--ids", "ids"],
+    "encode": ["{}", "a"],
+    "split": ["{}", "a"],
+    "cuts": ["{}", "ids.txt"],
+    "splice": ["{}", "--before", "a", "--after", "b"],
+    "turns": ["{}", "{q}", "b{a}"],
+    "injection": ["{}", "x{content}y"],
+    "forced": ["{}", "--language", "ab"],
+    "replace": ["{}", "a", "b", "ids.txt"],
+    "fingerprint": ["{}"],
+}
+
+
+@pytest.mark.parametrize("command", OF_TEXT)
+def test_an_answer_about_an_unsplit_text_says_so(
+    files: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    def run(tok: Path, *options: str) -> tuple[int, str]:
+        arguments = [str(files / part) if (files / part).exists() else part for part in OF_TEXT[command]]
+        status = commands.run(command, *(str(tok) if part == "{}" else part for part in arguments), *options)
+        return status, capsys.readouterr().err
+
+    status, said = run(files / "merges.txt")
+    assert status in (0, 1)
+    assert said.endswith(
+        f"tokdfa: no pre-tokenizer in {files / 'merges.txt'}: the whole text is one piece "
+        "(choose one, such as --pretokenizer gpt2)\n"
+    )
+    assert "no pre-tokenizer" not in run(files / "merges.txt", "--pretokenizer", "none")[1]
+    # Ranks are never of a dictionary alone.
+    status, said = run(files / "cl100k_base.tiktoken")
+    assert status == 2
+    assert f"{files / 'cl100k_base.tiktoken'}: a file of ranks does not say how text is split" in said
+    assert "gpt2, gpt2_tiktoken, cl100k, o200k, llama3, qwen2, tekken, kimi, deepseek, a pattern, or none" in said
+    assert run(files / "cl100k_base.tiktoken", "--pretokenizer", "none")[0] in (0, 1)
 
 
 def test_the_second_of_two(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

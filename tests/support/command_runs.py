@@ -156,7 +156,7 @@ def of_guess(files: Files) -> Iterator[Run]:
     yield files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), tok, *of_gpt2
     yield files.ids(*np.tile(ids, 20)), tok, *of_gpt2, "--most", 5000
     rows = files.write("ids.jsonl", '{"input_ids": [97]}\n{"input_ids": [98]}\n')
-    yield rows, files.ranks([b"ab", b"cd"]), files.json()
+    yield rows, files.ranks([b"ab", b"cd"]), files.json(), *of_gpt2
     yield files.write("ids.txt", "97 98"), files.json()
     (rows.parent / "x.npy").write_bytes(b"\x93NUMPY")
     yield rows.parent, files.json()
@@ -238,7 +238,7 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (files.json(post_processor={"type": "Sequence", "processors": [template, bert, roberta]}),)
     # The last rule never applies, for what it merges has been merged otherwise.
     yield (files.merges([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]),)
-    yield (files.ranks([b"abc", b"ab"]),)
+    yield files.ranks([b"abc", b"ab"]), "--pretokenizer", "none"
     yield (files.write("tekken.json", as_bytes(tekken_json())),)
     # The left part of a rule before the rule that makes it; and its right part.
     yield (files.merges([(b"ab", b"c"), (b"a", b"b")]),)

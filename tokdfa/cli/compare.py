@@ -105,8 +105,8 @@ def command(
         written = write_certificate(certify_comparison(found, *sides, files=(a, b)), certificate_path)
     # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
     if (sides[0].pretokenizer is None) != (sides[1].pretokenizer is None):
-        remark_unsplit(sides[0], a)
-        remark_unsplit(sides[1], b, "--pretokenizer-b")
+        remark_unsplit(sides[0], a, pretokenizer)
+        remark_unsplit(sides[1], b, pretokenizer_b or pretokenizer, "--pretokenizer-b")
     if as_json:
         print_json({**_fields(found), "certificate": written})
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -61,10 +61,9 @@ def command(
     from tokdfa.arrays import IntegerArray
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.loading import load
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     if not isinstance(tokenizer, Tokenizer):
         raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]

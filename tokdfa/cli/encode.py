@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tokdfa.cli.ids import check_ids_output
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -39,12 +39,11 @@ def command(
     """
     check_one_text(text, path, "encodes", escapes=escapes)
     from tokdfa.stores.npy import npy_file
-    from tokdfa.tokenizers.loading import load
     from tokdfa.training.atomic import write_atomically
 
     if output is not None:
         check_ids_output(output)
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     ids = tokenizer.encode(read_text(text, path, escapes=escapes))
     if output is not None:
         write_atomically(output, npy_file(ids))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -36,14 +36,13 @@ def command(
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")
     from tokdfa.tokenizers.fingerprint import fingerprint
-    from tokdfa.tokenizers.loading import load
     from tokdfa.tokenizers.lockfile import lock_text, made_with, read_lock
     from tokdfa.training.atomic import check_writable, write_atomically
 
     kept = None if lock is None else read_lock(lock)
     if output is not None:
         check_writable(output)
-    found = fingerprint(load(tok, **loading))
+    found = fingerprint(load_tokenizer(tok, loading))
     changed = () if kept is None else kept.changed(found)
     if output is not None:
         write_atomically(output, lock_text(found).encode())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -60,13 +60,12 @@ def command(
     tokdfa forced TOK --json-schema person.json --longest 40
     """
     from tokdfa.guiding.forcing import forced
-    from tokdfa.tokenizers.loading import load
 
     if (language is None) == (schema is None):
         raise click.UsageError("give the texts by --language REGEX or by --json-schema FILE, one of them")
     pattern = _of_schema(Path(schema)) if schema is not None else language
     assert pattern is not None
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     found = forced(tokenizer, pattern, longest=longest)
     if as_json:
         print_json(_fields(found))

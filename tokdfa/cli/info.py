@@ -220,7 +220,7 @@ _LINT = {
     "scores not ordered": "{count:,} scores of {where} are not in falling order, first that of {value!r}",
     "key not read": "{where} has no effect: llama.cpp does not read it for {value!r}",
 }
-_NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal", "pretokenizer": "pre-tokenizer"}
+_NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal"}
 # The fields that are not simply written as name and value.
 _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] = {
     "path": _nothing,
@@ -230,6 +230,7 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "specials_policy": _nothing,
     "text_specials": _nothing,
     "tokens": lambda tokens, fields: [("tokens", f"{tokens:,} of {fields['ids']:,} ids")],
+    "pretokenizer": lambda name, _: [("pre-tokenizer", "none" if name is None else name)],
     "proper": _of_improper,
     "proper_part": _of_proper_part,
     "dead_token_examples": _of_examples,

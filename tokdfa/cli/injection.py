@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -54,11 +54,10 @@ def command(
     """
     from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
     from tokdfa.splices.injection import check_injection
-    from tokdfa.tokenizers.loading import load
 
     parts = given_parts(template, escapes=escapes)
     allowed = [given_text(name, escapes=escapes) for name in allow] or None
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     answers: dict[str, Attack | str | None] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:

@@ -1,14 +1,22 @@
-"""The options that say how the argument TOK is loaded."""
+"""The options that say how the argument TOK is loaded, and loading it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import click
 
 from tokdfa.cli.output import format_option, pretokenizer_option, specials_option, unicode_option
+from tokdfa.cli.unsplit import remark_unsplit
 
-__all__ = ["Loading", "tokenizer_options"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Loading", "load_tokenizer", "tokenizer_options"]
+
+_LOADED = "tokdfa.cli.loading"
 
 
 class Loading(TypedDict):
@@ -33,6 +41,18 @@ def tokenizer_options(run: Callable[..., int]) -> Callable[..., int]:
         **others: Any,
     ) -> int:
         loading = Loading(pretokenizer=pretokenizer, specials=specials, unicode=unicode, format=format_name)
-        return run(*arguments, loading=loading, **others)
+        status = run(*arguments, loading=loading, **others)
+        for tokenizer, tok in click.get_current_context().meta.get(_LOADED, ()):
+            remark_unsplit(tokenizer, tok, pretokenizer)
+        return status
 
     return pretokenizer_option(specials_option(unicode_option(format_option(with_loading))))
+
+
+def load_tokenizer(tok: str, loading: Loading) -> AnyTokenizer:
+    """Load the argument TOK; once the command has answered, it is said on stderr if nothing splits the text."""
+    from tokdfa.tokenizers.loading import load
+
+    tokenizer = load(tok, **loading)
+    click.get_current_context().meta.setdefault(_LOADED, []).append((tokenizer, tok))
+    return tokenizer

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     counted,
     json_option,
@@ -96,14 +96,13 @@ def command(
         )
     *pattern, replacement, ids = pattern_replacement_and_ids
     from tokdfa.replacing.api import Replacer
-    from tokdfa.tokenizers.loading import load
 
     for option, path in (("-o", output), ("--starts", starts)):
         if path is not None:
             _check_new(option, path, force=force)
     if output is not None and starts is not None and Path(output).resolve() == Path(starts).resolve():
         raise click.UsageError(f"-o and --starts name the same file: {output}")
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     searched = pattern[0] if words is None else read_words(words)
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
     stream, where = ids_and_documents(ids, dtype, field, documents)

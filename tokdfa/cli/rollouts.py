@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     html_option,
     json_option,
@@ -14,7 +14,6 @@ from tokdfa.cli.output import (
     remark,
     say,
 )
-from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,10 +108,9 @@ def command(
     from tokdfa.rollouts.records import fields_of
     from tokdfa.rollouts.rollout import Rollout
     from tokdfa.rollouts.tally import Tally
-    from tokdfa.tokenizers.loading import load
 
     fields = fields_of(framework, ids, prompt, mask)
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     if html_path is not None:
         from tokdfa.training.atomic import check_writable
 
@@ -138,7 +136,6 @@ def command(
                 remark(f"bad record: {source}, {outcome}")
         else:
             tally.add(outcome, source)
-    remark_unsplit(tokenizer, tok)
     if html_path is not None:
         from tokdfa.report.rollouts import RolloutsReport
 

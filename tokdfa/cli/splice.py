@@ -12,7 +12,7 @@ from tokdfa.cli.certificates import (
     print_certificate,
     write_certificate,
 )
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -72,7 +72,6 @@ def command(
     tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
     """
     from tokdfa.splices.api import splice
-    from tokdfa.tokenizers.loading import load
 
     if regex and escapes:
         raise click.UsageError("--escapes is for texts; regular expressions have escapes of their own")
@@ -86,7 +85,7 @@ def command(
         if given := [option for option, value in narrowed.items() if value is not None]:
             raise click.UsageError(f"there is no certificate for a question with {given[0]}")
         check_certificate_path(certificate_path)
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     found = splice(
         tokenizer,
         before=before,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     escaped,
     json_option,
@@ -49,9 +49,8 @@ def command(
     its ends were certain; if the pre-tokenizer has several steps, the pieces of each step come first.
     """
     check_one_text(text, path, "splits", escapes=escapes)
-    from tokdfa.tokenizers.loading import load
 
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     pieces = tokenizer.split(read_text(text, path, escapes=escapes), explain=explain)
     if as_json:
         print_json(_fields(pieces, explain))

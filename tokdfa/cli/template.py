@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.injection import answer_fields, shown_answer
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -63,7 +63,6 @@ def command(
     """
     from tokdfa.templates.api import check_template
     from tokdfa.templates.sources import read_template
-    from tokdfa.tokenizers.loading import load
 
     wrong = next((pair for pair in given if "=" not in pair), None)
     if wrong is not None:
@@ -73,7 +72,7 @@ def command(
     source = read_template(tok if path is None else path, name)
     if name is None and source.name is not None:
         remark(f"the template {source.name} of {', '.join(source.names)} (--name NAME takes another one)")
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     variables = {name: given_text(text, escapes=escapes) for name, _, text in (pair.partition("=") for pair in given)}
     found = check_template(tokenizer, source.text, rule=rule, variables={**source.variables, **variables})
     if as_json:

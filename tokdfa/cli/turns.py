@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     json_option,
     print_json,
@@ -49,10 +49,9 @@ def command(
     tokdfa turns TOK --escapes "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
     """
     from tokdfa.splices.turns import check_turns
-    from tokdfa.tokenizers.loading import load
 
     sides = [given_parts(given, escapes=escapes) for given in (first, rest)]
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     found = check_turns(tokenizer, *sides, specials=special_tokens)
     if as_json:
         prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokdfa.cli.output import remark
@@ -13,23 +12,18 @@ if TYPE_CHECKING:
 __all__ = ["remark_unsplit"]
 
 
-def remark_unsplit(tokenizer: AnyTokenizer, path: str, option: str = "--pretokenizer") -> None:
+def remark_unsplit(tokenizer: AnyTokenizer, path: str, given: str | None, option: str = "--pretokenizer") -> None:
     """Say on stderr that the whole text is one piece, if that is so because the file does not say how to split it.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
     path : str
-        Its file, whose name may be that of an encoding of tiktoken.
+        Its file.
+    given : str or None
+        The pre-tokenizer that was asked for; then nothing is said.
     option : str
         The option that chooses a pre-tokenizer.
     """
-    if tokenizer.pretokenizer is not None or tokenizer.format in ("sentencepiece", "tokenizer.json"):
-        return
-    from tokdfa.tokenizers.formats.encodings import ENCODINGS
-
-    encoding = ENCODINGS.get(Path(path).stem)
-    hint = f"choose one, such as {option} gpt2"
-    if encoding is not None:
-        hint = f"{option} {encoding.pretokenizer} is that of the encoding {Path(path).stem}"
-    remark(f"no pre-tokenizer in {path}: the whole text is one piece ({hint})")
+    if given is None and tokenizer.pretokenizer is None and tokenizer.format not in ("sentencepiece", "tokenizer.json"):
+        remark(f"no pre-tokenizer in {path}: the whole text is one piece (choose one, such as {option} gpt2)")

@@ -9,7 +9,7 @@ import click
 
 from tokdfa.cli.corpus import is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     counted,
     html_option,
@@ -17,7 +17,6 @@ from tokdfa.cli.output import (
     print_json,
     say,
 )
-from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -104,20 +103,17 @@ def command(
         raise click.UsageError(f"{what} are for one file, without --threads, --report and --ray")
     if cluster is not None and paths == ("-",):
         raise click.UsageError("standard input cannot be read by the workers of a cluster")
-    from tokdfa.tokenizers.loading import load
     from tokdfa.validation.api import validate
 
-    tokenizer = load(tok, **loading)
+    tokenizer = load_tokenizer(tok, loading)
     if explain:
         from tokdfa.cli.explain import as_unigram
 
         as_unigram(tokenizer)
     if is_corpus:
-        status = validate_corpus(
+        return validate_corpus(
             tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
         )
-        remark_unsplit(tokenizer, tok)
-        return status
     (ids,) = paths
     stream, starts = ids_and_documents(ids, dtype, field, documents)
     if html_path is None:
@@ -140,7 +136,6 @@ def command(
         )
         report.save(html_path)
         verdict = report.verdict
-    remark_unsplit(tokenizer, tok)
     if as_json:
         print_json(
             {

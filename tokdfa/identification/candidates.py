@@ -10,7 +10,6 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.encodings import ENCODINGS
 from tokdfa.tokenizers.loading import load, tokenizer_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -68,8 +67,6 @@ def _choice(path: str | Path, pretokenizer: str | None) -> Choice:
     if is_recorded:
         return Choice(str(path), ((None, load(path)),))
     assert isinstance(contents, Contents)
-    if pretokenizer is not None:
-        return Choice(str(path), ((pretokenizer, tokenizer_of(contents, pretokenizer)),))
-    encoding = ENCODINGS.get(Path(path).stem)
-    names = [*NAMED] if encoding is None else [encoding.pretokenizer, *NAMED]
-    return Choice(str(path), tuple((name, tokenizer_of(contents, name)) for name in dict.fromkeys(names)))
+    if pretokenizer is not None or contents.format == "tiktoken":
+        return Choice(str(path), ((pretokenizer, tokenizer_of(contents, pretokenizer, where=str(path))),))
+    return Choice(str(path), tuple((name, tokenizer_of(contents, name)) for name in NAMED))

@@ -45,8 +45,10 @@ def load(
         fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
         What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, kimi, deepseek), a pattern,
-        or "none". The default is what the file says, or "none" if it says nothing. A WordPiece tokenizer has its own.
-        For CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in transformers.
+        or "none". The default is what the file says. A file of ranks says nothing: those that tiktoken publishes have
+        their own, others must be given one. For rules without a vocabulary the default is "none". A WordPiece tokenizer
+        has its own. For CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in
+        transformers.
     specials : dict of str to int, str or Path, optional
         The special tokens of a rank file, which does not name them: their texts and ids; or a JSON file of these, or
         one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has; or the name of an encoding of tiktoken,
@@ -69,7 +71,8 @@ def load(
     FileFormatError
         If the file is not what it claims to be; the error says where.
     UnsupportedFeatureError
-        If it asks for something that is not modelled exactly, or the tables of the version are not known.
+        If it asks for something that is not modelled exactly, or the tables of the version are not known; or if it is
+        a file of ranks that is not known, and no pre-tokenizer is given.
     PatternError
         If the pattern cannot be read.
     WrongTypeError
@@ -101,7 +104,7 @@ def load(
     Ranks in memory, with special tokens:
 
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    >>> tokenizer = tokdfa.load(ranks, specials={"<end>": 257})
+    >>> tokenizer = tokdfa.load(ranks, pretokenizer="gpt2", specials={"<end>": 257})
     >>> tokenizer.encode("ab").tolist(), tokenizer.decode([256, 257])
     ([256], 'ab<end>')
     """
@@ -151,7 +154,7 @@ def load_byte_pairs(
         raise UnsupportedFeatureError(
             f"this needs a byte pair tokenizer, but the file is {contents.algorithm}", where=str(path)
         )
-    return tokenizer_of(contents, pretokenizer, unicode)
+    return tokenizer_of(contents, pretokenizer, unicode, named(path))
 
 
 def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> AnyTokenizer:
@@ -170,9 +173,11 @@ def load_decoder(path: str | Path, *, specials: Specials | None = None, format: 
     return load_unsplit(path, specials=specials, format=format).decoder
 
 
-def tokenizer_of(contents: Contents, pretokenizer: str | None = None, unicode: str | None = None) -> Tokenizer:
-    """Return the tokenizer that a file describes; see :func:`load`."""
-    splitting = _pretokenizer(contents, pretokenizer, unicode)
+def tokenizer_of(
+    contents: Contents, pretokenizer: str | None = None, unicode: str | None = None, where: str | None = None
+) -> Tokenizer:
+    """Return the tokenizer that a file describes; see :func:`load`. `where` is for messages."""
+    splitting = _pretokenizer(contents, pretokenizer, unicode, where)
     if contents.is_plain:
         return Tokenizer(contents, splitting)
     from tokdfa.tokenizers.rewriting import RewritingTokenizer
@@ -185,7 +190,7 @@ def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unico
         from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
 
         return tokenizer_of(clip_as_transformers_has_it(contents), None, unicode)
-    return tokenizer_of(contents, pretokenizer, unicode)
+    return tokenizer_of(contents, pretokenizer, unicode, named(source))
 
 
 def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
@@ -211,7 +216,7 @@ def _unigram(contents: UnigramContents, pretokenizer: str | None, source: Any, u
         if of_sentencepiece is not None and of_sentencepiece < (0, 2, 2):
             contents = as_before_0_2_2(contents)
         unicode = None if of_sentencepiece is not None else unicode
-    return UnigramTokenizer(contents, _pretokenizer(contents, pretokenizer, unicode))
+    return UnigramTokenizer(contents, _pretokenizer(contents, pretokenizer, unicode, named(source)))
 
 
 def _version_of_sentencepiece(library: str | None) -> tuple[int, ...] | None:
@@ -221,8 +226,19 @@ def _version_of_sentencepiece(library: str | None) -> tuple[int, ...] | None:
     return tuple(map(int, parts)) if name == "sentencepiece" and all(map(str.isdecimal, parts)) else None
 
 
-def _pretokenizer(contents: Contents | UnigramContents, name: str | None, unicode: str | None) -> PreTokenizer | None:
+def _pretokenizer(
+    contents: Contents | UnigramContents, name: str | None, unicode: str | None, where: str | None
+) -> PreTokenizer | None:
     splitting = contents.splitting if name is None else name
+    if splitting is None and contents.format == "tiktoken":
+        # Whatever was assumed, the answers would be about another tokenizer.
+        from tokdfa.splitting.named import NAMED
+
+        raise UnsupportedFeatureError(
+            "a file of ranks does not say how text is split into pieces, and this one is not known",
+            where=where,
+            hint=f"choose with --pretokenizer or pretokenizer=: {', '.join(NAMED)}, a pattern, or none",
+        )
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         found = None

@@ -32,7 +32,7 @@ def encoding(specials: Mapping[str, int], words: Mapping[bytes, int] = RANKS) ->
 
 
 def test_they_split_a_stream_and_are_not_found_in_a_text(ranks: Path) -> None:
-    tokenizer = tokdfa.load(ranks, specials={"<a>": N, "<b>": N + 5})
+    tokenizer = tokdfa.load(ranks, pretokenizer="none", specials={"<a>": N, "<b>": N + 5})
     assert [(special.content, special.id) for special in tokenizer.specials] == [("<a>", N), ("<b>", N + 5)]
     assert tokenizer.decode([N, *tokenizer.encode("the"), N + 5]) == "<a>the<b>"
     assert not np.isin([N, N + 5], tokenizer.encode("<a><b>")).any()
@@ -46,9 +46,9 @@ def test_a_file_of_texts_and_ids(ranks: Path, tmp_path: Path) -> None:
     plain.write_text(json.dumps({"<a>": N, "<b>": N + 1}))
     rows = {str(N + i): {"content": text, "special": True} for i, text in enumerate(("<a>", "<b>"))}
     config.write_text(json.dumps({"added_tokens_decoder": rows, "model_max_length": 9}))
-    expected = tokdfa.load(ranks, specials={"<a>": N, "<b>": N + 1})
+    expected = tokdfa.load(ranks, pretokenizer="none", specials={"<a>": N, "<b>": N + 1})
     for path in (plain, config, str(plain)):
-        assert tokdfa.load(ranks, specials=path).made_of == expected.made_of
+        assert tokdfa.load(ranks, pretokenizer="none", specials=path).made_of == expected.made_of
 
 
 def test_the_encodings_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,12 +66,13 @@ def test_harmony_decodes_as_tiktoken_does() -> None:
     # Whatever order they are inserted in.
     for specials in (harmony, dict(reversed(harmony.items()))):
         peer = encoding(specials)
-        tokenizer = tokdfa.load(peer._mergeable_ranks, specials=specials)
+        tokenizer = tokdfa.load(peer._mergeable_ranks, pretokenizer="none", specials=specials)
         ids = sorted(set(harmony.values()))
         assert tokenizer.decode(ids) == peer.decode(ids)
         assert len(tokenizer.specials) == 1091
         assert len(tokenizer.special_ids) == 1090
-        assert tokenizer.made_of == tokdfa.load(dict(peer._mergeable_ranks), specials="o200k_harmony").made_of
+        named = tokdfa.load(dict(peer._mergeable_ranks), pretokenizer="none", specials="o200k_harmony")
+        assert tokenizer.made_of == named.made_of
 
 
 @pytest.mark.parametrize("n", range(6))
@@ -145,11 +146,12 @@ def test_every_command_takes_them(ranks: Path, tmp_path: Path, capsys: pytest.Ca
     specials.write_text(json.dumps({"<a>": N}))
     ids.write_text(f"{N} 32 {N}")
     given = ("--specials", specials)
-    assert run("validate", ranks, ids, *given, "--json") == 0
+    split = ("--pretokenizer", "gpt2")
+    assert run("validate", ranks, ids, *given, *split, "--json") == 0
     assert run("search", ranks, " ", ids, *given, "--json") == 0
-    assert run("info", ranks, *given, "--json") == 0
-    assert run("encode", ranks, "the", *given, "--json") == 0
-    assert run("compare", ranks, ranks, *given, "--specials-b", specials, "--json") == 0
+    assert run("info", ranks, *given, *split, "--json") == 0
+    assert run("encode", ranks, "the", *given, *split, "--json") == 0
+    assert run("compare", ranks, ranks, *given, *split, "--specials-b", specials, "--json") == 0
     assert run("locality", ranks, "--rules", "2", *given, "--json") == 0
     assert run("draw", ranks, "--rules", "2", "-o", tmp_path / "x.dot", *given, "--json") == 0
     capsys.readouterr()

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tokdfa.errors import MissingFileError
 from tokdfa.guesses import names_beside, nearest
-from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get, published_file
 from tokdfa.tokenizers.formats.specials import specials_of
@@ -23,9 +22,9 @@ def read_encoding(name: str) -> Contents | None:
     found = published_file(name)
     if found is None:
         return None
-    encoding, (path, data) = ENCODINGS[name], found
-    specials = specials_of(encoding.specials, name)
-    return replace(read_tiktoken(data, path), specials=specials, splitting=NAMED[encoding.pretokenizer])
+    # Several encodings have the same ranks, and differ in their specials.
+    path, data = found
+    return replace(read_tiktoken(data, path), specials=specials_of(ENCODINGS[name].specials, name))
 
 
 def read_by_name(path: str | Path, format: str | None = None) -> Contents:

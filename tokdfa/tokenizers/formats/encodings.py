@@ -22,11 +22,12 @@ _LARGEST_FILE = 1 << 24
 class Encoding:
     """An encoding of tiktoken: its rank file, the name of its pre-tokenizer, and its special tokens with their ids.
 
-    `sha256` is that of the published file, by which tiktoken knows it, too.
+    `sha256` is that of the published file, by which tiktoken knows it, too; `n_ranks` is the number of its lines.
     """
 
     file: str
     sha256: str
+    n_ranks: int
     pretokenizer: str
     specials: dict[str, int]
 
@@ -41,24 +42,28 @@ _FILL_IN = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 _R50K = Encoding(
     "r50k_base.tiktoken",
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    50256,
     "gpt2_tiktoken",
     {_END: 50256},
 )
 _P50K = Encoding(
     "p50k_base.tiktoken",
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    50280,
     "gpt2_tiktoken",
     {_END: 50256},
 )
 _CL100K = Encoding(
     "cl100k_base.tiktoken",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    100256,
     "cl100k",
     {_END: 100257, **{name: id for id, name in enumerate(_FILL_IN, 100258)}, _PROMPT: 100276},
 )
 _O200K = Encoding(
     "o200k_base.tiktoken",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    199998,
     "o200k",
     {_END: 199999, _PROMPT: 200018},
 )

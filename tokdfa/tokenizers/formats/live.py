@@ -28,6 +28,7 @@ from tokdfa.tokenizers.formats.live_merges import read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.specials import specials_of
+from tokdfa.tokenizers.formats.tiktoken import as_published
 from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _read_file(source: Any, read: Any, path: Path, format: str | None) -> AnyCon
 def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> AnyContents:
     if source and all(isinstance(key, bytes) for key in source):
         _refuse_format(format, "tiktoken", path)
-        return _ranked(source, path)
+        return as_published(_ranked(source, path), lambda: source, path)
     try:
         data = json.dumps(dict(source), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:

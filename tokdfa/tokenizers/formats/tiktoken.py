@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +13,14 @@ import numpy as np
 from tokdfa.errors import FileFormatError
 from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
 from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.decoder import Spellings, words_of
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.encodings import PUBLISHED
+from tokdfa.tokenizers.formats.encodings import PUBLISHED, Encoding
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.specials import specials_of
 
-__all__ = ["read_tiktoken"]
+__all__ = ["as_published", "read_tiktoken"]
 
 _FAULTS = {
     1: "not a character of base64",
@@ -34,8 +37,8 @@ _SHOWN = 24
 def read_tiktoken(data: bytes, path: Path) -> Contents:
     """Read a ``.tiktoken`` file, or one of ranks by another name.
 
-    The lines may be in any order. The specials are those that tiktoken gives to the published file; other files have
-    none of their own.
+    The lines may be in any order. A file of ranks that tiktoken publishes gets the pattern and the specials that
+    tiktoken gives to it; other files record neither.
 
     Raises
     ------
@@ -70,4 +73,27 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
     contents = from_ranks(words, ranks, path, "tiktoken", first_id=0)
     # tiktoken recognises the published files by their SHA-256.
     published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
-    return contents if published is None else replace(contents, specials=specials_of(published.specials, str(path)))
+    if published is not None:
+        return _as_encoding(contents, published, path)
+    return as_published(contents, lambda: dict(zip(words_of(words), ranks.tolist(), strict=True)), path)
+
+
+def as_published(contents: Contents, ranks_of: Callable[[], Mapping[bytes, int]], path: Path) -> Contents:
+    """Return contents with the pattern and specials of the encoding that has these ranks, as they are if none has.
+
+    `ranks_of` returns the ranks; it is called only if their number is that of an encoding.
+    """
+    n_ranks = int(np.count_nonzero(contents.ids >= 0))
+    if all(n_ranks != encoding.n_ranks for encoding in PUBLISHED.values()):
+        return contents
+    # As tiktoken writes them, whose order and line ends another program may have changed.
+    ranked = sorted((rank, word) for word, rank in ranks_of().items())
+    lines = b"".join(base64.b64encode(word) + b" %d\n" % rank for rank, word in ranked)
+    published = PUBLISHED.get(hashlib.sha256(lines).hexdigest())
+    return contents if published is None else _as_encoding(contents, published, path)
+
+
+def _as_encoding(contents: Contents, encoding: Encoding, path: Path) -> Contents:
+    """Return contents with the pattern and the specials of an encoding."""
+    specials = specials_of(encoding.specials, str(path))
+    return replace(contents, specials=specials, splitting=NAMED[encoding.pretokenizer])
