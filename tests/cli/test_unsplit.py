@@ -37,9 +37,7 @@ OF_TEXT = {
 
 
 @pytest.mark.parametrize("command", OF_TEXT)
-def test_an_answer_about_an_unsplit_text_says_so(
-    files: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_an_answer_about_an_unsplit_text_says_so(files: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     def run(tok: Path, *options: str) -> tuple[int, str]:
         arguments = [str(files / part) if (files / part).exists() else part for part in OF_TEXT[command]]
         status = commands.run(command, *(str(tok) if part == "{}" else part for part in arguments), *options)

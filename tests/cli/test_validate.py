@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import commands
-from support.tokenizer_files import merges_txt, tiktoken_lines, tokenizer_json
+from support.tokenizer_files import merges_txt, tokenizer_json
 
 import tokdfa
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
-from tokdfa.errors import TokenStreamError, WrongTypeError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.identification.counting import count_violations
 from tokdfa.identification.cut import is_cut_to_16_bits
 from tokdfa.identification.mistake import MistakeKind
@@ -235,14 +236,31 @@ def test_what_is_no_mistake_is_not_named(tmp_path: Path, real: Tokenizers, text:
 
 
 @SLOW
-def test_pretokenizers_that_are_not_recorded(tmp_path: Path, data: Path, real: Tokenizers, text: str) -> None:
-    file = tmp_path / "ranks.tiktoken"
-    file.write_bytes((data / "vocabs" / "cl100k_base.tiktoken").read_bytes())
+def test_pretokenizers_that_are_not_recorded(tmp_path: Path, data: Path, text: str) -> None:
+    file = data / "vocabs" / "gpt2" / "merges.txt"
     path = saved(tmp_path, tokdfa.load(file, pretokenizer="qwen2").encode(text[:60_000]))
     found = tokdfa.identify(path, [file])
     assert found
     assert found.best.pretokenizer == "qwen2"
-    assert not tokdfa.identify(path, [file], pretokenizer="cl100k")
+    assert not tokdfa.identify(path, [file], pretokenizer="gpt2")
+
+
+@SLOW
+def test_published_ranks_have_their_pattern_alone(tmp_path: Path, data: Path, real: Tokenizers, text: str) -> None:
+    files = [data / "vocabs" / f"{name}_base.tiktoken" for name in ("cl100k", "o200k")]
+    for name, file in zip(("cl100k", "o200k"), files, strict=True):
+        found = tokdfa.identify(saved(tmp_path, real[name].encode(text[:60_000])), files)
+        assert found
+        assert (found.best.name, found.best.pretokenizer) == (str(file), None)
+
+
+def test_ranks_that_are_not_known_need_a_pretokenizer(tmp_path: Path) -> None:
+    file = tmp_path / "cl100k_base.tiktoken"
+    file.write_bytes(tiktoken_lines())
+    path = saved(tmp_path, np.array([116, 104], dtype=np.int32))
+    with pytest.raises(UnsupportedFeatureError, match=r"does not say how text is split.*gpt2, .*, or none"):
+        tokdfa.identify(path, [file])
+    assert only(tokdfa.identify(path, [file], pretokenizer="none")).pretokenizer == "none"
 
 
 def test_a_sample_is_what_it_says(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def certify_comparison(
     ...     for file, word in zip(files, ("YWI=", "YWM=")):
     ...         _ = file.write_text("".join(
     ...             f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)) + f"{word} 256\n")
-    ...     a, b = map(tokdfa.load, files)
+    ...     a, b = (tokdfa.load(file, pretokenizer="none") for file in files)
     ...     certificate = tokdfa.certify_comparison(tokdfa.compare(a, b), a, b, files=files)
     >>> certificate.claim, certificate.fields["witness"]
     ('different', {'text': 'ab', 'ids_a': [256], 'ids_b': [97, 98]})
@@ -152,7 +152,7 @@ def certify_splice(
     ...     file = Path(folder, "ranks.tiktoken")
     ...     _ = file.write_text("".join(
     ...         f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)) + "YWI= 256\n")
-    ...     tokenizer = tokdfa.load(file)
+    ...     tokenizer = tokdfa.load(file, pretokenizer="none")
     ...     found = tokdfa.splice(tokenizer, before="b", after="a")
     ...     certificate = tokdfa.certify_splice(found, tokenizer, file=file, before="b", after="a")
     >>> certificate.claim, certificate.fields["seam"]

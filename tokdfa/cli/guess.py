@@ -45,10 +45,11 @@ def command(
 
     PATH is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or a folder or pattern with several. TOK is a
     tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. Where a file
-    does not record how text is split, every named pre-tokenizer is tried; where PATH does not record the type of its
-    integers, every type is. Likely mistakes are named: shifted ids, another integer type or byte order, ids cut to 16
-    bits, special tokens out of place, and another version of the tokenizer. The exit status is 0 if the best one has no
-    violations and no mistakes in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
+    does not record how text is split, every named pre-tokenizer is tried, except that a file of ranks which is not
+    known needs --pretokenizer; where PATH does not record the type of its integers, every type is tried. Likely
+    mistakes are named: shifted ids, another integer type or byte order, ids cut to 16 bits, special tokens out of
+    place, and another version of the tokenizer. The exit status is 0 if the best one has no violations and no mistakes
+    in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
     """
     from tokdfa.identification.api import MOST_IDS, identify
 

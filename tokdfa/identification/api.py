@@ -56,8 +56,9 @@ def identify(
     path : str or Path
         A store of ids, see :func:`tokdfa.open_store`; or a folder or pattern with several.
     tokenizers : dict of str to AnyTokenizer, or iterable of str or Path
-        The candidates, by name; or their files. Where a file does not record how text is split, as .tiktoken and
-        merges.txt do not, every named pre-tokenizer is tried, and the one that fits best is reported.
+        The candidates, by name; or their files. Where a file does not record how text is split, as a
+        merges.txt does not, every named pre-tokenizer is tried, and the one that fits best is reported. A file of
+        ranks that is not known needs `pretokenizer`.
     dtype, field : str, optional
         See :func:`tokdfa.open_store`. Where nothing records the integer type, and it is not given, all are tried.
     pretokenizer : str, optional

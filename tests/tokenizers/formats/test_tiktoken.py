@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from pathlib import Path
 
 import pytest
+from support.commands import run
 from support.tokenizer_files import RANKS, TEXTS, tiktoken_lines
 
 import tokdfa
 from tokdfa import Tokenizer
-from tokdfa.errors import FileFormatError
+from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
 HERE = Path("ranks.tiktoken")
@@ -83,3 +86,45 @@ def test_published_files(name: str, rules: int, special: int, data: Path) -> Non
     assert tokenizer.decode([special]) == "<|endoftext|>"
     assert not tokenizer.finds_specials
     assert special not in tokenizer.encode("<|endoftext|>")
+
+
+@pytest.mark.parametrize("name", ["cl100k", "o200k"])
+def test_published_ranks_are_the_encoding_however_they_come(name: str, data: Path, tmp_path: Path) -> None:
+    file = data / f"vocabs/{name}_base.tiktoken"
+    lines = file.read_bytes().splitlines()
+    ranks = {base64.b64decode(word): int(rank) for word, rank in map(bytes.split, lines)}
+    tiktoken = pytest.importorskip("tiktoken")
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: ranks)
+        peer = tiktoken.Encoding(**public.ENCODING_CONSTRUCTORS[f"{name}_base"]())
+    random.Random(1).shuffle(lines)
+    texts = ["it's 1234 THE\n\n  x", " a\u0301b e\u0301  ", "don'T 中AAAA\r\n\t"]
+    expected = [peer.encode_ordinary(text) for text in texts]
+    assert expected != [tokdfa.load(file, pretokenizer="none").encode(text).tolist() for text in texts]
+    for source in (file, b"\n".join(lines), dict(reversed(ranks.items()))):
+        tokenizer = tokdfa.load(source)
+        assert [tokenizer.encode(text).tolist() for text in texts] == expected
+        assert {special.content: special.id for special in tokenizer.specials} == peer._special_tokens
+
+
+def test_other_ranks_need_a_pretokenizer(data: Path) -> None:
+    lines = (data / "vocabs/cl100k_base.tiktoken").read_bytes().splitlines(keepends=True)
+    # As many as published, but not the same.
+    lines[-1] = base64.b64encode(b"no such token") + b" 100255\n"
+    for source in (RANKS, LINES, b"".join(lines), b"".join(lines[:-1])):
+        with pytest.raises(UnsupportedFeatureError) as caught:
+            tokdfa.load(source)
+        assert caught.value.hint is not None
+        for name in (*NAMED, "a pattern", "or none"):
+            assert name in caught.value.hint
+        assert tokdfa.load(source, pretokenizer="none").pretokenizer is None
+
+
+def test_what_does_not_depend_on_the_pattern_needs_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.tiktoken"
+    file.write_bytes(LINES)
+    (tmp_path / "ids.txt").write_text("116 104")
+    assert run("decode", file, tmp_path / "ids.txt") == 0
+    assert run("search", file, "th", tmp_path / "ids.txt") == 0
+    assert run("locality", file, "--rules", "2") == 0
