@@ -97,12 +97,85 @@ def test_lines_of_vocab_txt_are_read_as_tokenizers_does(tmp_path: Path) -> None:
     assert ours.vocabulary.duplicates == (("a", 0), ("", 4))
 
 
+CASED_TEXTS = ["今天ER", "Abc ABC é É İ", "[unk] <S> <s>", "中a国", "straße"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_case_is_that_of_the_library_unless_it_is_said(tmp_path: Path, seed: int) -> None:
+    peers = pytest.importorskip("tokenizers")
+    drawn = random.Random(seed)
+    words = [*"今天国éei", "<S>", "<T>", "er", "ER", "Abc", "abc", "##É", "##e", "e\u0301", "[MASK2]"]
+    path = tmp_path / "vocab.txt"
+    entries = ["[UNK]", "[CLS]", "[SEP]", *drawn.sample(words, drawn.randrange(1, len(words)))]
+    path.write_text("\n".join(entries), encoding="utf-8")
+    values = {
+        "do_lower_case": drawn.choice([None, True, False]),
+        "strip_accents": drawn.choice([None, True, False]),
+        "tokenize_chinese_chars": drawn.choice([None, True, False]),
+    }
+    # A field that is not there, or null, is as the library takes it by default.
+    config = {key: value for key, value in values.items() if value is not None or drawn.random() < 0.3}
+    has_config, lowercase = drawn.random() < 0.7, drawn.choice([None, None, True, False])
+    if has_config:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 9, **config}))
+    else:
+        values = dict.fromkeys(values)
+    tokenizer = tokdfa.load(path, lowercase=lowercase)
+    assert isinstance(tokenizer, WordPieceTokenizer)
+    says = values["do_lower_case"] if lowercase is None else lowercase
+    peer = peers.BertWordPieceTokenizer(
+        str(path),
+        lowercase=says is not False,
+        strip_accents=values["strip_accents"],
+        handle_chinese_chars=values["tokenize_chinese_chars"] is not False,
+    )
+    for text in CASED_TEXTS:
+        assert tokenizer.encode(text).tolist() == peer.encode(text, add_special_tokens=False).ids
+    source = "lowercase=" if lowercase is not None else "default" if says is None else "tokenizer_config.json"
+    n = sum(entry.lower() != entry for entry in entries[3:])
+    assert tokenizer.facts()["case"] == {"source": source, "capitals": n}
+
+
+def test_capitals_of_an_entry_do_not_change_the_case(tmp_path: Path) -> None:
+    for entry in ("abc", "Abc", "<S>", "##É"):
+        tokenizer = _load(tmp_path, f"[UNK]\n{entry}\n", "vocab.txt")
+        assert tokenizer.normalizer == BertNormalizer()
+
+
+def test_a_configuration_counts_only_next_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    monkeypatch.chdir(tmp_path)
+    data = b"[UNK]\na\nA\n"
+    assert tokdfa.load(data, format="vocab.txt").encode("A").tolist() == [1]
+    Path("vocab.txt").write_bytes(data)
+    with Path("vocab.txt").open("rb") as file:
+        for source in ("vocab.txt", tmp_path / "vocab.txt", tmp_path, file):
+            assert tokdfa.load(source).encode("A").tolist() == [2]
+    assert tokdfa.load(tmp_path, lowercase=True).encode("A").tolist() == [1]
+
+
 @pytest.mark.parametrize(
-    ("entry", "is_cased"), [("abc", False), ("[MASK2]", False), ("Abc", True), ("##É", True), ("é", False)]
+    ("config", "where", "error"),
+    [
+        ('{"do_basic_tokenize": false}', "$.do_basic_tokenize: WordPiece is modelled only", UnsupportedFeatureError),
+        ('{"never_split": ["a"]}', "$.never_split: WordPiece is modelled only", UnsupportedFeatureError),
+        ('{"word_tokenizer_type": "mecab"}', "$.word_tokenizer_type: ", UnsupportedFeatureError),
+        ('{"do_lower_case": "no"}', "$.do_lower_case: true or false is expected: 'no'", FileFormatError),
+        ("[]", "$: a JSON object is expected", FileFormatError),
+    ],
 )
-def test_a_vocabulary_with_capitals_is_cased(tmp_path: Path, entry: str, is_cased: bool) -> None:
-    tokenizer = _load(tmp_path, f"[UNK]\n{entry}\n", "vocab.txt")
-    assert tokenizer.normalizer == BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
+def test_what_a_configuration_asks_for_is_refused(
+    tmp_path: Path, config: str, where: str, error: type[Exception]
+) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    with pytest.raises(error) as caught:
+        _load(tmp_path, "a\n##b\n", "vocab.txt")
+    assert str(caught.value).startswith(f"{tmp_path / 'tokenizer_config.json'}, {where}")
+
+
+def test_case_is_said_only_for_a_vocab_txt(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedFeatureError, match=r"only for a vocab\.txt; this file says so itself: False"):
+        tokdfa.load(FILE, lowercase=False)
 
 
 def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:

@@ -194,6 +194,14 @@ def _of_what_is_left_out(parts: Sequence[str], _: dict[str, Any]) -> list[tuple[
     return [("left out", f"{', '.join(parts)}: {', and '.join(why)}")] if parts else []
 
 
+def _of_case(case: dict[str, Any], fields: dict[str, Any]) -> list[tuple[str, object]]:
+    is_lower = fields["normalizer"]["lowercase"]
+    said = f"{'lower' if is_lower else 'kept'}, {_CASE_SOURCES[case['source']]}"
+    if is_lower and case["capitals"]:
+        said += f"; {case['capitals']:,} entries have capitals and are never found, --no-lowercase is for a cased model"
+    return [("case", said)]
+
+
 def _of_lint(lint: list[dict[str, Any]], _: dict[str, Any]) -> list[tuple[str, object]]:
     return [("odd", _LINT[finding["kind"]].format(**finding)) for finding in lint]
 
@@ -220,6 +228,11 @@ _LINT = {
     "scores not ordered": "{count:,} scores of {where} are not in falling order, first that of {value!r}",
     "key not read": "{where} has no effect: llama.cpp does not read it for {value!r}",
 }
+_CASE_SOURCES = {
+    "default": "as the libraries do by default",
+    "tokenizer_config.json": "by the tokenizer_config.json next to it",
+    "lowercase=": "as asked",
+}
 _NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal"}
 # The fields that are not simply written as name and value.
 _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] = {
@@ -237,6 +250,7 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "only_whole_pieces": lambda n, _: [("only whole pieces", n)] if n else [],
     "semantics": _of_semantics,
     "rewriting": lambda rewriting, _: [(name.replace("_", " "), value) for name, value in rewriting.items()],
+    "case": _of_case,
     "left_out": _of_what_is_left_out,
     "ignored": lambda parts, _: [("ignored", ", ".join(parts))] if parts else [],
     "specials": _of_specials,

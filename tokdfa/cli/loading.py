@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from tokdfa.cli.output import format_option, pretokenizer_option, specials_option, unicode_option
+from tokdfa.cli.output import format_option, lowercase_option, pretokenizer_option, specials_option, unicode_option
 from tokdfa.cli.unsplit import remark_unsplit
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Loading(TypedDict):
     specials: str | None
     unicode: str | None
     format: str | None
+    lowercase: bool | None
 
 
 def tokenizer_options(run: Callable[..., int]) -> Callable[..., int]:
@@ -38,15 +39,18 @@ def tokenizer_options(run: Callable[..., int]) -> Callable[..., int]:
         specials: str | None,
         unicode: str | None,
         format_name: str | None,
+        lowercase: bool | None,
         **others: Any,
     ) -> int:
-        loading = Loading(pretokenizer=pretokenizer, specials=specials, unicode=unicode, format=format_name)
+        loading = Loading(
+            pretokenizer=pretokenizer, specials=specials, unicode=unicode, format=format_name, lowercase=lowercase
+        )
         status = run(*arguments, loading=loading, **others)
         for tokenizer, tok in click.get_current_context().meta.get(_LOADED, ()):
             remark_unsplit(tokenizer, tok, pretokenizer)
         return status
 
-    return pretokenizer_option(specials_option(unicode_option(format_option(with_loading))))
+    return pretokenizer_option(specials_option(unicode_option(format_option(lowercase_option(with_loading)))))
 
 
 def load_tokenizer(tok: str, loading: Loading) -> AnyTokenizer:

@@ -25,6 +25,7 @@ __all__ = [
     "html_option",
     "json_option",
     "keep_line_ends",
+    "lowercase_option",
     "prepare",
     "pretokenizer_option",
     "print_bytes",
@@ -46,6 +47,13 @@ html_option = click.option(
     "html_path",
     metavar="FILE",
     help="Also write the findings to FILE as a web page; an old FILE is replaced.",
+)
+
+lowercase_option = click.option(
+    "--lowercase/--no-lowercase",
+    default=None,
+    help="Whether a vocab.txt, which does not say, is of text in lower case; default: do_lower_case of a "
+    "tokenizer_config.json next to it, otherwise yes.",
 )
 
 unicode_option = click.option(

@@ -32,6 +32,7 @@ def load(
     specials: Specials | None = None,
     format: str | None = None,
     unicode: str | None = None,
+    lowercase: bool | None = None,
 ) -> AnyTokenizer:
     r"""Load a tokenizer from a file or a folder, or from an object of another library.
 
@@ -60,6 +61,9 @@ def load(
         ``tiktoken==0.5.2``. The default is the version of the object's own library, if its tables are known, and
         otherwise the newest one that tokdfa knows; ``tokdfa formats`` lists them. For a Unigram model of SentencePiece,
         ``sentencepiece==0.2.1`` asks for the sums of the versions before 0.2.2.
+    lowercase : bool, optional
+        Whether texts become lower case, for a ``vocab.txt``, which does not say. The default is `do_lower_case` of a
+        ``tokenizer_config.json`` next to it, and otherwise True, as in the libraries.
 
     Returns
     -------
@@ -109,6 +113,10 @@ def load(
     ([256], 'ab<end>')
     """
     contents = read(source, format, specials=specials)
+    if lowercase is not None:
+        from tokdfa.tokenizers.formats.wordpiece import with_case
+
+        contents = with_case(contents, lowercase, named(source))
     if unicode is None and pretokenizer is None:
         unicode = _known_version(contents.library)
     tokenizer = _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WordPieceTokenizer"]
 
-_EXAMPLES = 5
-
 
 class WordPieceTokenizer(AnyTokenizer):
     r"""A WordPiece tokenizer, as its file and the library of its format define it: from text to ids and back.
@@ -112,43 +110,9 @@ class WordPieceTokenizer(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        vocabulary, normalizer = self.vocabulary, self.normalizer
-        facts = {
-            "format": self.format,
-            "ids": self.n_ids,
-            "tokens": self.n_tokens,
-            "semantics": self.semantics,
-            "pretokenizer": self.pretokenizer,
-            "normalizer": {
-                "clean_text": normalizer.clean_text,
-                "chinese": normalizer.chinese,
-                "strip_accents": normalizer.strip_accents,
-                "lowercase": normalizer.lowercase,
-            },
-            "prefix": vocabulary.prefix,
-            "opening": vocabulary.opening,
-            "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
-            "longest_word": vocabulary.longest_word,
-            "trie_nodes": len(self.trie),
-            "lost_ids": len(vocabulary.duplicates),
-            "specials": len(self.specials),
-            "text_specials": sum(special.is_text for special in self.specials),
-            "ignored": self.ignored,
-            **({} if self.library is None else {"library": self.library}),
-            "fingerprint": self.fingerprint,
-        }
-        try:
-            language = self.language
-        except AutomatonError as error:
-            return {**facts, "no_automaton": str(error)}
-        dead = sorted(language.dead)
-        return {
-            **facts,
-            "dead_tokens": len(dead),
-            "dead_token_examples": [{"id": id, "token": self.spelling(id)} for id in dead[:_EXAMPLES]],
-            "states": len(language.words.states),
-            "local_from": language.words.local_from,
-        }
+        from tokdfa.tokenizers.wordpiece_facts import facts_of_wordpiece
+
+        return facts_of_wordpiece(self, self._contents.case)
 
     @cached_property
     def end_to_end(self) -> EndToEnd:

@@ -26,9 +26,7 @@ def check(data: bytes) -> bool:
     except TokdfaError:
         return False
     peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.from_file(str(path), unk_token="[UNK]"))
-    # The file says nothing of letters in lower case: tokdfa decides by its entries.
-    is_uncased = tokenizer.normalizer.lowercase
-    peer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=is_uncased, strip_accents=is_uncased)
+    peer.normalizer = tokenizers.normalizers.BertNormalizer()
     peer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     there = peer.get_vocab(with_added_tokens=False)
     assert dict(tokenizer.vocabulary.items()) == there

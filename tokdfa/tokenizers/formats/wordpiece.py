@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
-from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8
+from tokdfa.tokenizers.formats.files import content
+from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
-from tokdfa.unicode.normalization import spaces, tables
+from tokdfa.unicode.normalization import spaces
 from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["WordPieceContents", "read_vocab_txt", "read_wordpiece_json"]
+__all__ = ["Case", "WordPieceContents", "read_vocab_txt", "read_wordpiece_json", "with_case"]
 
 # The names in BERT's vocabularies of tokens that represent no text.
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_CONFIG: Final = "tokenizer_config.json"
+
+
+class Case(NamedTuple):
+    """What says whether texts become lower case for a vocab.txt, which does not.
+
+    Attributes
+    ----------
+    source : str
+        The default of the libraries, the file next to it, or the caller.
+    strip_accents : bool or None
+        Whether accents are removed, if that is said by itself; by default they are in lower case.
+    """
+
+    source: Literal["default", "tokenizer_config.json", "lowercase="]
+    strip_accents: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +66,8 @@ class WordPieceContents:
         The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     silent : frozenset of int
         The ids that decoding leaves out.
+    case : Case, optional
+        What says whether texts become lower case, if the file does not.
     """
 
     algorithm: ClassVar[str] = "WordPiece"
@@ -61,19 +80,22 @@ class WordPieceContents:
     ignored: tuple[str, ...] = ()
     library: str | None = None
     silent: frozenset[int] = frozenset()
+    case: Case | None = None
 
 
 def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
     """Read a vocab.txt: one entry per line, whose id is the number of the line.
 
     As in tokenizers, white space at the ends of lines is dropped, and the last of equal entries counts. The file says
-    nothing about normalization. It is assumed to be BERT's, in lower case and without accents unless an entry has a
-    letter that this would change.
+    nothing about normalization. It is BERT's, in lower case and without accents, which is the default of the libraries,
+    unless a ``tokenizer_config.json`` next to it says otherwise.
 
     Raises
     ------
     FileFormatError
         If it is not UTF-8 or begins with a byte order mark.
+    UnsupportedFeatureError
+        If the configuration asks for more than BERT's normalizer and splitting.
     """
     text = decode_utf8(data, path)
     lines = text.removesuffix("\n").split("\n")
@@ -82,14 +104,49 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
     blanks = "".join(spaces())
     vocabulary = WordPieceVocabulary(line.rstrip(blanks) for line in lines)
     specials = tuple(Special(number, name) for name in _SPECIALS if (number := vocabulary.id(name)) is not None)
-    return WordPieceContents("vocab.txt", vocabulary, _normalizer_for(vocabulary), specials, cleanup=True)
+    normalizer, case = _configured(path)
+    return WordPieceContents("vocab.txt", vocabulary, normalizer, specials, cleanup=True, case=case)
 
 
-def _normalizer_for(vocabulary: WordPieceVocabulary) -> BertNormalizer:
-    upper = tables().lowercase.keys()
-    words = [entry for entry, _ in vocabulary.items() if not (entry[:1] == "[" and entry[-1:] == "]")]
-    is_cased = not upper.isdisjoint("".join(words))
-    return BertNormalizer(strip_accents=not is_cased, lowercase=not is_cased)
+def _configured(path: Path) -> tuple[BertNormalizer, Case]:
+    """Return the normalizer that the tokenizer_config.json next to a file asks for, or the default one."""
+    config = path.with_name(_CONFIG)
+    # What is not a file on a disk has nothing next to it.
+    if not (path.is_file() and config.is_file()):
+        return BertNormalizer(), Case("default")
+    top = parse_object(content(config), config)
+    for key, values in (
+        ("do_basic_tokenize", (None, True)),
+        ("never_split", (None, [])),
+        ("word_tokenizer_type", (None, "basic")),
+        ("subword_tokenizer_type", (None, "wordpiece")),
+    ):
+        top.refuse_unless(key, values, "WordPiece is modelled only with BERT's normalizer and splitting")
+    lowercase = top.get_or_none("do_lower_case", bool)
+    chinese = top.get_or_none("tokenize_chinese_chars", bool)
+    case = Case("default" if lowercase is None else _CONFIG, top.get_or_none("strip_accents", bool))
+    return _cased(BertNormalizer(chinese=chinese is not False), case, lowercase is not False), case
+
+
+def _cased(normalizer: BertNormalizer, case: Case, lowercase: bool) -> BertNormalizer:
+    strips = lowercase if case.strip_accents is None else case.strip_accents
+    return replace(normalizer, lowercase=lowercase, strip_accents=strips)
+
+
+def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContents:
+    """Return the contents of a vocab.txt whose texts become lower case or not, as the caller says.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If they are those of another file, which says so itself.
+    """
+    if not isinstance(contents, WordPieceContents) or contents.case is None:
+        what = "whether text becomes lower case can be said only for a vocab.txt; this file says so itself"
+        raise UnsupportedFeatureError(what, value=lowercase, where=where)
+    assert isinstance(contents.normalizer, BertNormalizer)
+    case = Case("lowercase=", contents.case.strip_accents)
+    return replace(contents, normalizer=_cased(contents.normalizer, case, lowercase), case=case)
 
 
 def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> WordPieceContents:
