@@ -49,10 +49,10 @@ def spelled(dictionary: Dictionary, text: str, name: str) -> list[Any]:
 @pytest.mark.parametrize("name", ["merges.txt", "tokenizer.json", "x.tiktoken", "folder"])
 def test_bytes_load_back_equal(over_bytes: Dictionary, tmp_path: Path, name: str) -> None:
     files = write_dictionary(over_bytes, tmp_path / name, pretokenizer="gpt2")
-    assert tokdfa.load(tmp_path / name).dictionary == over_bytes
+    assert tokdfa.load(tmp_path / name, pretokenizer="none").dictionary == over_bytes
     for file in files:
         if file.name != "vocab.json":
-            assert tokdfa.load(file).dictionary == over_bytes
+            assert tokdfa.load(file, pretokenizer="none").dictionary == over_bytes
     assert sorted(os.listdir(tmp_path)) == [name]
 
 

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from tokdfa.encoding.special import Special
+from tokdfa.errors import LimitExceededError
 from tokdfa.unicode import contains, ranges
 from tokdfa.unicode.normalization import spaces
 
 __all__ = ["AddedTokens", "normalized_stretches"]
 
 _ASCII_SPACES = frozenset(" \t\n\v\f\r")
+# A pattern of them takes a microsecond and a hundred bytes for each character; the largest vocabularies have 100,000.
+_MOST_CHARACTERS = 1 << 20
 
 
 class AddedTokens:
@@ -21,6 +24,11 @@ class AddedTokens:
     Parameters
     ----------
     specials : sequence of Special
+
+    Raises
+    ------
+    LimitExceededError
+        If they have more than 2**20 characters in all.
 
     Notes
     -----
@@ -31,6 +39,9 @@ class AddedTokens:
 
     def __init__(self, specials: Sequence[Special]) -> None:
         self._of = {special.text: special for special in specials}
+        n = sum(map(len, self._of))
+        if n > _MOST_CHARACTERS:
+            raise LimitExceededError(f"the added tokens have more than {_MOST_CHARACTERS:,} characters", value=n)
         longest_first = sorted(self._of, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 

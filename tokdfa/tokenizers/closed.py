@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import product
 from typing import TYPE_CHECKING, cast
 
 from tokdfa.encoding.special import Special
@@ -35,13 +35,19 @@ def break_each_other(specials: Iterable[Special]) -> bool:
 
     If not, each is found as a whole wherever it occurs, if only as a part of a longer one.
     """
-    return any(
-        _overlap(first.content, second.content)
-        or (first.level < second.level and first.content in second.content and first != second)
-        for first, second in product(specials, repeat=2)
-    )
+    specials = tuple(specials)
+    early = [special.content for special in specials if special.level == 0]
+    late = [special.content for special in specials if special.level > 0]
+    return _overlap(sorted({*early, *late})) or any(one in other for other in late for one in early)
 
 
-def _overlap(first: str, second: str) -> bool:
-    """Return whether a proper suffix of one word is a proper prefix of another."""
-    return any(second.startswith(first[at:]) for at in range(1, len(first)) if len(first) - at < len(second))
+def _overlap(words: list[str]) -> bool:
+    """Return whether a proper suffix of a word is a proper prefix of one; the words ascend."""
+    for word in words:
+        for at in range(1, len(word)):
+            suffix = word[at:]
+            # Words that begin with it are in a row, and the first of them may be the suffix itself.
+            first = bisect_left(words, suffix)
+            if any(other != suffix and other.startswith(suffix) for other in words[first : first + 2]):
+                return True
+    return False

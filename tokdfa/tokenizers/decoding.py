@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.growth import check_growth, most_characters
 from tokdfa.tokenizers.normalizers import Replace
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
@@ -73,10 +74,18 @@ def later_step(step: DecodeStep) -> DecodeStep:
 
 
 def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:
-    """Return the text that steps make of tokens."""
+    """Return the text that steps make of tokens.
+
+    Raises
+    ------
+    LimitExceededError
+        If they make it too long.
+    """
     spelled = list(tokens)
     for step in steps:
         spelled = step(spelled)
+        if isinstance(step, DecodeReplace | ReplaceWhole) and step.replace.lengthens:
+            check_growth(sum(map(len, spelled)), most_characters(sum(map(len, tokens))), step)
     text = "".join(spelled)
     lengths = map(len, spelled) if text.isascii() else (len(part.encode("utf-8")) for part in spelled)
     return Decoded(text, np.fromiter(accumulate(lengths), dtype=np.int64, count=len(spelled)))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from tokdfa.errors import PatternError
+from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.growth import check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 from tokdfa.unicode.quick_check import changes
@@ -148,6 +149,11 @@ class Replace:
     """Every match of a pattern, a string or a regular expression, replaced by a string.
 
     A regular expression must not match the empty text; `check` verifies this.
+
+    Raises
+    ------
+    LimitExceededError
+        If the text would become too long, or the matches of a regular expression take too long to find.
     """
 
     pattern: str
@@ -158,13 +164,37 @@ class Replace:
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
         if self.literal:
+            if self.lengthens:
+                n = text.count(self.pattern) * (len(self.content) - len(self.pattern))
+                check_growth(len(text) + n, most_characters(len(text)), self)
             return text.replace(self.pattern, self.content)
-        replaced: str = _program(self.pattern).sub(lambda _: self.content, text)
+        most, written = most_characters(len(text)), 0
+
+        def content(_: object) -> str:
+            nonlocal written
+            written += len(self.content)
+            check_growth(written, most, self)
+            return self.content
+
+        try:
+            replaced: str = _program(self.pattern).sub(content, text, timeout=_MOST_SECONDS)
+        except TimeoutError:
+            what = f"the matches of a pattern that is replaced take more than {_MOST_SECONDS:g} s to find"
+            raise LimitExceededError(what, value=self.pattern) from None
         return replaced
+
+    @property
+    def lengthens(self) -> bool:
+        """Whether a text may become longer."""
+        return len(self.content) > (len(self.pattern) if self.literal else 1)
 
     def check(self) -> None:
         """Raise PatternError unless the pattern can be used."""
         _program(self.pattern)
+
+
+# The engine tries one way after the other, of which there may be exponentially many.
+_MOST_SECONDS = 20.0
 
 
 @lru_cache(maxsize=64)
@@ -183,7 +213,13 @@ def _program(pattern: str) -> Any:
 
 @dataclass(frozen=True)
 class Chain:
-    """Normalizers one after the other."""
+    """Normalizers one after the other.
+
+    Raises
+    ------
+    LimitExceededError
+        If they make a text too long.
+    """
 
     steps: tuple[Normalizer, ...]
 
@@ -194,6 +230,8 @@ class Chain:
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
+        most = most_characters(len(text))
         for step in self.steps:
             text = step(text)
+            check_growth(len(text), most, step)
         return text

@@ -31,6 +31,11 @@ class EntryTexts(NamedTuple):
     ids: Int32Array
     table: WordTable
 
+    @property
+    def n_characters(self) -> int:
+        """The number of characters of all entries."""
+        return int(np.count_nonzero(self.text & 0xC0 != 0x80)) - len(self.ids)
+
     def as_dict(self) -> dict[str, int]:
         """Return the ids by entry."""
         entries = self.text.tobytes().decode("utf-8").split("\0")[:-1]

@@ -20,6 +20,8 @@ __all__ = ["Characters", "StreamLanguage", "StreamState"]
 # Decoding may put these directly after the token before them.
 _GLUED = frozenset(".?!,")
 # No text has it inside a word, so it can mark the entries that continue one.
+# The automaton takes a thousand bytes for each.
+_MOST_CHARACTERS = 1 << 22
 _CONTINUES = "\0"
 
 
@@ -96,8 +98,8 @@ class StreamLanguage(Displayed):
     Raises
     ------
     AutomatonError
-        If words could begin with an entry that has the prefix, or other tokens could spell a special token. The meaning
-        of a token would then depend on more than the tokens before it.
+        If words could begin with an entry that has the prefix, or other tokens could spell a special token: the meaning
+        of a token would then depend on more than the tokens before it. Or if the entries have more than 2²² characters.
     """
 
     def __init__(
@@ -127,6 +129,9 @@ class StreamLanguage(Displayed):
                 self._orders[number] = (self._characters.order(text[0]), self._characters.order(text[-1]))
             elif begins and len(text) == 1 and self._characters.is_alone(text) and vocabulary.longest_word != 0:
                 self._single.add(number)
+        n = sum(map(len, inner))
+        if n > _MOST_CHARACTERS:
+            raise AutomatonError(f"the entries have more than {_MOST_CHARACTERS:,} characters", value=n)
         self.words = WordLanguage(WordPieceVocabulary(inner, prefix=mark, longest_word=vocabulary.longest_word))
 
     def _can_be_glued(self, special: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.guesses import Guided
 from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.words import Words
@@ -14,6 +14,8 @@ from tokdfa.wordpiece.words import Words
 __all__ = ["WordPieceVocabulary"]
 
 _LARGEST_ID = 2**28 - 2
+# Their trie takes a hundred bytes for each; the vocabularies of a hundred languages have four million.
+_MOST_CHARACTERS = 1 << 23
 _State: TypeAlias = tuple[dict[str, int], tuple[tuple[str, int], ...], str, str, int | None, str]
 
 
@@ -50,6 +52,8 @@ class WordPieceVocabulary(Guided):
     ------
     AlphabetError
         If an entry is not a string, an id is not an integer from 0 to 2²⁸ - 2, or two entries share an id.
+    LimitExceededError
+        If the entries have more than 2²³ characters in all.
 
     Notes
     -----
@@ -81,6 +85,9 @@ class WordPieceVocabulary(Guided):
             self._texts = entries
         else:
             self._read(entries)
+        n = sum(map(len, self._ids)) if self._texts is None else self._texts.n_characters
+        if n > _MOST_CHARACTERS:
+            raise LimitExceededError(f"the entries have more than {_MOST_CHARACTERS:,} characters", value=n)
         self.prefix = prefix
         self.unknown = unknown
         self.longest_word = longest_word

@@ -82,6 +82,12 @@ class SplitRun:
         for field, array in (("trail", self._trail), ("trail_at", self.trail_at), ("begun", self.begun)):
             self.struct.set(field, array)
 
+    def release(self, room: int) -> None:
+        """Give back what a long stretch needed beyond this number of bytes; nothing waits any more."""
+        if self.room > room:
+            self.struct.pointer.n_waiting = 0
+            self.grow(room)
+
     def read(self, data: bytes, base: int) -> bool:
         """Read more of the text, and return whether it is UTF-8 so far; `at` is where it is not.
 

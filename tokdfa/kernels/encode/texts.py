@@ -105,6 +105,8 @@ class TextRun:
             n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
         if n < 0:
             return n
+        if self._split.room > _LARGEST_KEPT:
+            self._split.release(_FIRST_ROOM)
         out.resize(n, refcheck=False)
         return out
 

@@ -4,8 +4,9 @@
 #include "../common/base.h"
 #include "door.h"
 
-/* The number of free cells that are tried for a node before it goes to the end of the array. */
-enum { TRIES = 64, LABELS = 256 };
+/* The number of free cells that are tried for a node before it goes to the end of the array, and the number of cells
+   that are looked at: free ones that no label reaches would otherwise keep all searches at the beginning. */
+enum { TRIES = 64, MOST_SEEN = 4096, LABELS = 256 };
 
 #define FREE (-1)
 
@@ -56,7 +57,12 @@ static int64_t find_base(layout *l, const uint8_t *labels, int64_t n) {
         l->start++;
     }
     int64_t tries = 0;
-    for (int64_t at = greatest(l->start, labels[0] + 1); at < l->end; at++) {
+    const int64_t begin = greatest(l->start, labels[0] + 1);
+    for (int64_t at = begin; at < l->end; at++) {
+        if (at - begin == MOST_SEEN) {
+            l->start = at;
+            break;
+        }
         if (!is_free(l, at)) {
             continue;
         }

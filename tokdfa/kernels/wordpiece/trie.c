@@ -4,8 +4,10 @@
 #include "../common/base.h"
 #include "door.h"
 
-/* The number of free cells that are tried for a node before it goes to the end of the array. */
+/* The number of free cells that are tried for a node before it goes to the end of the array, and the number of cells
+   that are looked at: free ones that no symbol reaches would otherwise keep all searches at the beginning. */
 #define TRIES 64
+#define MOST_SEEN 4096
 #define ROOT 0
 #define SUFFIX_ROOT 1
 #define MOST_NODES ((int64_t)1 << 28)
@@ -128,7 +130,12 @@ static int64_t find_place(layout *l, const int32_t *symbols, int64_t n) {
         l->start++;
     }
     int64_t tries = 0;
-    for (int64_t at = greatest(l->start, low); at < l->end; at++) {
+    const int64_t begin = greatest(l->start, low);
+    for (int64_t at = begin; at < l->end; at++) {
+        if (at - begin == MOST_SEEN) {
+            l->start = at;
+            break;
+        }
         if (!is_free(l, at)) {
             continue;
         }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.charsmap import LARGE, MOST_PREFIXES, TableWords, UnreadableTableError, read_table
 from tokdfa.kernels.unigram.texts import RuleArrays
+from tokdfa.tokenizers.growth import MOST_GROWTH
 from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["read_charsmap"]
@@ -31,6 +32,8 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
     UnsupportedFeatureError
         If a rule does not consist of whole characters, or more rules are prefixes of each other than the library
         considers.
+    LimitExceededError
+        If a rule makes its word much longer.
 
     Notes
     -----
@@ -62,7 +65,12 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
         raise UnsupportedFeatureError(what, value=error.path, where=where) from None
     spelled = np.frombuffer(replacements, dtype=np.uint8)
     _check_utf8(words, spelled, where)
-    return CharacterRules(RuleArrays(words.text, words.offsets, words.values, _stops(spelled)[words.values], spelled))
+    arrays = RuleArrays(words.text, words.offsets, words.values, _stops(spelled)[words.values], spelled)
+    sizes = arrays.stops - arrays.starts
+    if (sizes > MOST_GROWTH * (np.diff(arrays.offsets) - 1)).any():
+        what = f"the character table has a rule that makes its word more than {MOST_GROWTH} times as long"
+        raise LimitExceededError(what, value=f"{int(sizes.max()):,} bytes", where=where)
+    return CharacterRules(arrays)
 
 
 def _stops(spelled: Uint8Array) -> Int64Array:

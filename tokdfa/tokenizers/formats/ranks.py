@@ -16,7 +16,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.encoding.merges import Merges
-from tokdfa.errors import FileFormatError
+from tokdfa.errors import FileFormatError, LimitExceededError
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes
 
@@ -24,6 +24,8 @@ __all__ = ["from_ranks", "rules_of_bytes", "rules_of_words"]
 
 # The number of symbols that are copied at once to look splits up.
 _AT_A_TIME = 1 << 20
+# Finding the rules takes some fifty bytes for each symbol of the words; the largest vocabularies have two million.
+_MOST_SYMBOLS = 1 << 24
 
 
 def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
@@ -110,6 +112,8 @@ def _rules(
     """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
     from tokdfa.kernels.merging.words import derive
 
+    if len(text) > _MOST_SYMBOLS:
+        raise LimitExceededError(f"the tokens have more than {_MOST_SYMBOLS:,} symbols in all", value=len(text))
     n_words = len(offsets) - 1
     nothing = np.empty(0, dtype=np.int32)
     left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)

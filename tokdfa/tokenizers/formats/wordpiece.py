@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 import numpy as np
 
 from tokdfa.encoding.special import Special
-from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
@@ -94,6 +94,8 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
     ------
     FileFormatError
         If it is not UTF-8 or begins with a byte order mark.
+    LimitExceededError
+        If the entries are too long.
     UnsupportedFeatureError
         If the configuration asks for more than BERT's normalizer and splitting.
     """
@@ -102,7 +104,10 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
     if len(lines) > LARGEST_ID:
         raise FileFormatError(f"more than {LARGEST_ID} lines", value=len(lines), where=str(path))
     blanks = "".join(spaces())
-    vocabulary = WordPieceVocabulary(line.rstrip(blanks) for line in lines)
+    try:
+        vocabulary = WordPieceVocabulary(line.rstrip(blanks) for line in lines)
+    except LimitExceededError as error:
+        raise LimitExceededError(error.what, value=error.value, where=str(path)) from None
     specials = tuple(Special(number, name) for name in _SPECIALS if (number := vocabulary.id(name)) is not None)
     normalizer, case = _configured(path)
     return WordPieceContents("vocab.txt", vocabulary, normalizer, specials, cleanup=True, case=case)
@@ -230,6 +235,8 @@ def _read_model(top: JsonObject, plain: PlainWords | None) -> WordPieceVocabular
         )
     except AlphabetError as error:
         raise FileFormatError(error.what, value=error.value, where=place) from None
+    except LimitExceededError as error:
+        raise LimitExceededError(error.what, value=error.value, where=place) from None
 
 
 def _read_entries(model: JsonObject, place: str) -> dict[str, int]:
