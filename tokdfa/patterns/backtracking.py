@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tokdfa.errors import LimitExceededError
+from tokdfa.patterns.program import MAX_INSTRUCTIONS
 from tokdfa.patterns.syntax import (
     Alternate,
     Anchor,
@@ -53,10 +55,26 @@ def spell_out(node: Node) -> str:
 
 
 def compile_backtracking(node: Node) -> Any:
-    """Return the pattern compiled by the `regex` module."""
+    """Return the pattern compiled by the `regex` module.
+
+    Raises
+    ------
+    LimitExceededError
+        If the pattern repeats so much that the module would take gigabytes.
+    """
     import regex
 
+    if _written_out(node) > MAX_INSTRUCTIONS:
+        raise LimitExceededError(
+            f"the pattern takes more than {MAX_INSTRUCTIONS} instructions", hint="repeat less, or less deeply"
+        )
     return regex.compile(spell_out(node), regex.VERSION0)
+
+
+def _written_out(node: Node) -> int:
+    """Return the number of nodes if each body is written as often as it must match, as the `regex` module does it."""
+    n_nodes = 1 + sum(map(_written_out, children(node)))
+    return n_nodes * max(1, node.least) if isinstance(node, Repeat) else n_nodes
 
 
 def _spell_node(node: Node, parts: list[str]) -> str:
