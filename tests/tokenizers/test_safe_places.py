@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +68,13 @@ def test_tokenizers_over_characters() -> None:
     assert isinstance(tokenizer, tokdfa.Tokenizer)
     ids = tokenizer.encode("a b")
     assert tokenizer.last_safe_cut(ids, len(ids)) in [0, *tokenizer.safe_cuts(ids).tolist()]
+
+
+@pytest.mark.parametrize("not_ids", [5, None, ["a"], [1.5], [[1, 2]], [10**6], [-1]])
+def test_what_is_not_ids_is_refused_alike_by_both(not_ids: Any) -> None:
+    for ask in (TOKENIZER.safe_cuts, lambda ids: TOKENIZER.last_safe_cut(ids, 1)):
+        with pytest.raises(TokenStreamError, match=r"ids? (must be|out of range)|negative id"):
+            ask(not_ids)
 
 
 def test_places_that_are_not_there() -> None:

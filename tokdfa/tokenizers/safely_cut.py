@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from typing import TYPE_CHECKING, cast
 
 import numpy.typing as npt
@@ -87,10 +86,11 @@ class SafelyCut:
         """
         from tokdfa.tokenizers.safe_places import last_safe_place, safe_places_of_text
 
-        if not 0 <= before <= len(cast("Sized", ids)):
-            raise TokenStreamError("no such place", value=before, where="before")
         tokenizer = cast("Tokenizer", self)
-        if isinstance(ids, str):
-            places = safe_places_of_text(tokenizer, ids, begins=begins, ends=ends)
+        checked = ids if isinstance(ids, str) else tokenizer.decoder.check(ids)
+        if not 0 <= before <= len(checked):
+            raise TokenStreamError("no such place", value=before, where="before")
+        if isinstance(checked, str):
+            places = safe_places_of_text(tokenizer, checked, begins=begins, ends=ends)
             return int(places[places <= before].max(initial=0))
-        return last_safe_place(tokenizer, tokenizer.decoder.check(ids), before, begins=begins, ends=ends)
+        return last_safe_place(tokenizer, checked, before, begins=begins, ends=ends)
