@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -78,6 +79,18 @@ CASES: list[tuple[Callable[..., object], tuple[object, ...], str]] = [
     (tokdfa.SubsequentialTransducer, (TOKENIZER,), DICTIONARY),
     (tokdfa.Language, (TOY,), "tokdfa.token_dfa(dictionary) returns one"),
     (tokdfa.determinize, (DFA,), "tokdfa.Transducer.from_token_dfa(dfa) returns one"),
+    (tokdfa.fingerprint, ("tok.json",), LOAD),
+    (tokdfa.fingerprint, (None,), "the call is tokdfa.fingerprint(tokenizer)"),
+    (tokdfa.identify, (IDS, 5), "the call is tokdfa.identify(path, [file, other])"),
+    (tokdfa.open_store, (IDS,), "the call is tokdfa.open_store(path)"),
+    (tokdfa.open_store, (b"ids.npy",), "the call is tokdfa.open_store(path)"),
+    (tokdfa.check_turns, (TOKENIZER, None, "A"), "a text with slots, or a list of texts and slots, is expected: None"),
+    (tokdfa.check_injection, (TOKENIZER, 5), "a text with slots, or a list of texts and slots, is expected: 5"),
+    (tokdfa.check_template, ("{{ messages }}", TOKENIZER), LOAD),
+    (tokdfa.check_template, (TOKENIZER, b"{{ messages }}"), "the call is tokdfa.check_template(tokenizer, template"),
+    (tokdfa.check_template, (TOKENIZER, None), "the call is tokdfa.check_template(tokenizer, template"),
+    (tokdfa.check_template, (TOKENIZER, {"chat_template": "a"}), "a text is expected, not a dict"),
+    (partial(tokdfa.check_template, variables={"bos_token": 1}), (TOKENIZER, "a"), "a text is expected, not an int: 1"),
     (tokdfa.max_match, ("a", VOCABULARY), "the order is tokdfa.max_match(vocabulary, word)"),
 ]
 

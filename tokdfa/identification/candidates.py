@@ -56,7 +56,7 @@ def choices(tokenizers: Tokenizers, pretokenizer: str | None = None) -> list[Cho
             if not isinstance(value, AnyTokenizer):
                 raise wrong_argument(value, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
         return [Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items()]
-    if isinstance(tokenizers, (str, Path, AnyTokenizer)):
+    if isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
         raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
     return [_choice(path, pretokenizer) for path in tokenizers]
 

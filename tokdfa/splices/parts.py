@@ -117,6 +117,8 @@ def checked_parts(parts: str | Iterable[Part]) -> tuple[Part, ...]:
     """
     if isinstance(parts, str):
         return parts_of(parts)
+    if not isinstance(parts, Iterable):
+        raise WrongTypeError("a text with slots, or a list of texts and slots, is expected", value=parts)
     found: list[Part] = []
     for part in parts:
         if isinstance(part, Slot):

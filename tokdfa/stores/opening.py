@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.binary import dtype_of, size_of
 from tokdfa.stores.columns import TableStore, is_arrow_stream
@@ -73,6 +75,8 @@ def open_store(
     ...     store.format, store.n_ids, store.dtype.name
     ('.npy', 2, 'uint16')
     """
+    if not isinstance(path, str | PathLike):
+        raise wrong_argument(path, "a path", "tokdfa.open_store(path)")
     path = Path(path)
     given = None if dtype is None else dtype_of(dtype)
     if path.is_dir():

@@ -139,6 +139,8 @@ def check_template(
 
     Raises
     ------
+    WrongTypeError
+        If the template or a variable is not a text.
     FileFormatError
         If the template cannot be parsed, refuses every conversation, or writes no content.
     LimitExceededError
@@ -161,6 +163,10 @@ def check_template(
     """
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_template(tokenizer, template)")
+    texts = [template, *(text for text in (variables or {}).values() if text is not None)]
+    for text in texts:
+        if not isinstance(text, str):
+            raise wrong_argument(text, "a text", "tokdfa.check_template(tokenizer, template, variables={name: text})")
     if not isinstance(tokenizer, Tokenizer):
         raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
     contents = {special.content for special in tokenizer.specials}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.guesses import Guided
 
 if TYPE_CHECKING:
@@ -94,4 +95,6 @@ def fingerprint(tokenizer: AnyTokenizer) -> Fingerprint:
     >>> str(tokdfa.fingerprint(tokenizer)) == tokenizer.fingerprint
     True
     """
+    if not is_tokenizer(tokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.fingerprint(tokenizer)")
     return Fingerprint(tokenizer.fingerprint_parts)
