@@ -355,6 +355,7 @@ def of_rollouts(files: Files) -> Iterator[Run]:
 
     tok, crossing = files.json(), files.json([(b"a", b" ")])
     yield tok, rollouts([256]), *fields
+    yield tok, rollouts([1 << 20]), *fields
     yield tok, rollouts(ids(b"ab"), ids(b"\xff"), ids(b"<|end|>")), *fields
     yield crossing, rollouts(ids(b"b", 256)), *fields
     rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]

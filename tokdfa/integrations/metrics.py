@@ -8,8 +8,8 @@ from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tokdfa.rollouts.api import iter_outcomes
-from tokdfa.rollouts.result import RolloutCheck, RolloutChecks
+from tokdfa.rollouts.api import iter_rollout_checks
+from tokdfa.rollouts.result import RolloutChecks
 from tokdfa.rollouts.rollout import Rollout
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -48,16 +48,14 @@ def _loaded(path: str) -> AnyTokenizer:
 
 
 def checks_of(tokenizer: Any, rollouts: Iterable[Rollout], *, threads: int | None = None) -> RolloutChecks:
-    """Return the checks of rollouts; ids that the tokenizer does not have are counted, as models may sample them.
+    """Return the checks of rollouts, given their tokenizer or what :func:`as_tokenizer` takes.
 
     Raises
     ------
     TokenStreamError
         If a mask has another length than the ids, or other values; or a prompt is longer than the ids.
     """
-    items = ((f"rollout {number}", rollout) for number, rollout in enumerate(rollouts))
-    outcomes = iter_outcomes(as_tokenizer(tokenizer), items, counts_unknown=True, threads=threads)
-    return RolloutChecks([check for _, check in outcomes if isinstance(check, RolloutCheck)])
+    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
 
 
 def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, float]:

@@ -59,7 +59,7 @@ def drift_metric(
         each = repeat(None) if masks is None else iter(masks)  # type: ignore[call-overload]
         # A mask that is missing has no ids, so its rollout is not judged.
         items = ((number, Rollout(ids, next(each, ()))) for number, ids in enumerate(completion_ids))
-        outcomes = [outcome for _, outcome in iter_outcomes(own, items, keep_going=True, counts_unknown=True)]
+        outcomes = [outcome for _, outcome in iter_outcomes(own, items, keep_going=True)]
         checks = RolloutChecks([outcome for outcome in outcomes if isinstance(outcome, RolloutCheck)])
         if log_metric is not None:
             for name, value in metrics_of(checks, prefix).items():

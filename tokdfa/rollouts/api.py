@@ -13,13 +13,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, id_array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_array, running_sum
 from tokdfa.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.rollouts.finding import finder_of
 from tokdfa.rollouts.masks import checked_prompt, sampled_ids
 from tokdfa.rollouts.result import Found, RolloutCheck, RolloutChecks
 from tokdfa.rollouts.rollout import Documents, Names, Rollout
 from tokdfa.rollouts.stretch_class import Counts, classes_of
+from tokdfa.rollouts.stretches import OUT_OF_RANGE, in_order, joined, without_ids
 from tokdfa.rollouts.tuning import DEFAULT, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import n_accepted
@@ -69,15 +70,16 @@ def check_rollout(
     Raises
     ------
     TokenStreamError
-        If they are not ids of the tokenizer, the mask has another length or other values, the prompt is longer than
-        the ids, or documents do not begin in order; the error says which.
+        If they are not integers, the mask has another length or other values, the prompt is longer than the ids, or
+        documents do not begin in order; the error says which.
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
 
     Notes
     -----
-    Special tokens, those of chat templates included, split the text as they do in the tokenizer's own library. See
-    :class:`~tokdfa.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
+    An id that the tokenizer does not have is a stretch of its own, and the ids before and after it are judged
+    separately. Special tokens, those of chat templates included, split the text as they do in the tokenizer's own
+    library. See :class:`~tokdfa.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
 
     A canonical rollout costs what :func:`tokdfa.validate` costs, and some microseconds. If something is wrong, only
     that and a few ids around it are decoded and encoded again; tokenizers that are validated by encoding encode all.
@@ -185,7 +187,6 @@ def iter_outcomes(
     items: Iterable[tuple[S, Rollout | TokdfaError]],
     *,
     keep_going: bool = False,
-    counts_unknown: bool = False,
     names: Names = _NO_NAMES,
     threads: int | None = None,
     tuning: Tuning = DEFAULT,
@@ -199,9 +200,6 @@ def iter_outcomes(
         Where a rollout is, to be named in errors, and the rollout, or the error of reading it.
     keep_going : bool
         Whether errors are yielded; by default the first one is raised.
-    counts_unknown : bool
-        Whether ids that the tokenizer does not have are counted, and the ids between them judged as texts of their own;
-        by default they are an error.
     names : Names, optional
         What errors call the ids, the mask and the prompt.
     threads, tuning
@@ -215,7 +213,7 @@ def iter_outcomes(
         return _outcomes(tokenizer, parcel)
 
     def found() -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
-        prepare = partial(_prepared, tokenizer, names=names, counts_unknown=counts_unknown)
+        prepare = partial(_prepared, tokenizer, names=names)
         parcels = _parcels(items, prepare, tuning, keep_going)
         done = map(work, parcels) if n_threads == 1 else _threaded(work, parcels, n_threads)
         for where, outcome in chain.from_iterable(done):
@@ -230,63 +228,51 @@ _ONE: Int64Array = np.zeros(1, dtype=np.int64)
 
 
 class _Prepared(NamedTuple):
-    """A rollout with its ids checked; `begins` and `ends` are those of its documents, or _ONE if there is only one."""
+    """A rollout with its ids checked; `begins` and `ends` are those of its texts, or _ONE if there is only one."""
 
     ids: Int32Array
     sampled: BoolArray | None
     begins: Int64Array
     ends: Int64Array
-    out_of_range: int = 0
+    missing: dict[int, int]  # The ids that the tokenizer does not have, by index.
+    out_of_range: Int64Array  # The indices of those in a document.
 
 
-def _prepared(
-    tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES, *, counts_unknown: bool = False
-) -> _Prepared:
+def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
     try:
         place = names.ids
-        n_unknown = 0
-        if counts_unknown and rollout.documents is None:
-            ids, begins, ends = _between_unknown(tokenizer, rollout.ids)
-            n_unknown = len(begins) - 1
-        else:
-            ids, begins, ends = _documents(tokenizer, rollout)
+        given = id_array(rollout.ids)
+        ids, unknown = tokenizer.decoder.check_known(given)
+        missing = dict(zip(unknown.tolist(), given[unknown].tolist(), strict=True))
+        begins, ends = _documents(given, rollout.documents)
+        if len(unknown):
+            begins, ends, unknown = _between(unknown, begins, ends)
         place = names.prompt
         prompt = checked_prompt(rollout.prompt, len(ids))
         place = names.mask
-        return _Prepared(ids, sampled_ids(rollout.mask, prompt, ids), begins, ends, n_unknown)
+        return _Prepared(ids, sampled_ids(rollout.mask, prompt, given), begins, ends, missing, unknown)
     except TokdfaError as error:
         raise (_at(error, place) if place else error) from None
 
 
-def _between_unknown(tokenizer: AnyTokenizer, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Return ids with others in place of those that the tokenizer does not have, and what these separate."""
-    given, decoder = id_array(ids), tokenizer.decoder
-    means = decoder.mean_something(given)
-    if means.all():
-        return decoder.check(given), _ONE, _ONE
-    unknown = np.flatnonzero(~means)
-    known = decoder.check(np.where(means, given, decoder.placeholder_id).astype(np.int64))
-    return known, np.append(0, unknown + 1), np.append(unknown, len(known))
-
-
-def _documents(tokenizer: AnyTokenizer, rollout: Rollout) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Return the ids of a rollout, checked, and where its documents begin and end."""
-    ids, documents, decoder = rollout.ids, rollout.documents, tokenizer.decoder
+def _documents(ids: IntegerArray, documents: Documents) -> tuple[Int64Array, Int64Array]:
+    """Return where the documents of a rollout begin and end."""
     if documents is None:
-        return decoder.check(ids), _ONE, _ONE
+        return _ONE, _ONE + len(ids)
     if isinstance(documents, (int, np.integer, np.bool_)):
-        given = id_array(ids)
-        separators = np.flatnonzero(given == checked_separator(documents))
-        if len(separators) and not decoder.is_id(int(documents)):
-            given = given.copy()
-            given[separators] = decoder.placeholder_id
-        array = decoder.check(given)
-        return array, np.append(0, separators + 1), np.append(separators, len(array))
-    array, starts = decoder.check(ids), document_starts(documents)
-    if len(starts) and starts[-1] > len(array):
+        separators = np.flatnonzero(ids == checked_separator(documents))
+        return np.append(0, separators + 1), np.append(separators, len(ids))
+    starts = document_starts(documents)
+    if len(starts) and starts[-1] > len(ids):
         raise TokenStreamError("a document begins after the end of the ids", value=int(starts[-1]))
     begins = np.unique(np.append(0, starts))
-    return array, begins, np.append(begins[1:], len(array))
+    return begins, np.append(begins[1:], len(ids))
+
+
+def _between(unknown: Int64Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return the beginnings and ends of documents cut at unknown ids, and the indices of those in a document."""
+    inside = unknown[unknown < ends[np.searchsorted(begins, unknown, "right") - 1]]
+    return np.sort(np.append(begins, inside + 1)), np.sort(np.append(ends, inside)), inside
 
 
 def _parcels(
@@ -342,6 +328,9 @@ def _check_or_error(tokenizer: AnyTokenizer, rollout: _Prepared) -> RolloutCheck
 
 def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
     """Return the checks of some rollouts, whose ids are walked over as one array."""
+    finder = tokenizer.derived(finder_of)
+    if finder.inserts and len(parcel) > 1:
+        return [_checked_parcel(tokenizer, [rollout])[0] for rollout in parcel]
     ids = np.concatenate([rollout.ids for rollout in parcel]) if len(parcel) > 1 else parcel[0].ids
     offsets = running_sum(np.fromiter((len(rollout.ids) for rollout in parcel), dtype=np.int64, count=len(parcel)))
     firsts = offsets.tolist()
@@ -349,15 +338,15 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         begins, ends = offsets[:-1], offsets[1:]
     else:
         begins = np.concatenate([rollout.begins + first for rollout, first in zip(parcel, firsts, strict=False)])
-        own_ends = (rollout.ends if rollout.begins is not _ONE else np.array([len(rollout.ids)]) for rollout in parcel)
-        ends = np.concatenate([own + first for own, first in zip(own_ends, firsts, strict=False)])
-    found = tokenizer.derived(finder_of).find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
+        ends = np.concatenate([rollout.ends + first for rollout, first in zip(parcel, firsts, strict=False)])
+    found = finder.find(ids, np.ascontiguousarray(begins), np.ascontiguousarray(ends))
+    if any(rollout.missing for rollout in parcel):
+        unknown = np.concatenate([rollout.out_of_range + first for rollout, first in zip(parcel, firsts, strict=False)])
+        outside = without_ids(np.column_stack((unknown, unknown + 1)), OUT_OF_RANGE)
+        found = in_order(joined([found, outside]), begins)
     sizes = found.bounds[:, 1] - found.bounds[:, 0]
     if not len(sizes):
-        return [
-            RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), out_of_range=rollout.out_of_range)
-            for rollout in parcel
-        ]
+        return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
     number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1
     # A stretch without ids may be at the very end.
     number = np.minimum(number, len(parcel) - 1)
@@ -376,7 +365,7 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
     ):
         own = Found(found, classes, low, high, first) if low < high else None
         sums = Counts(*count), Counts(*n_ids)
-        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.out_of_range))
+        checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.missing))
     return checks
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,7 +37,14 @@ class Finder(OfTokenizer["AnyTokenizer"]):
     tokenizer : AnyTokenizer
     is_judged_by_encoding : bool
         Whether validation encodes the streams of the tokenizer as well.
+
+    Attributes
+    ----------
+    inserts : bool
+        Whether a stretch may be without ids, and so be at the end of a stream or at the beginning of the next.
     """
+
+    inserts: ClassVar[bool] = True
 
     def __init__(self, tokenizer: AnyTokenizer, *, is_judged_by_encoding: bool) -> None:
         super().__init__(tokenizer)
@@ -77,6 +85,8 @@ class WalkFinder(Finder):
     split in the same way whatever follows the next two symbols. So these parts are encoded with two more symbols, and
     compared up to where they end. Where such a part is not UTF-8, its whole stream is judged by the definition.
     """
+
+    inserts = False
 
     def __init__(self, tokenizer: Tokenizer, walk: WholeWalk) -> None:
         super().__init__(tokenizer, is_judged_by_encoding=False)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, overload
+
+import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.display import Displayed
 from tokdfa.guesses import Guided
 from tokdfa.rollouts.cause import cause_of, remembered_cause
 from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
-from tokdfa.rollouts.stretches import ENCODED, Stretches
+from tokdfa.rollouts.stretches import ENCODED, OUT_OF_RANGE, Stretches
 from tokdfa.rollouts.wording import summary
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.violation import Cause, Violation, common_prefix
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.violation import Cause, Violation, common_prefix, out_of_range
 
 __all__ = ["Found", "RolloutCheck", "RolloutChecks", "Violations"]
 
@@ -32,6 +37,7 @@ class Found(NamedTuple):
 
 
 _NONE = Counts()
+_NONE_MISSING: Mapping[int, int] = MappingProxyType({})
 
 
 class RolloutCheck(Displayed):
@@ -50,7 +56,7 @@ class RolloutCheck(Displayed):
     ids_in : Counts
         The number of ids in them.
     out_of_range : int
-        The number of ids that the tokenizer does not have; always 0 unless the hooks of `integrations` count them.
+        The number of ids that the tokenizer does not have. Each is a bug or drift, too.
 
     Examples
     --------
@@ -63,7 +69,9 @@ class RolloutCheck(Displayed):
     1.0
     """
 
-    __slots__ = ("__dict__", "_found", "_ids", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled", "tokens")
+    __slots__ = (
+        "__dict__", "_found", "_ids", "_missing", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled", "tokens"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -73,16 +81,20 @@ class RolloutCheck(Displayed):
         counts: Counts = _NONE,
         ids_in: Counts = _NONE,
         found: Found | None = None,
-        out_of_range: int = 0,
+        missing: Mapping[int, int] = _NONE_MISSING,
     ) -> None:
         self._tokenizer = tokenizer
         self._ids = ids
         self._found = found
+        self._missing = missing  # The ids that the tokenizer does not have, by index, where others stand in.
         self.tokens = len(ids)
         self.sampled = sampled
         self.counts = counts
         self.ids_in = ids_in
-        self.out_of_range = out_of_range
+        self.out_of_range = 0
+        if found is not None and missing:
+            outcomes = found.stretches.outcomes[found.low : found.high]
+            self.out_of_range = int(np.count_nonzero(outcomes == OUT_OF_RANGE))
 
     def __bool__(self) -> bool:
         return not self.counts.bugs
@@ -129,14 +141,22 @@ class RolloutCheck(Displayed):
     @cached_property
     def _by_class(self) -> dict[StretchClass, Violations]:
         found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
-        trip = self._tokenizer.round_trip
+        gaps = deque(self._missing)
+        begin = byte = 0  # The id with which the text begins that a stretch is in, and its byte offset.
         for stretch_class, start, ids, canonical, outcome in self._stretches():
-            cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
             index = start + (common_prefix(ids, canonical) if outcome == ENCODED else 0)
+            while gaps and gaps[0] < index:
+                byte += self._size(begin, gaps[0])
+                begin = gaps.popleft() + 1
+            offset = byte + self._size(begin, index)
+            if outcome == OUT_OF_RANGE:
+                found[stretch_class].append(out_of_range(self._missing[start], start, offset))
+                continue
+            cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
             violation = cause.at(
                 index=index,
                 detected_at=max(start + shown_by, index),
-                byte_offset=len(trip.spelled(self._ids[:index])[0]) if index else 0,
+                byte_offset=offset,
                 start=start,
                 ids=ids,
                 canonical_ids=canonical if outcome == ENCODED else None,
@@ -147,8 +167,15 @@ class RolloutCheck(Displayed):
     def iter_causes(self) -> Iterator[tuple[StretchClass, int, int, Cause]]:
         """Yield the class, the first id, the number of ids and the cause of each stretch, in order."""
         for stretch_class, start, ids, canonical, outcome in self._stretches():
-            cause = remembered_cause(self._tokenizer, ids, canonical, outcome)
+            if outcome == OUT_OF_RANGE:
+                cause = Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=self._missing[start])
+            else:
+                cause = remembered_cause(self._tokenizer, ids, canonical, outcome)
             yield stretch_class, start, len(ids), cause
+
+    def _size(self, begin: int, end: int) -> int:
+        """Return the number of bytes of the ids from `begin` to `end`, as a text of their own."""
+        return len(self._tokenizer.round_trip.spelled(self._ids[begin:end])[0]) if begin < end else 0
 
     def _stretches(self) -> Iterator[tuple[StretchClass, int, Int32Array, Int32Array, int]]:
         """Yield the class, the first id, the ids, the canonical ids and the outcome of each stretch."""

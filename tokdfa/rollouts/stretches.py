@@ -9,10 +9,20 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, running_sum
 
-__all__ = ["ENCODED", "NOT_ENCODABLE", "NOT_UTF8", "Stretches", "in_order", "joined", "nothing", "without_ids"]
+__all__ = [
+    "ENCODED",
+    "NOT_ENCODABLE",
+    "NOT_UTF8",
+    "OUT_OF_RANGE",
+    "Stretches",
+    "in_order",
+    "joined",
+    "nothing",
+    "without_ids",
+]
 
-ENCODED, NOT_UTF8, NOT_ENCODABLE = 0, 1, 2
-"""What the tokenizer makes of the text of a stretch: ids; nothing, because no text has these ids; an error."""
+ENCODED, NOT_UTF8, NOT_ENCODABLE, OUT_OF_RANGE = 0, 1, 2, 3
+"""What the tokenizer makes of a stretch: other ids; nothing, for no text has these ids; an error; it has no such id."""
 
 
 class Stretches(NamedTuple):
@@ -21,12 +31,13 @@ class Stretches(NamedTuple):
     The canonical ids y of ids x are those that the text of x is encoded as. A border is shared if a token of x and a
     token of y end there. Between two neighbouring borders that both share there is a stretch of x and a stretch of y,
     and they differ if their ids do. Equal ids are stretches of one token each, so what differs is cut as finely as it
-    can be. Three things have no canonical ids beside them, or not these:
+    can be. Four things have no canonical ids beside them, or not these:
 
     - Special tokens that `encode` never gives split the text, and what is between them is encoded separately. Documents
       are encoded separately too.
     - Ids whose bytes are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and what is
       before and after them is encoded separately.
+    - An id that the tokenizer does not have is a stretch without canonical ids, and cuts the text as they do.
     - If the canonical ids spell another text, because the tokenizer normalizes it, no border is known to be shared but
       those of the longest common prefix and suffix, and those where the tokenizer certainly cuts the text.
 
@@ -39,7 +50,7 @@ class Stretches(NamedTuple):
     offsets : int64 array
         Those of stretch i are ``canonical[offsets[i]:offsets[i + 1]]``.
     outcomes : int8 array
-        ENCODED, NOT_UTF8 or NOT_ENCODABLE.
+        ENCODED, NOT_UTF8, NOT_ENCODABLE or OUT_OF_RANGE.
     """
 
     bounds: Int64Array

@@ -181,6 +181,10 @@ class Decoder:
         """A valid id, used as a placeholder where a stream has none."""
         return int(np.argmax(self._meaning))
 
+    def ends_with_word(self, ids: Int32Array) -> bool:
+        """Return whether checked ids end with the space after a word, which their bytes then lack."""
+        return self._ends_word is not None and len(ids) > 0 and bool(self._ends_word[ids[-1]])
+
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
         """Return the bytes of a stream that is given at once.
 
@@ -190,7 +194,7 @@ class Decoder:
             As :meth:`check` does.
         """
         checked = self.check(ids)
-        held = len(checked) > 0 and self._ends_word is not None and bool(self._ends_word[checked[-1]])
+        held = self.ends_with_word(checked)
         if len(checked) > self._tuning.block:
             return spell_bytes(self._text, self._offsets, checked, leave_out=int(held))
         # Few bytes stay in the cache, and copying them costs less than finding their number before.
@@ -264,7 +268,7 @@ class Decoder:
                 block = checked[begin : begin + size]
                 spelled, lengths = spell(self._text, self._offsets, block)
                 data = held + spelled.tobytes()
-                held = b" " if self._ends_word is not None and self._ends_word[block[-1]] else b""
+                held = b" " * self.ends_with_word(block)
                 yield lengths, data[: len(data) - len(held)]
 
 

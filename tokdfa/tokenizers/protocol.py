@@ -338,6 +338,12 @@ class AnyTokenizer(Guided, ABC):
         lengths.setflags(write=False)
         return lengths
 
+    def ends_of(self, ids: Int32Array) -> Int64Array:
+        """Return the end of each of some checked ids in their bytes, where these are its bytes one after the other."""
+        ends: Int64Array = np.cumsum(self.id_lengths[ids])
+        ends[-1:] -= self.decoder.ends_with_word(ids)
+        return ends
+
     # Not kept: it refers to the tokenizer, which would then be freed only by the garbage collector.
     @property
     def round_trip(self) -> RoundTrip:

@@ -281,7 +281,7 @@ class RewritingTokenizer(Tokenizer):
         checked = decoder.check(ids)
         if isinstance(decoder, WholeDecoder):
             return decoder.text_of(checked)
-        return Decoded("".join(decoder.iter_text([checked])), np.cumsum(self.id_lengths[checked]))
+        return Decoded("".join(decoder.iter_text([checked])), self.ends_of(checked))
 
     @property
     def spelled(self) -> Spelled:

@@ -156,11 +156,11 @@ class BytesRoundTrip(RoundTrip):
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of each in it; see :meth:`RoundTrip.decode`."""
-        return Decoded(self._tokenizer.decode(ids), np.cumsum(self._tokenizer.id_lengths[ids]))
+        return Decoded(self._tokenizer.decode(ids), self._tokenizer.ends_of(ids))
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids, and the end of each."""
-        return self._tokenizer.decode_bytes(ids), np.cumsum(self._tokenizer.id_lengths[ids])
+        return self._tokenizer.decode_bytes(ids), self._tokenizer.ends_of(ids)
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
@@ -168,7 +168,7 @@ class BytesRoundTrip(RoundTrip):
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return the ends of the canonical ids in the text; None if they have more or fewer bytes."""
-        ends: Int64Array = np.cumsum(self._tokenizer.id_lengths[canonical])
+        ends = self._tokenizer.ends_of(canonical)
         return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
 
     def spelling(self, id: int) -> Word:
@@ -240,7 +240,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         beginning of a stretch that changes if they are within it.
         """
         if self._tokenizer.form is not None:
-            ends = np.cumsum(self._tokenizer.id_lengths[canonical])
+            ends = self._tokenizer.ends_of(canonical)
             return _before_changes(ends, [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)])
         try:
             again = self._at(begins).decode_with_ends(canonical)
