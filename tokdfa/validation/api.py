@@ -241,6 +241,9 @@ class Validator(Guided):
         first, array = self.tokens, id_array(ids)
         if self._separator is not None:
             separators = np.flatnonzero(array == self._separator)
+        if separators is not None and not (self._separator is not None and self._decoder.is_id(self._separator)):
+            array = array.copy()
+            array[separators] = self._decoder.placeholder_id
         checked, unknown = self._decoder.check_known(array)
         self.tokens += len(checked)
         if not len(unknown):
@@ -248,8 +251,6 @@ class Validator(Guided):
             return
         from tokdfa.validation.violation import out_of_range
 
-        if separators is not None:
-            unknown = np.setdiff1d(unknown, separators, assume_unique=True)
         at = 0
         for index in unknown.tolist():
             yield from self._judge.feed(checked[at:index], _within(separators, at, index), _within(starts, at, index))
