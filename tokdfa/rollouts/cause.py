@@ -9,7 +9,7 @@ from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.rollouts.stretches import NOT_ENCODABLE, NOT_UTF8
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.encoding import bad_bytes
+from tokdfa.validation.judges.stretch import bad_bytes
 from tokdfa.validation.judges.walks import model_of
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model

@@ -13,6 +13,7 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
 from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.unicode.normalization import normalize
 from tokdfa.unicode.quick_check import Change, changes
 
 if TYPE_CHECKING:
@@ -167,9 +168,11 @@ class BytesRoundTrip(RoundTrip):
         return _encode_again(self._tokenizer, text)
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
-        """Return the ends of the canonical ids in the text; None if they have more or fewer bytes."""
+        """Return the ends of the canonical ids in the text; None if they decode to another text, spaces aside."""
         ends = self._tokenizer.ends_of(canonical)
-        return ends if decoded.ends[-1:].tolist() == ends[-1:].tolist() else None
+        if decoded.ends[-1:].tolist() == ends[-1:].tolist():
+            return ends
+        return ends_in(decoded.text, Decoded(self._tokenizer.decode(canonical), ends))
 
     def spelling(self, id: int) -> Word:
         """Return the bytes of an id."""
@@ -234,19 +237,20 @@ class RewritingRoundTrip(BytesRoundTrip):
         return _encode_again(self._at(begins), text)
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
-        """Return the ends of the canonical ids in the text; None if they decode to another text.
+        """Return the ends of the canonical ids in the text; None if they decode to another text, spaces aside.
 
         If it is a text in another normalization form, ends are those in the text before, and half a byte after the
         beginning of a stretch that changes if they are within it.
         """
-        if self._tokenizer.form is not None:
-            ends = self._tokenizer.ends_of(canonical)
-            return _before_changes(ends, [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)])
         try:
             again = self._at(begins).decode_with_ends(canonical)
         except TokenStreamError:
             return None
-        return again.ends if again.text == decoded.text else None
+        if self._tokenizer.form is None:
+            return ends_in(decoded.text, again)
+        ends = ends_in(normalize(decoded.text, self._tokenizer.form), again)
+        changed = [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)]
+        return None if ends is None else _before_changes(ends, changed)
 
     def spelling(self, id: int) -> Word:
         """Return the spelling of an id in its file, or its bytes."""
@@ -332,6 +336,24 @@ class WordPieceRoundTrip(RoundTrip):
             return self._tokenizer.language
         except AutomatonError:
             return None
+
+
+def ends_in(text: str, other: Decoded) -> Int64Array | None:
+    """Return the ends of ids in a text, given their own text, which may have more or fewer spaces; None for others.
+
+    So the ids of "␣a␣b" that have a space put before the text, 1 2 3 4, end at 0 1 2 3 in "a␣b".
+    """
+    if other.text == text:
+        return other.ends
+    mine, theirs = (np.frombuffer(each.encode("utf-8"), dtype=np.uint8) for each in (text, other.text))
+    solid, other_solid = (np.flatnonzero(each != ord(" ")) for each in (mine, theirs))
+    if not np.array_equal(mine[solid], theirs[other_solid]):
+        return None
+    # The spaces after as many other bytes begin and end there; those of one side that the other lacks are the last.
+    n_solid = np.searchsorted(other_solid, other.ends)
+    n_spaces = other.ends - np.append(0, other_solid + 1)[n_solid]
+    ends: Int64Array = np.minimum(np.append(0, solid + 1)[n_solid] + n_spaces, np.append(solid, len(mine))[n_solid])
+    return ends
 
 
 def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:

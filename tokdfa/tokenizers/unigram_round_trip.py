@@ -13,7 +13,7 @@ from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoded import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
-from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends
+from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends, ends_in
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.unigram.segmenter import BEGINNING, Before
 
@@ -138,9 +138,8 @@ class UnigramRoundTrip(BytesRoundTrip):
         return data.decode("utf-8").replace(SPACE, " ")
 
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
-        """Return the ends of the canonical ids in the text; None if they decode to another text."""
-        again = self.decode(canonical, begins=begins)
-        return again.ends if again.text == decoded.text else None
+        """Return the ends of the canonical ids in the text; None if they decode to another text, spaces aside."""
+        return ends_in(decoded.text, self.decode(canonical, begins=begins))
 
     def spelling(self, id: int) -> Word:
         """Return the spelling of an id in its file."""

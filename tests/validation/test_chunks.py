@@ -1,0 +1,89 @@
+"""Violations depend neither on how a stream is cut into chunks nor on how much of it is judged at once."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.families import FAMILIES
+
+import tokdfa
+from tokdfa.validation.tuning import Tuning
+from tokdfa.validation.violation import Violation
+
+TUNINGS = [
+    Tuning(chunk=3, window=2, close_window=1, patience=1, head=1),
+    Tuning(chunk=4, window=7, close_window=3, patience=3, head=2, walks=False),
+    Tuning(window=16),
+]
+
+
+def fed(tokenizer: tokdfa.AnyTokenizer, ids: list[int], sizes: list[int], tuning: Tuning) -> list[Violation]:
+    """Return the violations of ids that are fed in chunks of some sizes, the last of which is that of all others."""
+    validator = tokdfa.Validator(tokenizer, tuning=tuning)
+    found: list[Violation] = []
+    at = 0
+    for size in sizes:
+        found += validator.feed(ids[at : at + size])
+        at += size
+    return found + validator.feed(ids[at:]) + validator.finish()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_violations_do_not_depend_on_chunks_and_windows(family: str) -> None:
+    n_wrong = 0
+    for seed in range(8):
+        drawn = random.Random(f"{family} {seed}")
+        member = FAMILIES[family](drawn)
+        for _ in range(5):
+            ids = member.stream(drawn, drawn.choice([4, 12, 24]))
+            whole = [*tokdfa.validate(member.tokenizer, ids, all=True).violations]
+            for tuning in TUNINGS:
+                sizes = drawn.choices([1, 2, 5], k=len(ids))
+                assert fed(member.tokenizer, ids, sizes, tuning) == whole, (ids, sizes, tuning)
+            n_wrong += bool(whole)
+    assert n_wrong > 3
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_violations_are_the_parts_that_differ(family: str) -> None:
+    """Mending them one by one gives the library's ids."""
+    n_mended = 0
+    for seed in range(6):
+        drawn = random.Random(f"{family} {seed} parts")
+        member = FAMILIES[family](drawn)
+        for _ in range(5):
+            ids = member.stream(drawn)
+            expected = member.again(ids)
+            violations = tokdfa.validate(member.tokenizer, ids, all=True).violations
+            if expected is None or any(each.canonical_ids is None for each in violations):
+                continue
+            mended: list[int] = []
+            at = 0
+            for each in violations:
+                assert each.canonical_ids is not None
+                mended += [*ids[at : each.start], *each.canonical_ids]
+                at = each.start + len(each.ids)
+                assert each.ids == tuple(ids[each.start : at])
+                assert each.ids != each.canonical_ids
+            assert mended + ids[at:] == expected
+            n_mended += bool(violations)
+    assert n_mended
+
+
+@pytest.mark.parametrize(
+    "family", [name for name in FAMILIES if name.endswith("prefix space")] + ["Llama-2", "Unigram of tokenizers"]
+)
+def test_a_space_put_before_a_text_is_a_violation_without_ids(family: str) -> None:
+    n_first = 0
+    for seed in range(12):
+        drawn = random.Random(f"{family} {seed}")
+        member = FAMILIES[family](drawn)
+        ids = (member.encode("the ab ab") or [])[1:]
+        again = member.again(ids)
+        if again is None or again[1:] != ids:
+            continue
+        (found,) = tokdfa.validate(member.tokenizer, ids, all=True).violations
+        assert (found.start, found.ids, found.canonical_ids) == (0, (), tuple(again[:1]))
+        n_first += 1
+    assert n_first
