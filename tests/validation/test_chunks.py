@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from support.families import FAMILIES
+from support.families import FAMILIES, byte_fields, byte_level, of_tokenizer_json
+from support.tokenizer_files import added_token
 
 import tokdfa
 from tokdfa.validation.tuning import Tuning
@@ -87,3 +88,28 @@ def test_a_space_put_before_a_text_is_a_violation_without_ids(family: str) -> No
         assert (found.start, found.ids, found.canonical_ids) == (0, (), tuple(again[:1]))
         n_first += 1
     assert n_first
+
+
+def test_texts_in_a_form_are_cut_though_added_tokens_strip() -> None:
+    """So a stream needs little memory, and what is wrong in one part says nothing about the others."""
+    fields = byte_fields(random.Random(0))
+    fields["normalizer"] = {"type": "NFC"}
+    fields["pre_tokenizer"] = byte_level(regex=True)
+    size = len(fields["model"]["vocab"])
+    fields["added_tokens"] = [added_token(size, "<e>", special=False) | {"lstrip": True, "rstrip": True}]
+    member = of_tokenizer_json("flagged", fields)
+    assert member is not None
+    words = [" the", "  <e>  ", " a\u0301", "e\u0301"]
+    ids = [id for word in random.Random(1).choices(words, k=2000) for id in member.encode(word) or ()]
+    validator = tokdfa.Validator(member.tokenizer, tuning=Tuning(window=16))
+    violations, n_kept = [], []
+    for at in range(0, len(ids), 8):
+        violations += validator.feed(ids[at : at + 8])
+        n_kept.append(validator.n_kept)
+    violations += validator.finish()
+    assert max(n_kept) < 200 < len(ids) / 10
+    assert violations == [*tokdfa.validate(member.tokenizer, ids, all=True).violations]
+    assert len(violations) > 100
+    for each in violations[::-1]:
+        ids[each.start : each.start + len(each.ids)] = each.canonical_ids or ()
+    assert ids == member.again(ids)

@@ -230,7 +230,7 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def character_cuts(self) -> CharacterCuts | None:
         """The places where texts over characters are certainly cut; None if none are known."""
-        if self.form is not None or self.why_not_cut is not None:
+        if self.form_cuts is not None or self.why_not_cut is not None:
             return None
         # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
         return CharacterCuts(self._twin(), self.later)
@@ -238,17 +238,16 @@ class RewritingTokenizer(Tokenizer):
     @cached_property
     def why_not_cut(self) -> str | None:
         """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
-        if self.form is not None:
-            return None if self.pretokenizer is not None else "nothing splits the text"
-        return why_not_cut(self)
+        if self.form_cuts is not None:
+            return None
+        return "nothing splits the text" if self.form is not None else why_not_cut(self)
 
     def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
-        See :class:`CharacterCuts` and, for tokenizers with a `form`, :class:`FormCuts`.
+        See :class:`CharacterCuts` and, for tokenizers that only bring texts into a form, :class:`FormCuts`.
         """
-        # Where added tokens strip and texts change, the ends of ids in a text are not known, nor what a part has wrong.
-        if self.cuts is None or self.why_not_cut is not None:
+        if self.cuts is None:
             return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
         return self.cuts.between(ids, begins=begins, ends=ends)
 
