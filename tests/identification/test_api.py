@@ -147,6 +147,20 @@ def test_ids_cut_to_16_bits(tmp_path: Path, data: Path, real: Tokenizers, name: 
     assert tokdfa.identify(saved(tmp_path, ids), {name: real[name]})
 
 
+@pytest.mark.parametrize(
+    ("corpus", "begin"), [("multilingual", 400_000), ("english", 600_000), ("fra_eng_en", 350_000)]
+)
+def test_ids_cut_to_16_bits_whose_violations_are_mostly_where_larger_ids_belong(
+    tmp_path: Path, data: Path, real: Tokenizers, corpus: str, begin: int
+) -> None:
+    text = (data / "corpora" / f"{corpus}.txt").read_text("utf-8")[begin : begin + 4000]
+    ids = real["o200k"].encode(text).astype(np.uint16)
+    violations = tokdfa.validate(real["o200k"], ids, all=True).violations
+    wanted = [max(violation.canonical_ids or (0,)) >= 1 << 16 for violation in violations]
+    assert 0.5 < np.mean(wanted) < 0.8
+    assert kinds(only(tokdfa.identify(saved(tmp_path, ids), {"o": real["o200k"]}))) == ["cut-to-16-bits"]
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_ids_cut_to_16_bits_and_widened(tmp_path: Path, real: Tokenizers, text: str, dtype: type) -> None:
     ids = real["o200k"].encode(text).astype(np.uint16)

@@ -37,9 +37,10 @@ def may_be_cut(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...]) -> bool:
 def is_cut_to_16_bits(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts) -> bool:
     """Return whether ids from 65,536 on were cut to their lower 16 bits, in ids that the tokenizer has made.
 
-    If a version of it with fewer ids made them, most violations are where this one has an id from 65,536 on.
+    If a version of it with fewer ids made them, nearly all violations are where this one has an id from 65,536 on: 92 %
+    or more for parts of cl100k and o200k. If ids of Gemma 2 are cut, which has most ids there, up to 79 % are.
     """
     if not may_be_cut(tokenizer, stretches):
         return False
     wanted = sum(max(violation.canonical_ids or (0,)) >= _BITS for violation, _ in counts.found)
-    return 2 * wanted <= len(counts.found)
+    return 10 * wanted <= 9 * len(counts.found)
