@@ -75,3 +75,15 @@ def test_not_beside_an_error(files: Path, capsys: pytest.CaptureFixture[str]) ->
     assert commands.run("validate", files / "merges.txt", files / "nothing.npy") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tokdfa: error: ")
+
+
+@pytest.mark.parametrize("name", ["r50k.tiktoken", "tiktoken.model", "ranks"])
+def test_info_about_ranks_that_are_not_known_names_the_choices_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(tiktoken_lines())
+    assert commands.run("info", path) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"tokdfa: error: {path}: a file of ranks does not say how text is split")
+    assert commands.run("info", path, "--pretokenizer", "none") == 0

@@ -18,7 +18,7 @@ from tokdfa.cli.output import (
     seconds_option,
 )
 from tokdfa.cli.stores import describe_stores, is_store
-from tokdfa.errors import FileFormatError, TokdfaError
+from tokdfa.errors import FileFormatError, TokdfaError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -81,7 +81,9 @@ def command(
     try:
         tokenizer = load(tok, **loading)
     except TokdfaError as error:
-        if isinstance(error, FileFormatError) and loading["format"] is None and is_store(tok):
+        # A tokenizer that is refused is no store: UnsupportedFeatureError is a FileFormatError, too.
+        unknown = isinstance(error, FileFormatError) and not isinstance(error, UnsupportedFeatureError)
+        if unknown and loading["format"] is None and is_store(tok):
             return describe_stores([tok], dtype, field, as_json=as_json)
         for name, sentence in _of_lint(lint, {}):
             remark(f"{name}: {sentence}")
