@@ -11,7 +11,8 @@ Read `api` first, then `result` (the answer of a comparison), with `findings` (p
 - `unigram`: two Unigram tokenizers, part by part and by texts that are tried;
 - `wordpiece`: two WordPiece tokenizers.
 
-`tuning` bounds the time, `remembered` keeps answers for the duration of a search.
+`confirming` encodes each text before it becomes a witness. `tuning` bounds the time, `remembered` keeps answers for the
+duration of a search.
 
 Used by: the command `compare`, `report`.
 
