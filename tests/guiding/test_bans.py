@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from support.tokenizer_files import added_token, as_bytes, tiktoken_lines, token
 
 import tokdfa
 from tokdfa.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
+
+tokenizers = pytest.importorskip("tokenizers")
 
 TOKENIZER = tokdfa.default_tokenizer()
 TEXT = "a single man in possession of a good fortune, must be in want of a wife"
@@ -267,6 +270,59 @@ def test_added_tokens_that_are_text_are_banned_like_text(seed: int) -> None:
             assert (place is not None and guide.is_final(place)) != (has_word or has_match), (ids, words, pattern)
     assert n_banned > 5
     assert n_within or not any(word in text for id, text in added.items() if id not in controls for word in words)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_guides_with_bans_have_all_streams_without_banned_text(seed: int) -> None:
+    """The finished streams are those of the language without a banned word between control tokens, by brute force."""
+    drawn = random.Random(seed)
+    file = tokenizer_json([(b"a", b"b"), (b"x", b"<")])
+    first, contents = len(file["model"]["vocab"]), ["<|e|>", "<t>"]
+    flags = [drawn.random() < 0.7 for _ in contents]
+    file["added_tokens"] = [
+        added_token(first + number, content, special=flag)
+        for number, (content, flag) in enumerate(zip(contents, flags, strict=True))
+    ]
+    tokenizer, library = tokdfa.load(as_bytes(file)), tokenizers.Tokenizer.from_str(as_bytes(file).decode())
+    every = ["".join(chosen) for n in range(4) for chosen in product(["a", "b", "x", *contents], repeat=n)]
+    texts = drawn.sample(every, drawn.randrange(1, 20))
+    words = drawn.sample([">a", ">x", "ab", "b<", "a", "<t", "e|>", "xa", ">b", ">"], drawn.randrange(1, 3))
+    streams = set()
+    for text in texts:
+        cut = text
+        for content, is_control in zip(contents, flags, strict=True):
+            cut = cut.replace(content, "\0") if is_control else cut
+        if not any(word in part for part in cut.split("\0") for word in words):
+            streams.add(tuple(library.encode(text).ids))
+    ban, language = tokdfa.ban(tokenizer, words), "|".join(map(regex.escape, texts))
+    if not streams:
+        with pytest.raises(PatternError, match=r"^every text of the language has what is banned"):
+            tokenizer.guide(language, ban=ban)
+        return
+    guide = tokenizer.guide(language, ban=ban)
+    found = set()
+    stack: list[tuple[tuple[int, ...], Any]] = [((), guide.initial)]
+    while stack:
+        ids, state = stack.pop()
+        allowed = guide.allowed(state).tolist()
+        assert allowed or guide.is_final(state), ids
+        if guide.is_final(state):
+            found.add(ids)
+        stack += [((*ids, id), guide.step(state, id)) for id in allowed]
+    assert found == streams
+
+
+def test_a_control_token_may_be_the_only_way_to_an_end() -> None:
+    file = tokenizer_json()
+    end = len(file["model"]["vocab"])
+    file["added_tokens"] = [added_token(end, "<|e|>")]
+    tokenizer = tokdfa.load(as_bytes(file))
+    a, b = (tokenizer.encode(letter).tolist() for letter in "ab")
+    guide = tokenizer.guide(r"(?s:.*)<\|e\|>", ban=tokdfa.ban(tokenizer, ["<", ">", "aa"]))
+    assert guide.is_final(guide.read([*a, *b, end, *a, end]))
+    assert guide.step(guide.read(a), a[0]) is None
+    with pytest.raises(PatternError, match=r"^every text of the language has what is banned, needs symbols"):
+        tokenizer.guide(r"a<\|e\|>b", ban=tokdfa.ban(tokenizer, pattern="^b"))
 
 
 def test_a_tool_call_is_banned_by_its_id_and_by_every_other_spelling() -> None:

@@ -86,5 +86,5 @@ def guide(
     is_free = language is None and ban is None
     texts = None if is_free else texts_of(tokens, language, None if ban is None else ban.machine)
     prefixes = prefixes_of(tokens, texts)
-    check_texts(prefixes, language)
+    check_texts(prefixes, language, bans=ban is not None)
     return Guide(prefixes, ends, size)

@@ -227,7 +227,7 @@ def ban(
     ends = checked_end(end, size)
     machine = None if words is None else without_words(_checked_words(words))
     if pattern is not None:
-        machine = _without(pattern) if machine is None else trimmed(product(_without(pattern), machine)[0])
+        machine = _without(pattern) if machine is None else trimmed(product(_without(pattern), machine))
     if machine is None:
         raise PatternError("there is nothing to ban: give words, or a pattern")
     return Ban(tokenizer, machine, ends, size)
@@ -264,7 +264,7 @@ def _without(pattern: str) -> ByteMachine:
     while (found := re.match(r"\(\?([a-zA-Z]+)\)", rest)) is not None:
         flags, rest = flags + found[1], rest[found.end() :]
     matching = machine_of(language(f"(?s:.*)(?{flags}:{rest})(?s:.*)", _BYTES))
-    left = trimmed(product(machine_of(language("(?s:.*)", _BYTES)), matching, outside=True)[0])
+    left = trimmed(product(machine_of(language("(?s:.*)", _BYTES)), matching, outside=True))
     if not left.table[left.initial].any() and not left.final[left.initial]:
         raise PatternError("every text has a match of the pattern", value=pattern)
     return left

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.dfa import trie as kernels
@@ -24,14 +24,15 @@ NOWHERE = 0
 
 
 class ByteMachine(NamedTuple):
-    """A deterministic automaton over bytes. State 0 is that from which no text goes on.
+    """A deterministic automaton over bytes, and over special tokens if it reads them. From state 0 no text goes on.
 
     Attributes
     ----------
     table : int32 array of shape (states, columns)
         The targets.
-    column : int32 array of 256 entries
-        The column of each byte.
+    column : int32 array of 256 entries or more
+        The column of each byte, and then of each special token. No byte shares one with a special token; those of bytes
+        are first.
     final : bool array, one entry a state
     initial : int
     """
@@ -47,6 +48,24 @@ class ByteMachine(NamedTuple):
         for byte in data:
             states = self.table[states, self.column[byte]]
         return states
+
+    def with_specials(self, targets: Iterable[Int32Array]) -> ByteMachine:
+        """Return an automaton over bytes that reads special tokens, too: the state after each, for each state."""
+        width = self.table.shape[1]
+        numbers: dict[bytes, int] = {}
+        column = np.array([numbers.setdefault(target.tobytes(), len(numbers)) for target in targets], dtype=np.int32)
+        added = [np.frombuffer(target, dtype=np.int32)[:, None] for target in numbers]
+        if len(self.table) * (width + len(added)) > MAX_ENTRIES:
+            raise LimitExceededError("the automaton of the language has too many states", value=len(self.table))
+        return self._replace(
+            table=np.hstack((self.table, *added)), column=np.append(self.column, column + np.int32(width))
+        )
+
+    def apart(self) -> tuple[ByteMachine, Int32Array]:
+        """Return the automaton over bytes alone, and the state after each special token: int32[states, specials]."""
+        column = self.column[:256]
+        table = np.ascontiguousarray(self.table[:, : column.max() + 1])
+        return self._replace(table=table, column=column), np.ascontiguousarray(self.table[:, self.column[256:]])
 
 
 def machine_of(dfa: TokenDFA) -> ByteMachine:
@@ -99,7 +118,7 @@ def without_words(words: Sequence[bytes]) -> ByteMachine:
     return ByteMachine(table.reshape(-1, n_columns), column, final, 1)
 
 
-def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> tuple[ByteMachine, Int64Array]:
+def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> ByteMachine:
     """Return the automaton of the texts of one language that are in another one too, or that are not.
 
     Parameters
@@ -107,13 +126,6 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
     first, second : ByteMachine
     outside : bool
         Whether the texts of `second` are left out, instead of all others.
-
-    Returns
-    -------
-    machine : ByteMachine
-        As far as it can be reached.
-    pairs : int64 array of shape (states, 2)
-        The states of which each state consists; a zero in the first column for state 0 alone.
 
     Raises
     ------
@@ -124,8 +136,9 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
     if len(first.table) * width > MAX_PAIRS:
         what = "the automata have too many pairs of states"
         raise LimitExceededError(what, value=f"{len(first.table)} * {width}")
-    both, column = np.unique(first.column.astype(np.int64) * 256 + second.column, return_inverse=True)
-    of_first, of_second = both >> 8, both & 255
+    n_columns = second.table.shape[1]
+    both, column = np.unique(first.column.astype(np.int64) * n_columns + second.column, return_inverse=True)
+    of_first, of_second = both // n_columns, both % n_columns
     number = np.zeros(len(first.table) * width, dtype=np.int32)
     layer = np.array([first.initial * width + second.initial], dtype=np.int64)
     number[layer] = 1
@@ -143,21 +156,19 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
         if n * len(both) > MAX_ENTRIES:
             raise LimitExceededError("the automaton of the texts has too many states", value=n)
     keys = np.concatenate(layers)
-    pairs = np.stack((keys // width, keys % width), axis=1)
-    final = first.final[pairs[:, 0]] & (second.final[pairs[:, 1]] != outside)
+    final = first.final[keys // width] & (second.final[keys % width] != outside)
     table = number[np.concatenate(rows)]
-    return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1), pairs
+    return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
 
 
-def trimmed(machine: ByteMachine) -> ByteMachine:
+def trimmed(machine: ByteMachine, distance: Int32Array | None = None) -> ByteMachine:
     """Return an automaton all of whose targets lead to the end of some text, or are `NOWHERE`."""
-    table = machine.table.copy()
-    table[distances(table, machine.final)[table] < 0] = NOWHERE
-    return machine._replace(table=table)
+    distance = distances(machine.table, machine.final) if distance is None else distance
+    return machine._replace(table=np.where(distance[machine.table] < 0, NOWHERE, machine.table))
 
 
 def distances(table: Int32Array, final: BoolArray) -> Int32Array:
-    """Return for each state the least number of bytes up to a final one; -1 if there is none."""
+    """Return for each state the least number of symbols up to a final one; -1 if there is none."""
     distance = np.where(final, 0, -1).astype(np.int32)
     if final[1:].all():
         return distance

@@ -145,8 +145,10 @@ class Guide(Masked[Place]):
         return f"<Guide: {what}, {self.vocab_size} ids>"
 
 
-def check_texts(prefixes: PrefixAutomaton, shown: object) -> None:
-    """Refuse a language none of whose texts can be encoded."""
+def check_texts(prefixes: PrefixAutomaton, shown: object, *, bans: bool = False) -> None:
+    """Refuse a language none of whose texts can be encoded, or only texts that a ban forbids."""
     if not prefixes.goes_on(prefixes.initial):
         what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
+        if bans:
+            what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
         raise PatternError(what, value=shown)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray
 from tokdfa.automata.regex import language
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import PatternError, WrongTypeError
-from tokdfa.guiding.byte_machines import NOWHERE, ByteMachine, distances, machine_of, product
+from tokdfa.guiding.byte_machines import NOWHERE, ByteMachine, distances, machine_of, product, trimmed
 from tokdfa.guiding.groups import group_ids
 from tokdfa.guiding.tokens import Tokens
 from tokdfa.kernels.library import Struct
@@ -27,27 +27,24 @@ class Texts:
     ----------
     tokens : Tokens
     machine : ByteMachine
-    special_target : int32 array of shape (states, special tokens)
-        The state after each special token.
+        It reads special tokens, too, in the order of their ids.
 
     Attributes
     ----------
     initial, n_states : int
     final : bool array
     distance : int32 array, one entry a state
-        The least number of bytes up to the end of a text; -1 if there is none.
+        The least number of bytes and special tokens up to the end of a text; -1 if there is none.
     struct : Struct
         What the kernels read.
     """
 
-    def __init__(self, tokens: Tokens, machine: ByteMachine, special_target: Int32Array) -> None:
-        table, column, final = machine.table, machine.column, machine.final
-        self.initial = machine.initial
-        self.final = final
-        self.n_states = len(table) - 1
-        self.distance = distances(table, final)
-        table[self.distance[table] < 0] = NOWHERE
-        special_target[self.distance[special_target] < 0] = NOWHERE
+    def __init__(self, tokens: Tokens, machine: ByteMachine) -> None:
+        self.initial, self.final = machine.initial, machine.final
+        self.n_states = len(machine.table) - 1
+        self.distance = distances(machine.table, machine.final)
+        bytewise, special_target = trimmed(machine, self.distance).apart()
+        table, column, final = bytewise.table, bytewise.column, bytewise.final
         self._tokens, self._table, self._column = tokens, table, column
         self._special_target = special_target
         length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
@@ -106,10 +103,10 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
     WrongTypeError
         If it is none of these.
     """
-    machine, special_target = _wanted(tokens, wanted)
+    machine = _wanted(tokens, wanted)
     if without is not None:
-        machine, special_target = _restricted(tokens, machine, special_target, without)
-    found = Texts(tokens, machine, special_target)
+        machine = product(machine, _between_controls(tokens, without))
+    found = Texts(tokens, machine)
     if found.distance[found.initial] < 0:
         if without is not None:
             raise PatternError("every text of the language has what is banned", value=wanted)
@@ -117,46 +114,34 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
     return found
 
 
-def _restricted(
-    tokens: Tokens, machine: ByteMachine, special_target: Int32Array, without: ByteMachine
-) -> tuple[ByteMachine, Int32Array]:
-    """Return the automaton of the texts in `without` as well, and the state after each special token.
+def _between_controls(tokens: Tokens, machine: ByteMachine) -> ByteMachine:
+    """Return the automaton of the streams all of whose texts, between control tokens, are those of an automaton.
 
-    A control token ends a text and begins another one; the content of a special token that is text is read as text.
+    The content of a special token that is text is read as text.
     """
-    is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids)
-    machine, pairs = product(machine, without)
-    width = len(without.table)
-    keys = pairs[:, 0] * width + pairs[:, 1]
-    order = np.argsort(keys)
-    found = special_target[pairs[:, 0]]
-    for column, id in enumerate(tokens.special_ids.tolist()):
-        after = np.where(without.final, without.initial, NOWHERE)
-        if not is_control[column]:
-            after = without.after(tokens.bytes_of(id))
-        after = after[pairs[:, 1]]
-        wanted = found[:, column].astype(np.int64) * width + after
-        place = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-        found[:, column] = np.where(keys[place] == wanted, place, NOWHERE)
-    return machine, found
+    is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids).tolist()
+    cut = np.where(machine.final, machine.initial, NOWHERE).astype(np.int32)
+    ids = tokens.special_ids.tolist()
+    return machine.with_specials(
+        cut if cuts else machine.after(tokens.bytes_of(id)) for id, cuts in zip(ids, is_control, strict=True)
+    )
 
 
-def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> tuple[ByteMachine, Int32Array]:
-    """Return the automaton of a language, and the state after each special token."""
+def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:
+    """Return the automaton of a language, which reads special tokens too."""
+    ids = tokens.special_ids.tolist()
     if wanted is None:
         table = np.array([[0], [1]], dtype=np.int32)
-        special_target = np.repeat(table, len(tokens.special_ids), axis=1)
-        return ByteMachine(table, np.zeros(256, dtype=np.int32), np.array([False, True]), 1), special_target
+        machine = ByteMachine(table, np.zeros(256, dtype=np.int32), np.array([False, True]), 1)
+        return machine.with_specials(table[:, 0] for _ in ids)
     dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted
     is_over_bytes = isinstance(dfa, TokenDFA) and dfa.alphabet.kind == "bytes"
     if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
     machine = machine_of(dfa)
-    tokenizer = tokens.tokenizer
-    special_target = np.zeros((len(machine.table), len(tokens.special_ids)), dtype=np.int32)
-    if tokenizer.finds_specials:
-        # A special token is the content with which the text spells it.
-        for number, id in enumerate(tokens.special_ids.tolist()):
-            special_target[:, number] = machine.after(tokens.bytes_of(id))
-    return machine, special_target
+    if not tokens.tokenizer.finds_specials:
+        nothing = np.zeros(len(machine.table), dtype=np.int32)
+        return machine.with_specials(nothing for _ in ids)
+    # A special token is the content with which the text spells it.
+    return machine.with_specials(machine.after(tokens.bytes_of(id)) for id in ids)

@@ -26,6 +26,7 @@ def check(member: Member, drawn: random.Random) -> Counter[str]:
     except (UnsupportedFeatureError, PatternError, LimitExceededError):
         return met + Counter(["refused"])
     finite(member, drawn, met)
+    without_words(member, drawn, met)
     endless(member, drawn, met)
     return met
 
@@ -38,24 +39,67 @@ def symbols_of(member: Member, drawn: random.Random, most: int) -> list[str]:
     return [*dict.fromkeys([*found, "a"])][: most + 1]
 
 
-def guide_of(member: Member, language: str | None) -> Guide | None:
+def some_texts(member: Member, drawn: random.Random) -> set[str]:
+    symbols = symbols_of(member, drawn, 3)
+    texts = {"".join(some) for n in range(4) for some in product(symbols, repeat=n)}
+    return {*drawn.sample(sorted(texts), min(len(texts), 30))}
+
+
+def guide_of(member: Member, language: str | None, ban: tokdfa.Ban | None = None) -> Guide | None:
     """Return the guide of a language; None if it is refused."""
     try:
-        return tokdfa.guide(member.tokenizer, language)
+        return tokdfa.guide(member.tokenizer, language, ban=ban)
     except (UnsupportedFeatureError, PatternError, LimitExceededError):
         return None
 
 
 def finite(member: Member, drawn: random.Random, met: Counter[str]) -> None:
     """Compare the guide of some texts with the set of their streams, prefix by prefix."""
-    symbols = symbols_of(member, drawn, 3)
-    texts = {"".join(some) for n in range(4) for some in product(symbols, repeat=n)}
-    texts = {*drawn.sample(sorted(texts), min(len(texts), 30))}
+    texts = some_texts(member, drawn)
     streams = {tuple(ids) for text in texts if (ids := member.encode(text)) is not None}
     guide = guide_of(member, "|".join(map(regex.escape, sorted(texts))))
     if guide is None:
         met["refused languages"] += 1
         return
+    compare(member, guide, texts, streams, met)
+
+
+def without_words(member: Member, drawn: random.Random, met: Counter[str]) -> None:
+    """Compare the guide of some texts and a ban with the streams that have no banned word between control tokens."""
+    texts = some_texts(member, drawn)
+    words = {text[(begin := drawn.randrange(len(text))) : begin + drawn.randrange(1, 4)] for text in texts if text}
+    words = {*drawn.sample(sorted(words), min(len(words), 2))}
+    streams = set()
+    for text in texts:
+        ids = member.encode(text)
+        if ids is not None and not any(word.encode() in part for part in between(member, ids) for word in words):
+            streams.add(tuple(ids))
+    try:
+        ban = tokdfa.ban(member.tokenizer, words)
+    except (UnsupportedFeatureError, PatternError):
+        return
+    language = "|".join(map(regex.escape, sorted(texts)))
+    guide = guide_of(member, language, ban)
+    if guide is None:
+        assert not streams or guide_of(member, language) is None, (texts, words, streams)
+    else:
+        met["streams that a ban forbids"] += len(texts) > len(streams)
+        compare(member, guide, texts, streams, met)
+
+
+def between(member: Member, ids: list[int]) -> list[bytes]:
+    """Return the texts between the control tokens."""
+    parts: list[list[int]] = [[]]
+    for id in ids:
+        if id in member.special:
+            parts.append([])
+        else:
+            parts[-1].append(id)
+    return [member.spell(part) or b"" for part in parts]
+
+
+def compare(member: Member, guide: Guide, texts: set[str], streams: set[tuple[int, ...]], met: Counter[str]) -> None:
+    """Compare a guide with the set of its finished streams."""
     nexts: dict[tuple[int, ...], set[int]] = {stream: set() for stream in streams}
     for stream in streams:
         for index in range(len(stream)):

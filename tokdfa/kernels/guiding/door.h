@@ -69,11 +69,12 @@ typedef struct {
 } tokdfa_guide_ids;
 
 /* A language of texts: table[state * n_columns + column[byte]], state 0 being nowhere; `distance` is the number of bytes
-   up to an end, and nearest[state] a byte towards it. special_target[state * n_specials + k] is the state after the
-   special token k. The ids are in groups, those of equal columns, as a trie in depth-first order; the atoms of node i
-   are at_node[i] to at_node[i + 1], those of special tokens follow them. An atom has the ids from its begin to that of
-   the next, all of one class and with the same state `atom_spelled` from state 0. Those of an atom with many ids are row
-   `atom_row` of `atom_bits`, too, one bit an id; -1 for the others. Read-only once it is built. */
+   and special tokens up to an end, and nearest[state] the byte after which it is least. special_target[state *
+   n_specials + k] is the state after the special token k. The ids are in groups, those of equal columns, as a trie in
+   depth-first order; the atoms of node i are at_node[i] to at_node[i + 1], those of special tokens follow them. An atom
+   has the ids from its begin to that of the next, all of one class and with the same state `atom_spelled` from state 0.
+   Those of an atom with many ids are row `atom_row` of `atom_bits`, too, one bit an id; -1 for the others. Read-only
+   once it is built. */
 typedef struct {
     const int32_t *table;
     const int32_t *column;

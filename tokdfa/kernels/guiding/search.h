@@ -13,10 +13,10 @@ enum { UNKNOWN = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
 enum { MOST_SEARCHED = 1 << 17 };
 
 /* What is tried, in this order: within a symbol, the id that last completed such a one, and all words that end symbols;
-   elsewhere ids of the shortest rest of a text, ids of single bytes that lead no further away from an end, all words, and
-   special tokens. Where no text at all goes on, none of the language does: that is asked before all words are tried, and
-   remembered for every state of the language. */
-enum { HINT, NEAR, BYTES, WORDS, SPECIALS, DONE, N_NEAR = 4 };
+   elsewhere ids of the shortest rest of a text, special tokens, which are few and may be the only way to an end, ids of
+   single bytes that lead no further away from one, and all words. Where no text at all goes on, none of the language
+   does: that is asked before all words are tried, and remembered for every state of the language. */
+enum { HINT, NEAR, SPECIALS, BYTES, WORDS, DONE, N_NEAR = 4 };
 
 /* A frame of the path: the slot of a place and its number in the search; what is tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
@@ -232,6 +232,11 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
                 frame[CURSOR]++;
                 status = after(guide, from, *id, text_after(guide, from.text, *id), to);
             }
+        } else if (frame[PHASE] == SPECIALS) {
+            while (status == NOWHERE && frame[CURSOR] < ids->n_special_ids) {
+                *id = ids->special_ids[frame[CURSOR]++];
+                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
+            }
         } else if (frame[PHASE] == BYTES) {
             while (status == NOWHERE && frame[CURSOR] < 256) {
                 const int32_t byte = frame[CURSOR]++;
@@ -241,13 +246,8 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
                     status = after(guide, from, *id, text, to);
                 }
             }
-        } else if (frame[PHASE] == WORDS) {
-            status = next_id(guide, from, frame, to, id);
         } else {
-            while (status == NOWHERE && frame[CURSOR] < ids->n_special_ids) {
-                *id = ids->special_ids[frame[CURSOR]++];
-                status = after(guide, from, *id, text_after(guide, from.text, *id), to);
-            }
+            status = next_id(guide, from, frame, to, id);
         }
         if (status != NOWHERE) {
             return status;
