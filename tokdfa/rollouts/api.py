@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import chain, repeat
@@ -17,7 +17,7 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_ar
 from tokdfa.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.rollouts.finding import finder_of
 from tokdfa.rollouts.masks import checked_prompt, sampled_ids
-from tokdfa.rollouts.result import Found, RolloutCheck, RolloutChecks
+from tokdfa.rollouts.result import NONE_MISSING, Found, RolloutCheck, RolloutChecks
 from tokdfa.rollouts.rollout import Documents, Names, Rollout
 from tokdfa.rollouts.stretch_class import Counts, classes_of
 from tokdfa.rollouts.stretches import OUT_OF_RANGE, in_order, joined, without_ids
@@ -234,18 +234,19 @@ class _Prepared(NamedTuple):
     sampled: BoolArray | None
     begins: Int64Array
     ends: Int64Array
-    missing: dict[int, int]  # The ids that the tokenizer does not have, by index.
+    missing: Mapping[int, int]  # The ids that the tokenizer does not have, by index.
     out_of_range: Int64Array  # The indices of those in a document.
 
 
 def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
     try:
         place = names.ids
-        given = id_array(rollout.ids)
-        ids, unknown = tokenizer.decoder.check_known(given)
-        missing = dict(zip(unknown.tolist(), given[unknown].tolist(), strict=True))
+        ids, unknown = tokenizer.decoder.check_known(rollout.ids)
+        given = id_array(rollout.ids) if len(unknown) else ids
         begins, ends = _documents(given, rollout.documents)
+        missing = NONE_MISSING
         if len(unknown):
+            missing = dict(zip(unknown.tolist(), given[unknown].tolist(), strict=True))
             begins, ends, unknown = _between(unknown, begins, ends)
         place = names.prompt
         prompt = checked_prompt(rollout.prompt, len(ids))
@@ -258,7 +259,7 @@ def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAME
 def _documents(ids: IntegerArray, documents: Documents) -> tuple[Int64Array, Int64Array]:
     """Return where the documents of a rollout begin and end."""
     if documents is None:
-        return _ONE, _ONE + len(ids)
+        return _ONE, np.array([len(ids)])
     if isinstance(documents, (int, np.integer, np.bool_)):
         separators = np.flatnonzero(ids == checked_separator(documents))
         return np.append(0, separators + 1), np.append(separators, len(ids))

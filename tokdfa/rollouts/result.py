@@ -21,7 +21,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, Violation, common_prefix, out_of_range
 
-__all__ = ["Found", "RolloutCheck", "RolloutChecks", "Violations"]
+__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "Violations"]
 
 Violations: TypeAlias = tuple[Violation, ...]
 
@@ -37,7 +37,8 @@ class Found(NamedTuple):
 
 
 _NONE = Counts()
-_NONE_MISSING: Mapping[int, int] = MappingProxyType({})
+NONE_MISSING: Mapping[int, int] = MappingProxyType({})
+"""No ids that a tokenizer does not have."""
 
 
 class RolloutCheck(Displayed):
@@ -81,7 +82,7 @@ class RolloutCheck(Displayed):
         counts: Counts = _NONE,
         ids_in: Counts = _NONE,
         found: Found | None = None,
-        missing: Mapping[int, int] = _NONE_MISSING,
+        missing: Mapping[int, int] = NONE_MISSING,
     ) -> None:
         self._tokenizer = tokenizer
         self._ids = ids
