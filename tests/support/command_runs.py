@@ -259,6 +259,10 @@ def of_info(files: Files) -> Iterator[Run]:
     yield (files.json(rules, model={**tokenizer_json(rules)["model"], **dead}),)
     yield (files.entries("[UNK]", "a", "##b", "a b", "a"),)
     yield (files.entries("a", "##b"),)
+    yield files.entries("[UNK]", "A"), "--no-lowercase"
+    vocab = files.entries("[UNK]", "A")
+    vocab.with_name("tokenizer_config.json").write_text('{"do_lower_case": false}')
+    yield (vocab,)
     odd: dict[str, Any] = {"truncation": None, "padding": None, "post_processor": None}
     odd["truncation"] = {"direction": "Right", "max_length": 512, "strategy": "LongestFirst", "stride": 0}
     odd["padding"] = {"strategy": "BatchLongest", "direction": "Right", "pad_id": 0, "pad_type_id": 0}

@@ -196,7 +196,9 @@ def _of_what_is_left_out(parts: Sequence[str], _: dict[str, Any]) -> list[tuple[
     return [("left out", f"{', '.join(parts)}: {', and '.join(why)}")] if parts else []
 
 
-def _of_case(case: dict[str, Any], fields: dict[str, Any]) -> list[tuple[str, object]]:
+def _of_case(case: dict[str, Any] | None, fields: dict[str, Any]) -> list[tuple[str, object]]:
+    if case is None:
+        return []
     is_lower = fields["normalizer"]["lowercase"]
     said = f"{'lower' if is_lower else 'kept'}, {_CASE_SOURCES[case['source']]}"
     if is_lower and case["capitals"]:

@@ -44,7 +44,7 @@ def facts_of_wordpiece(tokenizer: WordPieceTokenizer, case: Case | None) -> dict
         "text_specials": sum(special.is_text for special in tokenizer.specials),
         "ignored": tokenizer.ignored,
         **({} if tokenizer.library is None else {"library": tokenizer.library}),
-        **({} if case is None else {"case": {"source": case.source, "capitals": _n_capitals(tokenizer)}}),
+        "case": None if case is None else {"source": case.source, "capitals": _n_capitals(tokenizer)},
         "fingerprint": tokenizer.fingerprint,
     }
     try:
