@@ -25,7 +25,7 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     rest = [bytes([byte]) for byte in range(256) if byte not in b" abc"]
     words = [*letters, b"ab", b"abc", b" a", *rest]
     place.write_bytes(tiktoken_lines({word: rank for rank, word in enumerate(words)}))
-    return tokdfa.load(place)
+    return tokdfa.load(place, pretokenizer="none")
 
 
 def arrays(ids: list[int]) -> Iterator[object]:
