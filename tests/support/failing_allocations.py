@@ -24,8 +24,10 @@ from support.searching import Plain
 from support.tokenizer_files import tiktoken_lines
 from tokdfa.automata.equivalence import equivalence
 from tokdfa.automata.minimize import minimize_hopcroft
+from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.kernels import library
 from tokdfa.kernels.dfa.trie import build_trie, tokens_from, trie_of
+from tokdfa.kernels.encode.characters import characters_of
 from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
 from tokdfa.kernels.search.tables import glances_of, token_effects
 from tokdfa.kernels.spelling.charsmap import read_table
@@ -72,6 +74,13 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         zero, one, two = (np.array([value], dtype=np.int32) for value in range(3))
         table, text = pair_table(zero, one, zero, two), np.array([0, 1] * 300, dtype=np.int32)
         return lambda: [part.tolist() for part in merge_pieces(text, np.array([0, 600]), table)]
+
+    def characters() -> Use:
+        none = np.zeros(0, dtype=np.int32)
+        ids = np.arange(3, dtype=np.int32)
+        inner = np.array([0 << 32 | 0], dtype=np.int64)
+        tables = characters_of({ord("a"): 0}, None, None, False, inner, pair_table(none, none, none, none), ids)
+        return lambda: PieceEncoder.of_characters(tables, ids).encode(b"a" * 600, np.array([0, 600])).ids.tolist()
 
     def automata() -> Use:
         first = tokdfa.token_dfa(dictionary)
@@ -159,6 +168,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         "ranks": lambda: lambda: tokdfa.load(ranks, pretokenizer="none").encode("the abcab\n\n the").tolist(),
         "improper ranks": improper,
         "merging": merged,
+        "merging characters": characters,
         "search": search,
         "automata": automata,
         "transducer": transducer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -159,6 +159,8 @@ class Replace:
     pattern: str
     content: str
     literal: bool
+    # The engine tries one way after the other, of which there may be exponentially many.
+    most_seconds: float = field(default=20.0, repr=False, compare=False)
     keeps_beginning = False
 
     def __call__(self, text: str) -> str:
@@ -177,9 +179,9 @@ class Replace:
             return self.content
 
         try:
-            replaced: str = _program(self.pattern).sub(content, text, timeout=_MOST_SECONDS)
+            replaced: str = _program(self.pattern).sub(content, text, timeout=self.most_seconds)
         except TimeoutError:
-            what = f"the matches of a pattern that is replaced take more than {_MOST_SECONDS:g} s to find"
+            what = f"the matches of a pattern that is replaced take more than {self.most_seconds:g} s to find"
             raise LimitExceededError(what, value=self.pattern) from None
         return replaced
 
@@ -191,10 +193,6 @@ class Replace:
     def check(self) -> None:
         """Raise PatternError unless the pattern can be used."""
         _program(self.pattern)
-
-
-# The engine tries one way after the other, of which there may be exponentially many.
-_MOST_SECONDS = 20.0
 
 
 @lru_cache(maxsize=64)
