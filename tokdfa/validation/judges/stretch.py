@@ -138,15 +138,24 @@ class EncodedStretch:
             # If nothing of the text before a cut changes the ids after it, the canonical ids of the rest are known:
             # then it is cut before the first difference, and after it. Otherwise halving finds few wrong segments.
             middle = len(cuts) // 2
+            same = 0
             if canonical is not None:
                 same = common_prefix(rest._ids, canonical)
                 middle = max(int(np.searchsorted(cuts, same, side="right")) - 1, 0)
-            cut = int(cuts[middle])
-            left = EncodedStretch(rest._trip, rest._ids[:cut], rest._first, rest._byte, rest._begins)
+            left = rest._until(int(cuts[middle]))
+            if cuts[middle] <= same and not left.is_canonical:
+                # Alone, ids without a text, such as those of unknown words, may be others. Halves end after few steps.
+                canonical = None
+                left = rest._until(int(cuts[len(cuts) // 2]))
+            cut = len(left._ids)
             yield from left._segments()
             known = None if canonical is None else canonical[len(left.canonical) :]
             byte = rest._byte + left.size
             rest = EncodedStretch(left.following, rest._ids[cut:], rest._first + cut, byte, False, known)
+
+    def _until(self, cut: int) -> EncodedStretch:
+        """Return the stretch of the ids before a cut."""
+        return EncodedStretch(self._trip, self._ids[:cut], self._first, self._byte, self._begins)
 
     def is_decided(self) -> bool:
         """Return whether the place where they go wrong does not depend on what follows."""
