@@ -79,6 +79,14 @@ def test_safe_seams_survive_a_thousand_contents() -> None:
     assert met["safe"] > 4, met
 
 
+# Seeds of longer runs that found something; see the changes that mended it.
+@pytest.mark.parametrize(("part", "seed"), [("turns", 406096)])
+def test_seeds_that_found_something_find_it_no_more(part: str, seed: int) -> None:
+    outcome = run([seed], [part])
+    assert not outcome.differences
+    assert outcome.met[part].total() > 0
+
+
 def another(ids: np.ndarray) -> np.ndarray:
     """Return other ids than these."""
     return np.append(ids, ids[-1:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.api import Question, Side
 from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
 from tokdfa.splices.found import apart
@@ -235,12 +235,16 @@ def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], ri
     Raises
     ------
     UnsupportedFeatureError
-        If encoding does not confirm these texts.
+        If encoding does not confirm these texts, or the tokenizer has no symbol for some of them.
     """
     before = "".join(map(_least, left)) + found.before
     after = found.after + "".join(map(_least, right))
-    first, second = tokenizer.encode(before), encode_after(tokenizer, after)
-    whole = tokenizer.encode(before + after)
+    try:
+        first, second = tokenizer.encode(before), encode_after(tokenizer, after)
+        whole = tokenizer.encode(before + after)
+    except AlphabetError as error:
+        what = "neither a proof nor two texts were found: some texts are split, but a part far from the seam is refused"
+        raise UnsupportedFeatureError(f"{what}: {error}") from None
     ids = [tuple(array.tolist()) for array in (first, second, whole)]
     if ids[0] + ids[1] == ids[2]:
         raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import regex
@@ -20,21 +21,24 @@ REFUSALS = (UnsupportedFeatureError, PatternError, LimitExceededError)
 
 
 def segments_of(member: Member, ids: list[int]) -> list[tuple[str, bool]] | None:
-    """Return the text of ids cut at special tokens, with whether each segment is one; None if it is not UTF-8."""
-    shown = []
-    for stop in [*(at for at, id in enumerate(ids) for at in (at, at + 1) if id in member.special), len(ids)]:
-        data = member.spell(ids[:stop])
-        try:
-            shown.append(None if data is None else data.decode())
-        except UnicodeDecodeError:
+    """Return the text of ids cut at special tokens, with whether each segment is one; None if it is not UTF-8.
+
+    A special token ends where the text of the ids up to it ends, and adds its own text, whatever is next to it. The id
+    before it may add another text than at the end: `a</w>` is `a ` there.
+    """
+    whole, cuts = member.spell(ids), [0]
+    for at in (at for at, id in enumerate(ids) if id in member.special):
+        data, own = member.spell(ids[: at + 1]), member.spell([ids[at]])
+        if data is None or own is None or not data.endswith(own):
             return None
-    found, before = [], ""
-    for index, text in enumerate(shown):
-        if text is None or not text.startswith(before):
-            return None
-        found.append((text[len(before) :], index % 2 == 1))
-        before = text
-    return found
+        cuts += [len(data) - len(own), len(data)]
+    if whole is None or cuts != sorted(cuts):
+        return None
+    try:
+        texts = [whole[begin:end].decode() for begin, end in pairwise([*cuts, len(whole)])]
+    except UnicodeDecodeError:
+        return None
+    return [(text, index % 2 == 1) for index, text in enumerate(texts)]
 
 
 def check(member: Member, drawn: random.Random) -> Counter[str]:
