@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, IntegerArray
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.searching.matches import Match
+from tokdfa.searching.words import Placed, Words
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["iter_special_tokens"]
@@ -49,14 +50,12 @@ def iter_special_tokens(
         raise TokenStreamError("no such special token", value=unknown[0], hint=hint)
     is_wanted: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
     is_wanted[[id for id, content in contents.items() if "all" in wanted or content in wanted]] = True
-    lengths, first_lengths = _lengths(tokenizer)
+    words = Words.of(tokenizer)
     flags = None if mask is None else _Flags(mask)
     token = byte = 0
-    for chunk in chunks:
-        ids = tokenizer.decoder.check(chunk, token)
-        sizes = lengths[ids]
-        if token == 0 and len(ids):
-            sizes[0] = first_lengths[ids[0]]
+    for ids in _placed(tokenizer, words, chunks):
+        sizes = words.lengths[ids]
+        ids = ids % words.n_ids
         ends = byte + np.cumsum(sizes)
         found = is_wanted[ids]
         if flags is not None:
@@ -70,13 +69,14 @@ def iter_special_tokens(
         flags.finish(token)
 
 
-def _lengths(tokenizer: AnyTokenizer) -> tuple[Int64Array, Int64Array]:
-    """Return the number of bytes of each id, and of each at the beginning of a stream."""
-    spelled = tokenizer.spelled
-    usual: Int64Array = np.diff(spelled.usual.offsets)
-    if spelled.varies == "first" and spelled.other is not None:
-        return usual, np.diff(spelled.other.offsets)
-    return usual, usual
+def _placed(tokenizer: AnyTokenizer, words: Words, chunks: Iterable[IntegerArray]) -> Iterator[Int32Array]:
+    """Yield the ids of a stream as a search reads them."""
+    placed, n = Placed(words), 0
+    for chunk in chunks:
+        ids = tokenizer.decoder.check(chunk, n)
+        n += len(ids)
+        yield placed.read(ids)
+    yield placed.finish()
 
 
 class _Flags:

@@ -13,6 +13,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.run import FINAL, Copying
 from tokdfa.searching.matches import Matches
 from tokdfa.searching.plan import SearchPlan
+from tokdfa.searching.words import Placed
 
 __all__ = ["Stream"]
 
@@ -55,8 +56,7 @@ class Stream:
         self.buffer = self.search.buffer
         self.kept = 0  # the number of ids of earlier blocks at the beginning of the buffer
         self.filled = 0  # the number of ids in the buffer
-        self.held = _NOTHING  # the last id, if it may be spelled differently
-        self.has_begun = False  # whether the first id has been seen
+        self._placed = Placed(plan.words)
         self.n_read = 0
         self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
         self.ids = _NOTHING  # the ids at hand when matches are yielded
@@ -93,10 +93,10 @@ class Stream:
             yield from self._search_in_copy(block, FINAL)
             self._end()
             return
-        ids = self._varied(self._checked(block))
-        self.n_read = len(ids)
+        ids = self._placed.read(self._checked(block))
         if self.plan.words.varies == "last":
-            ids = np.concatenate((ids[:-1], ids[-1:] + np.int32(self.plan.words.n_ids)))
+            ids = np.concatenate((ids, self._placed.finish()))
+        self.n_read = len(ids)
         yield from self._found(ids, FINAL)
         self._end()
 
@@ -140,7 +140,7 @@ class Stream:
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the remaining matches."""
-        self._append(self.held + np.int32(self.plan.words.n_ids))
+        self._append(self._placed.finish())
         yield from self._step(FINAL)
         self._end()
 
@@ -171,12 +171,9 @@ class Stream:
                 self.filled += len(added)
                 self.n_read += len(added)
                 return
-        ids = self._varied(self._checked(block))
+        ids = self._checked(block)
         self.n_read += len(ids)
-        if words.varies == "last":
-            ids = np.concatenate((self.held, ids))
-            ids, self.held = ids[:-1], ids[-1:]
-        self._append(ids)
+        self._append(self._placed.read(ids))
 
     def _append(self, ids: Int32Array) -> None:
         self._room_for(len(ids))[:] = ids
@@ -204,15 +201,6 @@ class Stream:
         if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
             place = int(np.argmax(words.holes[ids]))
             raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
-        return ids
-
-    def _varied(self, ids: Int32Array) -> Int32Array:
-        """Return ids of which those that are spelled differently because they are the first ones are others."""
-        words = self.plan.words
-        if words.varies == "first" and not self.has_begun and len(ids):
-            self.has_begun = not words.silent[ids].all()
-            first = int(np.argmin(words.silent[ids])) + 1 if self.has_begun else len(ids)
-            ids = np.concatenate((ids[:first] + np.int32(words.n_ids), ids[first:]))
         return ids
 
     def takes(self, ids: IntegerArray) -> bool:

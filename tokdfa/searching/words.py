@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
 from tokdfa.searching.recent import RecentlyMade
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Words"]
+__all__ = ["Placed", "Words"]
 
 
 # The plans of this many patterns are kept with a tokenizer.
@@ -93,6 +93,39 @@ class Words:
         if other is None:
             return cls(n_ids, spelled, cuts, holes, "", silent)
         return cls(n_ids, _behind(spelled, other), *_twice(cuts, holes), varies, silent)
+
+
+class Placed:
+    """The ids of a stream in any chunks, those that are spelled differently where they are larger by `n_ids`.
+
+    Example: in the stream 1, 7, 5 with a control piece 1 and 7 = "▁a", whose first space is not part of the text, 1 and
+    7 become 1 + `n_ids` and 7 + `n_ids`.
+
+    Parameters
+    ----------
+    words : Words
+    """
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._has_begun = words.varies != "first"
+        self._held: Int32Array = np.empty(0, dtype=np.int32)
+
+    def read(self, ids: Int32Array) -> Int32Array:
+        """Return the ids that are known not to be the last one."""
+        if not self._has_begun and len(ids):
+            silent = self._words.silent[ids]
+            self._has_begun = not silent.all()
+            first = int(np.argmin(silent)) + 1 if self._has_begun else len(ids)
+            return np.concatenate((ids[:first] + np.int32(self._words.n_ids), ids[first:]))
+        if self._words.varies == "last":
+            ids = np.concatenate((self._held, ids))
+            ids, self._held = ids[:-1], ids[-1:]
+        return ids
+
+    def finish(self) -> Int32Array:
+        """Return the last id, if it was held back."""
+        return self._held + np.int32(self._words.n_ids)
 
 
 def _behind(words: Spellings, more: Spellings) -> Spellings:
