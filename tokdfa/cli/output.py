@@ -75,7 +75,8 @@ specials_option = click.option(
     "--specials",
     metavar="FILE|NAME",
     help="The special tokens of a rank file: a JSON file of texts and ids, or with added_tokens_decoder as in a "
-    "tokenizer_config.json; or the name of an encoding, e.g. o200k_harmony.",
+    "tokenizer_config.json, where those that are not special are text; or the name of an encoding, e.g. "
+    "o200k_harmony.",
 )
 
 seconds_option = click.option(

@@ -103,7 +103,9 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.ends_text = self.parts.copy()
         found = tokenizer.specials if tokenizer.finds_specials else ()
-        self.parts[np.setdiff1d(tokenizer.control_ids, [*_overlapping(found)])] = True
+        # Special tokens that no text encodes to stay where nothing of them matches, also those that are text.
+        always = tokenizer.control_ids if tokenizer.finds_specials else tokenizer.special_ids
+        self.parts[np.setdiff1d(always, [*_overlapping(found)])] = True
         text, offsets = tokenizer.id_spellings
         self._text = text.tobytes()
         self._offsets = offsets.tolist()
@@ -113,10 +115,10 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         table: BoolArray = np.zeros((2, 2), dtype=np.bool_)
         self._borders: SafeBorders | None = safe_borders_of(tokenizer.pretokenizer)
         if self._borders is not None:
-            always, _ = self._borders.between
-            n = len(always)
+            safe, _ = self._borders.between
+            n = len(safe)
             table = np.zeros((n + 2, n + 2), dtype=np.bool_)
-            table[:n, :n] = always
+            table[:n, :n] = safe
             for special in found:
                 for left, right in pairwise(_classes(self._borders, special.content)):
                     table[left, right] = False

@@ -52,8 +52,9 @@ def load(
         transformers.
     specials : dict of str to int, str or Path, optional
         The special tokens of a rank file, which does not name them: their texts and ids; or a JSON file of these, or
-        one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has; or the name of an encoding of tiktoken,
-        such as "o200k_harmony". The default is those that tiktoken gives to the files it publishes.
+        one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has, where those that are not special are text;
+        or the name of an encoding of tiktoken, such as "o200k_harmony". The default is those that tiktoken gives to the
+        files it publishes.
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
     unicode : str, optional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,56 @@ def test_a_file_of_texts_and_ids(ranks: Path, tmp_path: Path) -> None:
     expected = tokdfa.load(ranks, pretokenizer="none", specials={"<a>": N, "<b>": N + 1})
     for path in (plain, config, str(plain)):
         assert tokdfa.load(ranks, pretokenizer="none", specials=path).made_of == expected.made_of
+
+
+@pytest.fixture
+def with_text(ranks: Path, tmp_path: Path) -> tokdfa.Tokenizer:
+    """A rank file with the special tokens of a tokenizer_config.json, two of which are text."""
+    config = tmp_path / "tokenizer_config.json"
+    rows = {
+        N: {"content": "<|end|>", "special": True},
+        N + 1: {"content": "tool", "special": False},
+        # As AddedToken of tokenizers has it.
+        N + 2: {"content": "</tool>"},
+    }
+    config.write_text(json.dumps({"added_tokens_decoder": rows}))
+    tokenizer = tokdfa.load(ranks, pretokenizer="gpt2_tiktoken", specials=config)
+    assert isinstance(tokenizer, tokdfa.Tokenizer)
+    return tokenizer
+
+
+def test_those_that_are_not_special_are_searched_and_banned_as_text(with_text: tokdfa.Tokenizer) -> None:
+    assert [special.content for special in with_text.specials if special.is_text] == ["tool", "</tool>"]
+    assert with_text.control_ids.tolist() == [N]
+    x = int(with_text.encode("x")[0])
+    ids = [x, N + 1, x, N, N + 2]
+    assert [tuple(match) for match in tokdfa.search(with_text, "olx|tool>", ids)] == [(3, 6, 1, 3), (15, 20, 4, 5)]
+    assert tokdfa.ban(with_text, ["tool"]).banned().tolist() == [N + 1, N + 2]
+    assert with_text.validate(ids)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_those_that_are_not_special_stay_unless_they_match(seed: int, with_text: tokdfa.Tokenizer) -> None:
+    drawn = random.Random(seed)
+    for _ in range(20):
+        ids, expected = [], []
+        for _ in range(drawn.randrange(5)):
+            text = "".join(drawn.choices(["the", " ", "x", "to", "ab"], k=drawn.randrange(4)))
+            special = drawn.choice([N, N + 1, N + 2])
+            ids += [*with_text.encode(text), special]
+            expected += [*with_text.encode(text.replace("x", "the")), special]
+        assert tokdfa.replace(with_text, "x", "the", ids).ids.tolist() == expected, ids
+    x, ol, y = (with_text.encode(text).tolist() for text in ("x", "tooly", "y"))
+    assert tokdfa.replace(with_text, "xt", "t", [*x, N + 1, *y]).ids.tolist() == ol
+
+
+def test_info_says_how_many_are_text(ranks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "tokenizer_config.json"
+    rows = {str(N + i): {"content": f"<{i}>", "special": i == 0} for i in range(3)}
+    config.write_text(json.dumps({"added_tokens_decoder": rows}))
+    assert run("info", ranks, "--pretokenizer", "gpt2_tiktoken", "--specials", config, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["specials"], told["text_specials"], told["specials_policy"]) == (3, 2, "ignored")
 
 
 def test_the_encodings_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +173,7 @@ def test_what_is_refused(ranks: Path, specials: Any, error: type[Exception], mes
         ('{"added_tokens_decoder": {"x": {"content": "a"}}}', "$.added_tokens_decoder.x: an id and its token"),
         ('{"added_tokens_decoder": {"300": {"text": "a"}}}', "300: the field 'content' is missing"),
         ('{"added_tokens_decoder": {"300": {"content": "a"}, "301": {"content": "a"}}}', "a duplicate special token"),
+        ('{"added_tokens_decoder": {"300": {"content": "a", "special": 1}}}', "300.special: true or false is expected"),
         ('{"added_tokens_decoder": {"99999999999": {"content": "a"}}}', "must be an integer from 0"),
     ],
 )  # fmt: skip

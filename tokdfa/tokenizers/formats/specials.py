@@ -28,7 +28,8 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     contents : Contents
     given : dict of str to int, str or Path
         The ids of the special tokens by their text; or the name of one of tiktoken's encodings; or a JSON file with an
-        object of texts and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``.
+        object of texts and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, of which those
+        that are not ``"special": true`` are text.
 
     Raises
     ------
@@ -42,11 +43,11 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     WrongTypeError
         If they are given in another form.
     """
-    where = "specials"
+    where, texts = "specials", frozenset[Any]()
     if isinstance(given, str) and given in ENCODINGS:
         pairs: dict[Any, Any] = dict(ENCODINGS[given].specials)
     elif isinstance(given, (str, Path)):
-        where, pairs = str(given), _in_file(Path(given))
+        where, (pairs, texts) = str(given), _in_file(Path(given))
     elif isinstance(given, Mapping):
         pairs = dict(given)
     else:
@@ -59,7 +60,7 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
             value=contents.format,
             where=where,
         )
-    specials = specials_of(pairs, where)
+    specials = tuple(replace(special, is_text=special.content in texts) for special in specials_of(pairs, where))
     taken = set(contents.ids.tolist()).intersection(special.id for special in specials)
     if taken:
         one = next(special for special in specials if special.id in taken)
@@ -119,8 +120,8 @@ def specials_of(
     return tuple(Special(id, text) for text, id in ordered)
 
 
-def _in_file(path: Path) -> dict[Any, Any]:
-    """Return the texts and ids in a JSON file."""
+def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
+    """Return the texts and ids in a JSON file, and those of the texts that are not control tokens."""
     if not path.exists():
         raise FileFormatError(
             "neither a file nor the name of an encoding",
@@ -130,13 +131,18 @@ def _in_file(path: Path) -> dict[Any, Any]:
     top = parse_object(content(path), path)
     rows = top.object("added_tokens_decoder") if "added_tokens_decoder" in top.fields else None
     if rows is None:
-        return top.fields
+        return top.fields, frozenset()
     pairs: dict[Any, Any] = {}
+    texts = set()
     for id, row in rows.fields.items():
         if not (id.isascii() and id.isdecimal()) or not isinstance(row, dict):
             raise FileFormatError("an id and its token are expected", value=row, where=rows.place(id))
-        text = JsonObject(row, f"{rows.where}.{id}", path).get("content", str)
+        token = JsonObject(row, f"{rows.where}.{id}", path)
+        text = token.get("content", str)
         if text in pairs:
             raise FileFormatError("a duplicate special token", value=text, where=rows.place(id))
         pairs[text] = int(id) if len(id) < 10 else -1
-    return pairs
+        # As AddedToken of tokenizers has it.
+        if not token.get("special", bool, False):
+            texts.add(text)
+    return pairs, frozenset(texts)
