@@ -168,7 +168,8 @@ class EncodingJudge:
         What is right before such a symbol depends on it, back to the last place where the text is cut.
         """
         whole = EncodedStretch(trip, ids, first, byte, begins)
-        if whole.bad is None:
+        # Not for parts up to a symbol that is not UTF-8: their ids may depend on what follows.
+        if whole.bad is None or whole.accept_replaced():
             yield from whole.encodable()
             return
         at = 0

@@ -104,6 +104,19 @@ class EncodedStretch:
         """Whether the tokenizer does not refuse their text."""
         return self._refusal is None
 
+    def accept_replaced(self) -> bool:
+        """Take ids whose bytes are not UTF-8 as canonical if their text with U+FFFD has them; return whether it does.
+
+        Libraries decode such bytes to U+FFFD. Where a tokenizer leaves out a byte of its three, the ids of that symbol
+        are again not UTF-8, and decode to it.
+        """
+        try:
+            canonical = self._trip.encode(self._data.decode("utf-8", "replace"), begins=self._begins)
+        except AlphabetError:
+            return False
+        self.is_canonical = np.array_equal(self._ids, canonical)
+        return self.is_canonical
+
     def encodable(self) -> Iterator[EncodedStretch]:
         """Yield this stretch, or if its text is refused, what is refused between two cuts, and the rest of it."""
         if self.is_encodable:
