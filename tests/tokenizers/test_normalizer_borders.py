@@ -194,6 +194,25 @@ def test_a_text_that_is_not_in_the_form_is_cut_like_one_that_is() -> None:
     assert tokenizer.safe_cuts("one two's caf" + "e" + ACUTE + " one two's x").tolist() == [3, 7, 9, 15, 19, 23, 25]
 
 
+def test_a_part_of_the_ids_is_cut_like_the_whole() -> None:
+    # What follows may make ">" another character, before which every text is cut as well. Only the whole is not in NFC.
+    token = added_token(256, "e" + ACUTE, special=True, normalized=False)
+    fields = tokenizer_json([], normalizer={"type": "NFC"}, added_tokens=[token])
+    tokenizer, theirs = tokdfa.load(json.dumps(fields).encode()), tokenizers.Tokenizer.from_str(json.dumps(fields))
+    assert isinstance(tokenizer, tokdfa.Tokenizer)
+    text = "e" + ACUTE + " a!a>"
+    ids = theirs.encode(text, add_special_tokens=False).ids
+    assert len(ids) == 6
+    cuts = tokenizer.safe_cuts(ids).tolist()
+    assert 5 in cuts
+    for stop in range(len(ids) + 1):
+        assert tokenizer.last_safe_cut(ids, stop) == max((cut for cut in cuts if cut <= stop), default=0), stop
+    for rest in ("", ">", "\u0338", ACUTE, "a"):
+        whole = theirs.encode(text + rest, add_special_tokens=False).ids
+        after = theirs.encode(text[-1] + rest, add_special_tokens=False).ids
+        assert whole == ids[:5] + after, rest
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_what_a_character_may_become(form: Form) -> None:
     normalize = getattr(tokenizers.normalizers, form)().normalize_str

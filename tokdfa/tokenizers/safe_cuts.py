@@ -112,10 +112,13 @@ class SafeCuts:
         last = int(np.flatnonzero(cut).max(initial=0))
         if self._is_normal(text):
             safe, _, undecided = self._of_normal(text, around)
+            # Two characters may decide although what follows changes the right one. It is so in both branches: a part
+            # of a text has the places of the whole.
+            safe |= cut
         else:
             safe = self._of_parts(text, np.flatnonzero(cut).tolist(), around)
             undecided = len(text) + 1
-        return Safe(safe, safe & cut, undecided if ends else min(undecided, last + 1))
+        return Safe(safe, cut, undecided if ends else min(undecided, last + 1))
 
     def _of_parts(self, text: str, cuts: list[int], around: _Around) -> BoolArray:
         """Return the safe places of a text that is not in the form, given those that two characters decide."""
