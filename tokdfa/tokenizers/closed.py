@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from tokdfa.encoding.special import Special
+from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -23,6 +24,11 @@ def is_closed(tokenizer: Tokenizer) -> bool:
     if tokenizer.is_bytewise:
         return True
     known = {"".join(cast("str | tuple[str, ...]", symbol)) for symbol in tokenizer.dictionary.alphabet.symbols}
+    if tokenizer.spells_bytes:
+        # Ids that are not UTF-8 decode to U+FFFD, of which some letters may be dropped.
+        letters = {CHARACTER_OF[byte] for byte in "\ufffd".encode()}
+        if not letters <= known and not letters.isdisjoint(known):
+            return False
     specials = tokenizer.specials if tokenizer.finds_specials else ()
     words = (cast("str | tuple[str, ...]", word) for word in tokenizer.extra_tokens)
     if not all(known.issuperset(word) for word in words):
