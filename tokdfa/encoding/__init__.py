@@ -4,9 +4,10 @@ A text is split at its special tokens (`special`, `special_finder`, `added_token
 pieces (package `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes whose splitting is a machine;
-- `piece_encoder`: pieces that are already cut, each in linear time, with a memory of those seen before;
-- `merger`: merging by priority, for improper dictionaries; `merges` has their pairs;
-- `symbols`: dictionaries over characters, including the treatment of unknown ones.
+- `piece_encoder`: pieces that are already cut, over bytes or characters, with a cache of those seen before; pieces of
+  characters are cut further where no token has both sides next to each other;
+- `merger`: merging by priority, for all other dictionaries; `merges` has their pairs;
+- `symbols`: from characters to symbols, including the treatment of unknown ones.
 
 `piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
 `stream` do the same for texts that come in parts, `batches` for many texts on all cores, by threads whose results come
