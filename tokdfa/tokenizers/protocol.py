@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from tokdfa.unigram.accepted import Acceptor
     from tokdfa.validation.result import Validation
 
-__all__ = ["AnyTokenizer"]
+__all__ = ["AnyTokenizer", "Capability"]
 
 T = TypeVar("T")
+Capability: TypeAlias = Literal["rules", "bytes", "spelling", "form"]
 
 
 class AnyTokenizer(Guided, ABC):
@@ -134,6 +135,34 @@ class AnyTokenizer(Guided, ABC):
             If it cannot be decided whether there is one.
         """
         return None
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return why the tokenizer lacks a capability, in half a sentence about it; None if it has it.
+
+        Jobs ask this, never which algorithm or format a tokenizer is of.
+
+        Parameters
+        ----------
+        capability : {"rules", "bytes", "spelling", "form"}
+            "rules": its tokens are made by rules of a dictionary. "bytes": its symbols are the bytes of UTF-8.
+            "spelling": texts are encoded unchanged, but for a space before them, and ids spell them one after the
+            other. "form": the same, except that texts may be brought into a normalization form first.
+
+        Examples
+        --------
+        >>> tokdfa.default_tokenizer().why_not("rules") is None
+        True
+        """
+        if capability == "rules":
+            return f"its algorithm is {self.algorithm}, which has no rules"
+        if capability == "bytes":
+            return "its symbols are not the bytes of UTF-8"
+        return None if self.is_plain else "it changes texts, or its ids do not spell them one after the other"
+
+    @cached_property
+    def found_specials(self) -> tuple[Special, ...]:
+        """The special tokens that `encode` finds in its text."""
+        return self.specials if self.finds_specials else ()
 
     @cached_property
     def special_ids(self) -> Int32Array:

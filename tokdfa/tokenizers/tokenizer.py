@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.character_cuts import CharacterCuts
     from tokdfa.tokenizers.form_cuts import FormCuts
     from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.protocol import Capability
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
 
@@ -136,6 +137,14 @@ class Tokenizer(SafelyCut, NumberedTokens):
         from tokdfa.tokenizers.facts import facts_of
 
         return facts_of(self)
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
+        if capability == "rules" or (capability == "bytes" and self.is_bytewise):
+            return None
+        if capability == "form" and self.form is not None:
+            return None
+        return super().why_not(capability)
 
     @cached_property
     def dfa(self) -> CompactTokenDFA:
