@@ -16,8 +16,8 @@ from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
 from tokdfa import Tokenizer
+from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
-from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.errors import AlphabetError
 from tokdfa.splitting.named import NAMED
 
@@ -213,7 +213,7 @@ def test_real_tokenizers_in_parts_of_every_size(name: str, data: Path) -> None:
 @given(st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=6), st.text("ab", max_size=12), st.data())
 def test_special_tokens_in_parts(contents: list[str], text: str, data: st.DataObject) -> None:
     specials = [Special(i, content, data.draw(st.integers(0, 1))) for i, content in enumerate(dict.fromkeys(contents))]
-    finder = SpecialFinder(specials)
+    finder = AddedTokens(specials)
     expected = [part if isinstance(part, Special) else part.encode() for part in finder.cut(text) if part != ""]
     stream = finder.stream()
     found: list[Special | bytes] = []

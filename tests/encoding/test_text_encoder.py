@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.tokenizer_files import ranks, tiktoken_lines
 
 import tokdfa
+from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
-from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.library import lib, writable
 
@@ -76,11 +76,11 @@ contents = st.lists(st.text("<|ab", min_size=1, max_size=4), min_size=1, max_siz
 @given(contents, st.text("<|ab", max_size=12), st.data())
 def test_no_special_token_is_overlooked(contents: list[str], text: str, data: st.DataObject) -> None:
     specials = [Special(id, content, level=data.draw(st.integers(0, 1))) for id, content in enumerate(contents)]
-    assert SpecialFinder(specials).finds_none(text) == (not any(content in text for content in contents))
+    assert AddedTokens(specials).finds_none(text) == (not any(content in text for content in contents))
 
 
 def test_special_tokens_are_found_beside_plain_texts(tokenizer: tokdfa.Tokenizer) -> None:
-    finder = SpecialFinder([Special(1, "<|a|>"), Special(2, "<|b|>")])
+    finder = AddedTokens([Special(1, "<|a|>"), Special(2, "<|b|>")])
     assert finder.finds_none("<a> |b|")
     assert not finder.finds_none("x<|b|>")
     assert np.array_equal(tokenizer.encode("<|a|>"), by_pieces(tokenizer, "<|a|>"))

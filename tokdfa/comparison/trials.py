@@ -109,7 +109,7 @@ def unlike(a: Tokenizer, b: Tokenizer, texts: Iterable[str], *, ignore_ids: bool
 
 def _takes_texts_as_pieces(tokenizer: Tokenizer) -> bool:
     """Return whether every text is one piece, in which no special token is looked for."""
-    return tokenizer.pretokenizer is None and tokenizer.is_plain and not tokenizer.finder.levels
+    return tokenizer.pretokenizer is None and tokenizer.is_plain and not tokenizer.added_tokens
 
 
 def _numbered(tokenizer: Tokenizer, numbers: dict[bytes, int]) -> Int64Array:

@@ -1,6 +1,6 @@
 """From text to ids: special tokens, pieces, and the engines that encode them.
 
-A text is split at its special tokens (`special`, `special_finder`, `added_tokens`) into stretches, a stretch into
+A text is split at its special tokens (`special`, `added_tokens`) into stretches, a stretch into
 pieces (package `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes whose splitting is a machine;

@@ -128,7 +128,7 @@ class SettlingStream(EncodingStream):
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
         self._tokenizer = tokenizer
-        self._finder = tokenizer.finder.stream()
+        self._finder = tokenizer.added_tokens.stream()
         self._stretch: HeldStretch | SplitStretch | None = None
         self._begin = 0  # of the stretch
 

@@ -55,7 +55,7 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
     if tokenizer.pretokenizer is None or tokenizer.pretokenizer.splitting.prefix_space is None:
         return tokenizer.encode(text)
     parts = [np.empty(0, dtype=np.int32)]
-    for place, stretch in enumerate(tokenizer.finder.cut(text)):
+    for place, stretch in enumerate(tokenizer.added_tokens.cut(text)):
         if isinstance(stretch, Special):
             parts.append(np.array([stretch.id], dtype=np.int32))
         elif stretch:

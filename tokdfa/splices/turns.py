@@ -293,7 +293,7 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     lonely = tokenizer.derived(_lonely)
     found: list[tuple[int, int]] = []
     at = 0
-    for stretch in tokenizer.finder.cut(text):
+    for stretch in tokenizer.added_tokens.cut(text):
         size = len(stretch.text if isinstance(stretch, Special) else stretch)
         if isinstance(stretch, Special):
             if not stretch.is_plain:

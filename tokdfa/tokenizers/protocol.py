@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tokdfa import door
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
+from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
@@ -163,6 +164,11 @@ class AnyTokenizer(Guided, ABC):
     def found_specials(self) -> tuple[Special, ...]:
         """The special tokens that `encode` finds in its text."""
         return self.specials if self.finds_specials else ()
+
+    @cached_property
+    def added_tokens(self) -> AddedTokens:
+        """The finder of these tokens in texts."""
+        return AddedTokens(self.found_specials)
 
     @cached_property
     def special_ids(self) -> Int32Array:

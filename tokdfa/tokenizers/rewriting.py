@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
@@ -56,8 +55,6 @@ class RewritingTokenizer(Tokenizer):
         super().__init__(contents, pretokenizer)
         self._strings = _Strings(self)
         self.rewriting = contents.rewriting or Rewriting()
-        found = contents.specials if contents.finds_specials else ()
-        self._levels = [AddedTokens([token for token in found if token.level == level]) for level in (0, 1)]
         self._first_normalizer = self.rewriting.normalizer
         self._continues = False
 
@@ -129,7 +126,7 @@ class RewritingTokenizer(Tokenizer):
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        return normalized_stretches(self._levels, (self.rewriting.normalizer, self._first_normalizer), text)
+        return self.added_tokens.stretches(text, self.rewriting.normalizer, self._first_normalizer)
 
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part.

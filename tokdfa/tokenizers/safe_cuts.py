@@ -72,7 +72,7 @@ class SafeCuts:
     def __init__(self, tokenizer: Tokenizer) -> None:
         assert tokenizer.read_in_form is not None
         plain, self._form = tokenizer.read_in_form
-        self._finder = plain.finder
+        self._finder = plain.added_tokens
         self._cuts: FormCuts | None = tokenizer.form_cuts
         self._borders = safe_borders_of(plain.pretokenizer)
         splitting = None if plain.pretokenizer is None else plain.pretokenizer.splitting

@@ -20,7 +20,6 @@ from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
 from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
-from tokdfa.encoding.special_finder import SpecialFinder
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError
@@ -247,7 +246,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
         if encoder is None:
             return None
         encode = encoder.run.encode_string
-        finds_none = self.finder.finds_none if self.finder.levels else None
+        finds_none = self.added_tokens.finds_none if self.added_tokens else None
 
         def encode_direct(text: str) -> Int32Array | None:
             if finds_none is not None and not finds_none(text):
@@ -283,10 +282,10 @@ class Tokenizer(SafelyCut, NumberedTokens):
             found = FoundTexts(texts)
         except (TypeError, UnicodeEncodeError):
             return None
-        if self.finder.levels:
+        if self.added_tokens:
             # Before anything is encoded, which would have to be done again.
             parts = (texts[at : at + _TEXTS_A_LOOK] for at in range(0, len(texts), _TEXTS_A_LOOK))
-            if not all(self.finder.finds_none("".join(part)) for part in parts):
+            if not all(self.added_tokens.finds_none("".join(part)) for part in parts):
                 return None
         return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), n_threads)
 
@@ -330,7 +329,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""
-        stretches = self.finder.cut(text)
+        stretches = self.added_tokens.cut(text)
         together = self.encode_stretches([(stretch, not place) for place, stretch in enumerate(stretches)])
         if together is not None:
             return together
@@ -356,14 +355,9 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
         return SettlingStream(self)
 
-    @cached_property
-    def finder(self) -> SpecialFinder:
-        """The finder of special tokens in a text."""
-        return SpecialFinder(self.specials if self.finds_specials else ())
-
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the special tokens found in a text and what is between them, each with whether it begins the text."""
-        return ((stretch, not number) for number, stretch in enumerate(self.finder.cut(text)))
+        return ((stretch, not number) for number, stretch in enumerate(self.added_tokens.cut(text)))
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a text without looking for special tokens; raises as :meth:`encode` does.

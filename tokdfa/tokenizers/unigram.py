@@ -93,7 +93,6 @@ class UnigramTokenizer(AnyTokenizer):
         self.spells_bytes = contents.spelled_bytes
         late = ", rounded late" if self.model.is_rounded_late else ""
         self.semantics = f"best sum in {32 if self.model.is_single else 64} bits{late}"
-        self._found = contents.specials if contents.finds_specials else ()
 
     def __reduce__(self) -> tuple[type[Self], tuple[UnigramContents, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -228,7 +227,9 @@ class UnigramTokenizer(AnyTokenizer):
     @cached_property
     def sentences(self) -> Sentences:
         """What is segmented of texts."""
-        return Sentences(self._found, self.rewriting.normalizer, self.pretokenizer, spells_bytes=self.spells_bytes)
+        return Sentences(
+            self.added_tokens, self.rewriting.normalizer, self.pretokenizer, spells_bytes=self.spells_bytes
+        )
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
@@ -238,7 +239,7 @@ class UnigramTokenizer(AnyTokenizer):
     def why_not_cut(self) -> str | None:
         """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
         splitting = None if self.pretokenizer is None else self.pretokenizer.splitting
-        return why_not_cut(self.model, splitting, self.rewriting, self._found)
+        return why_not_cut(self.model, splitting, self.rewriting, self.found_specials)
 
     @cached_property
     def cuts(self) -> UnigramCuts | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.arrays import Int64Array
-from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
+from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
@@ -18,8 +18,6 @@ from tokdfa.tokenizers.unigram_cuts import splits_at_spaces
 from tokdfa.unicode.byte_alphabet import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.normalizers import Normalizer
 
@@ -35,8 +33,8 @@ class Sentences:
 
     Parameters
     ----------
-    specials : sequence of Special
-        The special tokens that are found in texts.
+    added_tokens : AddedTokens
+        Those that are found in texts.
     normalizer : Normalizer, optional
     pretokenizer : PreTokenizer, optional
     spells_bytes : bool
@@ -50,25 +48,25 @@ class Sentences:
 
     def __init__(
         self,
-        specials: Sequence[Special],
+        added_tokens: AddedTokens,
         normalizer: Normalizer | None,
         pretokenizer: PreTokenizer | None,
         *,
         spells_bytes: bool,
     ) -> None:
-        self._levels = [AddedTokens([token for token in specials if token.level == level]) for level in (0, 1)]
+        self._added_tokens = added_tokens
         self._normalizer = normalizer
         self._split = pretokenizer
         self._spells_bytes = spells_bytes
         self._splits_at_spaces = pretokenizer is not None and splits_at_spaces(pretokenizer.splitting)
-        self.are_whole = pretokenizer is None and not spells_bytes and not specials
+        self.are_whole = pretokenizer is None and not spells_bytes and not added_tokens
 
     def stretches(self, text: str, first: Normalizer | None) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text.
 
         `first` normalizes the stretch that begins the text.
         """
-        return normalized_stretches(self._levels, (self._normalizer, first), text)
+        return self._added_tokens.stretches(text, self._normalizer, first)
 
     def of(self, text: str, first: Normalizer | None, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
         """Yield the special tokens of a text, and for the stretches between them the sentences and the end of each.

@@ -166,10 +166,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the special tokens of a text and the normalized text between them, each with whether it is first."""
-        from tokdfa.encoding.added_tokens import AddedTokens, normalized_stretches
-
-        levels = [AddedTokens([special for special in self.specials if special.level == level]) for level in (0, 1)]
-        return normalized_stretches(levels, (self.normalizer, self.normalizer), text)
+        return self.added_tokens.stretches(text, self.normalizer, self.normalizer)
 
     def stream(self) -> HeldStream:
         """Return a stream that takes a text part by part; words are settled by the space after them.

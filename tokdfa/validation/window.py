@@ -134,7 +134,7 @@ class Window:
         decided = max(len(self.text) - held_back, 0)
         found = []
         place = 0
-        for part in tokenizer.finder.cut(self.text):
+        for part in tokenizer.added_tokens.cut(self.text):
             length = len(part if isinstance(part, str) else part.content)
             if not isinstance(part, str) and place < decided:
                 found.append(FoundSpecial(place, place + length, part.id))

@@ -44,7 +44,7 @@ def test_recorded_ids_of_every_pre_tokenizer() -> None:
         split = PreTokenizer(pre.splitting).split_backtracking
         for text, ids in zip(RECORDED_TEXTS, expected, strict=True):
             found = []
-            for stretch in tokenizer.finder.cut(text):
+            for stretch in tokenizer.added_tokens.cut(text):
                 if isinstance(stretch, str):
                     found += [id for piece in split(stretch) for id in tokenizer.encode(piece).tolist()]
                 else:
