@@ -13,7 +13,7 @@ import pytest
 from support import commands
 
 from tokdfa.cli.group import COMMANDS, group
-from tokdfa.stores.binary import dtype_of
+from tokdfa.stores.raw import dtype_of
 from tokdfa.tokenizers.formats import FORMATS
 
 

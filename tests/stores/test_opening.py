@@ -287,10 +287,8 @@ def test_the_package_that_unpacks_is_named(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_store_that_shrinks_while_it_is_read(tmp_path: Path) -> None:
-    from tokdfa.stores.tuning import Tuning
-
     path = written.megatron(tmp_path)
-    chunks = open_store(path, tuning=Tuning(1, 4)).iter_chunks()
+    chunks = open_store(path).iter_chunks(size=4)
     next(chunks)
     cut(path.name, 10)(tmp_path)
     with pytest.raises(TokenStreamError, match=r"\.bin, token 7: the file was cut short while it was read"):

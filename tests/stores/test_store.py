@@ -9,63 +9,62 @@ import pytest
 from support.written_stores import DOCUMENTS, IDS, STARTS, WITH_DOCUMENTS, WITHOUT_DOCUMENTS, documents_of
 
 from tokdfa.stores import Place, iter_ids, open_store
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
-tunings = pytest.mark.parametrize("tuning", [DEFAULT, Tuning(1, 1), Tuning(2, 2), Tuning(5, 3)])
+sizes = pytest.mark.parametrize("size", [None, 1, 2, 3])
 MASK = [bool(id % 2) for id in IDS]
 MASKED = {"datatrove", "parquet", "arrow-stream", "jsonl", "jsonl-gz", "hugging-face"}
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("name", WITH_DOCUMENTS)
-def test_documents(tmp_path: Path, name: str, tuning: Tuning) -> None:
+def test_documents(tmp_path: Path, name: str, size: int | None) -> None:
     format, write = WITH_DOCUMENTS[name]
     path = write(tmp_path)
-    store = open_store(path, tuning=tuning)
+    store = open_store(path)
     assert store.problems == ()
     assert (store.format, store.has_documents) == (format, True)
     assert store.n_ids in (None, len(IDS))
     assert store.n_documents in (None, len(DOCUMENTS))
-    assert documents_of(store) == DOCUMENTS
-    assert [id for ids in iter_ids(path, tuning=tuning) for id in ids.tolist()] == IDS
+    assert documents_of(store, size=size) == DOCUMENTS
+    assert [id for ids in iter_ids(path, size=size) for id in ids.tolist()] == IDS
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("name", WITHOUT_DOCUMENTS)
-def test_streams(tmp_path: Path, name: str, tuning: Tuning) -> None:
+def test_streams(tmp_path: Path, name: str, size: int | None) -> None:
     format, write = WITHOUT_DOCUMENTS[name]
-    store = open_store(write(tmp_path), tuning=tuning)
+    store = open_store(write(tmp_path))
     assert store.problems == ()
     assert (store.format, store.has_documents, store.n_documents) == (format, False, None)
     assert store.n_ids in (None, len(IDS))
-    assert documents_of(store) == [IDS]
+    assert documents_of(store, size=size) == [IDS]
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("name", sorted(MASKED))
-def test_masks(tmp_path: Path, name: str, tuning: Tuning) -> None:
-    store = open_store(WITH_DOCUMENTS[name][1](tmp_path), tuning=tuning)
+def test_masks(tmp_path: Path, name: str, size: int | None) -> None:
+    store = open_store(WITH_DOCUMENTS[name][1](tmp_path))
     assert store.has_mask
-    masks = [chunk.mask for chunk in store.iter_chunks()]
+    masks = [chunk.mask for chunk in store.iter_chunks(size=size)]
     assert np.concatenate([mask for mask in masks if mask is not None]).tolist() == MASK
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("name", ["megatron", "datatrove", "olmo", "parquet", "arrow-file"])
-def test_stretches(tmp_path: Path, name: str, tuning: Tuning) -> None:
+def test_stretches(tmp_path: Path, name: str, size: int | None) -> None:
     """Whatever steps a store is read in, it is the same."""
-    store = open_store(WITH_DOCUMENTS[name][1](tmp_path), tuning=tuning)
+    store = open_store(WITH_DOCUMENTS[name][1](tmp_path))
     for step in range(store.n_steps + 1):
         at = store.border(step)
         assert at <= step
         numbers = [
             number
             for begin, end in ((0, at), (at, store.n_steps))
-            for chunk in store.iter_chunks(begin, end)
+            for chunk in store.iter_chunks(begin, end, size=size)
             for number in chunk.numbers.tolist()
         ]
         # Empty documents at the border belong to what follows it.
-        assert documents_of(store, 0, at) + documents_of(store, at) == DOCUMENTS, step
+        assert documents_of(store, 0, at, size=size) + documents_of(store, at, size=size) == DOCUMENTS, step
         assert numbers == [*range(len(DOCUMENTS))]
 
 

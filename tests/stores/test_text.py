@@ -9,34 +9,33 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.stores import IDS, Stdin, collect, tunings
+from support.stores import IDS, Stdin, collect, sizes
 
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores import text
-from tokdfa.stores.tuning import Tuning
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("separator", [" ", "\n", "\r\n", "\t\t\n "])
-def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, tuning: Tuning) -> None:
+def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, size: int) -> None:
     written = separator.join(map(str, IDS))
     for around in ("{}", " {}\n"):
         (tmp_path / "ids.txt").write_text(around.format(written), newline="")
-        assert collect(tmp_path / "ids.txt", tuning=tuning) == IDS
+        assert collect(tmp_path / "ids.txt", size=size) == IDS
         monkeypatch.setattr(sys, "stdin", Stdin(around.format(written).encode()))
-        assert collect("-", tuning=tuning) == IDS
+        assert collect("-", size=size) == IDS
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("options", [{}, {"indent": 1}, {"separators": (",", ":")}])
-def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], tuning: Tuning) -> None:
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], size: int) -> None:
     for ids in (IDS, [7], [], [-3, 9]):
         written = json.dumps(ids, **options)  # type: ignore[arg-type]
         for around in ("{}", " \n{}\n"):
             (tmp_path / "ids.json").write_text(around.format(written))
-            assert collect(tmp_path / "ids.json", tuning=tuning) == ids
+            assert collect(tmp_path / "ids.json", size=size) == ids
             monkeypatch.setattr(sys, "stdin", Stdin(around.format(written).encode()))
-            assert collect("-", tuning=tuning) == ids
+            assert collect("-", size=size) == ids
 
 
 @given(st.text(alphabet='[], 019-.e\n{}"', max_size=12), st.integers(1, 4))
@@ -58,7 +57,7 @@ def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) 
     assert read == (expected if is_flat else None)
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
@@ -90,10 +89,10 @@ def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) 
         ("ids.json", b"[" + b"1" * 100 + b"]", "ids.json, byte 1: an integer of more than 64 bits"),
     ],
 )
-def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, tuning: Tuning) -> None:
+def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, size: int) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TokenStreamError, match=message):
-        collect(tmp_path / name, tuning=tuning)
+        collect(tmp_path / name, size=size)
 
 
 @pytest.mark.parametrize(

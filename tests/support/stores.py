@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from tokdfa.stores import iter_ids
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 IDS = [0, 1, 50256, 17, 4, 4, 65535]
 
-tunings = pytest.mark.parametrize("tuning", [Tuning(size, size) for size in (1, 2, 3, 5, 1 << 20)])
+sizes = pytest.mark.parametrize("size", [1, 2, 3, 5, 1 << 20])
 
 
-def collect(source: str | Path, dtype: str | None = None, tuning: Tuning = DEFAULT) -> list[int]:
+def collect(source: str | Path, dtype: str | None = None, size: int | None = None) -> list[int]:
     """Return all ids of a file."""
-    return [id for chunk in iter_ids(source, dtype=dtype, tuning=tuning) for id in chunk.tolist()]
+    return [id for chunk in iter_ids(source, dtype=dtype, size=size) for id in chunk.tolist()]
 
 
 class Stdin:

@@ -26,10 +26,10 @@ ENDS = [*accumulate(map(len, DOCUMENTS))]
 STARTS = [0, *ENDS[:-1]]
 
 
-def documents_of(store: Store, begin: int = 0, end: int | None = None) -> list[list[int]]:
+def documents_of(store: Store, begin: int = 0, end: int | None = None, *, size: int | None = None) -> list[list[int]]:
     """Return the documents of a store, read chunk by chunk; one if it does not say where they begin."""
     documents: list[list[int]] = []
-    for chunk in store.iter_chunks(begin, end):
+    for chunk in store.iter_chunks(begin, end, size=size):
         ids = chunk.ids.tolist()
         if chunk.starts is None:
             documents = documents or [[]]

@@ -78,7 +78,7 @@ ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
 
 def check_ids_output(path: str, option: str = "-o") -> None:
     """Refuse a file for ids whose name promises another format than .npy, or that cannot be written."""
-    from tokdfa.stores.refusal import names_another_format
+    from tokdfa.stores.opening import names_another_format
     from tokdfa.training.atomic import check_writable
 
     if names_another_format(Path(path)):

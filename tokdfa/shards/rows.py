@@ -14,8 +14,7 @@ from tokdfa.shards.check import Options, check_store
 from tokdfa.shards.report import Report
 from tokdfa.stores.columns import lists_of
 from tokdfa.stores.fields import ids_field
-from tokdfa.stores.store import Chunk, Place, Store
-from tokdfa.stores.tuning import DEFAULT
+from tokdfa.stores.store import CHUNK, Chunk, Place, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["check_rows"]
@@ -90,14 +89,14 @@ class _Rows(Store):
         self._names = None if key is None else rows.column(key)
         super().__init__(Path(_NAME), _NAME, n_documents=rows.num_rows, has_documents=True, unit="row")
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of some rows at a time; see :meth:`Store.iter_chunks`."""
         rows = self._rows.select([self._field])
         # Eight bytes an id at most; the ids of a chunk should stay in the cache.
-        size = max(1, 8 * DEFAULT.chunk * rows.num_rows // max(rows.nbytes, 1))
+        n_rows = max(1, 8 * CHUNK * rows.num_rows // max(rows.nbytes, 1))
         row = 0
-        for first in range(0, rows.num_rows, size):
-            part = rows.slice(first, size)
+        for first in range(0, rows.num_rows, n_rows):
+            part = rows.slice(first, n_rows)
             for batch in part.to_batches() if hasattr(part, "to_batches") else [part]:
                 yield _chunk(batch.column(0), row)
                 row += batch.num_rows

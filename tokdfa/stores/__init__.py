@@ -4,14 +4,13 @@ Read in this order:
 
 1. `store`: the interface. A `Store` yields chunks of ids with the borders of documents and a mask, says where in a file
    an id is, and what is inconsistent.
-2. `opening`: `open_store` recognises the format. `iter_ids` below takes the ids alone, also from standard input.
-3. One module a format. Integers in a file: `raw` (.npy, .bin), `megatron`, `datatrove` (and nanotron), `olmo` (and
-   Dolma), `llmc` (and modded-nanogpt), `litdata`, `npz`. Records: `columns` (Parquet and Arrow), `datasets` (folders of
-   Hugging Face), `jsonl`, `mds` (MosaicML), `webdataset`. Text: `written`.
-4. What they share: `binary` reads integers, `npy` the headers of .npy files, `text` integers as text and JSON, `packed`
-   unpacks, `finding` lists the files under folders and patterns, `fields` finds the field of the ids, `folder` joins
-   the files of a dataset, `tuning` sets how much is read at a time, and `refusal` says what to do with what is no
-   store.
+2. `opening`: `open_store` recognises the format, or says what to do with a path that is not a store. `iter_ids` below
+   takes the ids alone, also from standard input.
+3. One module a format. Integers in a file: `raw` (.npy, .bin, streams), `megatron`, `datatrove` (and nanotron), `olmo`
+   (and Dolma), `llmc` (and modded-nanogpt), `litdata`, `npz`. Records: `columns` (Parquet and Arrow), `datasets`
+   (folders of Hugging Face), `jsonl`, `mds` (MosaicML), `webdataset`. Integers as text and JSON: `text`.
+4. What they share: `npy` has the headers of .npy files, `packed` unpacks, `finding` lists the files under folders and
+   patterns, `fields` finds the field of the ids, and `folder` joins the files of a dataset.
 
 Used by: the commands that take IDS, `shards`, `rollouts`.
 
@@ -26,17 +25,16 @@ from pathlib import Path
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.binary import dtype_of, iter_stream
 from tokdfa.stores.opening import open_store
+from tokdfa.stores.raw import dtype_of, iter_stream
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 from tokdfa.stores.text import iter_text_or_json
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["Chunk", "Place", "Problem", "Store", "consistent", "iter_ids", "open_store"]
 
 
 def iter_ids(
-    source: str | Path, *, dtype: str | None = None, field: str | None = None, tuning: Tuning = DEFAULT
+    source: str | Path, *, dtype: str | None = None, field: str | None = None, size: int | None = None
 ) -> Iterator[IntegerArray]:
     """Yield the ids of a store, chunk by chunk.
 
@@ -49,8 +47,8 @@ def iter_ids(
         The integer type of raw data, as numpy names it: ``uint16``, ``uint32``, ``>u2`` …
     field : str, optional
         The field of the ids in files of records.
-    tuning : Tuning, optional
-        How much is read at a time.
+    size : int, optional
+        How many ids are read at once, or bytes of text and streams.
 
     Yields
     ------
@@ -68,20 +66,14 @@ def iter_ids(
     """
     if str(source) == "-":
         if dtype is not None:
-            return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input", tuning=tuning)
-        return iter_text_or_json(sys.stdin.buffer, "standard input", tuning=tuning)
-    store = consistent(open_store(source, dtype=dtype, field=field, tuning=tuning))
-    return (chunk.ids for chunk in store.iter_chunks() if len(chunk.ids))
+            return iter_stream(sys.stdin.buffer, dtype_of(dtype), "standard input", size=size)
+        return iter_text_or_json(sys.stdin.buffer, "standard input", size=size)
+    store = consistent(open_store(source, dtype=dtype, field=field))
+    return (chunk.ids for chunk in store.iter_chunks(size=size) if len(chunk.ids))
 
 
 def consistent(store: Store) -> Store:
-    """Return a store in which nothing is inconsistent.
-
-    Raises
-    ------
-    TokenStreamError
-        If something is; the error has the first problem.
-    """
+    """Return a store in which nothing is inconsistent; otherwise the first problem is raised."""
     if store.problems:
         more = len(store.problems) - 1
         hint = f"{more} more: tokdfa stores {store.path}" if more else None

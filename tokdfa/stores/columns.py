@@ -15,15 +15,14 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int64Array
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field, mask_field
-from tokdfa.stores.store import Chunk, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import CHUNK, Chunk, Store
 
 __all__ = ["TableStore", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
 
 _BATCH = 1024
 _BUFFER = 1 << 20
 # A batch should have about as many ids as a chunk, of four bytes.
-_BYTES = 4 * DEFAULT.chunk
+_BYTES = 4 * CHUNK
 Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -34,29 +33,10 @@ def is_arrow_stream(head: bytes) -> bool:
 
 
 def iter_batches(path: Path, choose: Choose, begin: int = 0, end: int | None = None) -> Iterator[tuple[int, Any]]:
-    """Yield batches of rows of a Parquet file, an Arrow file or an Arrow stream.
+    """Yield the batches of rows of a Parquet file, an Arrow file or an Arrow stream, with the number of each first row.
 
-    Parameters
-    ----------
-    path : Path
-    choose : callable
-        Returns the columns to read, given those that there are.
-    begin, end : int
-        The groups of rows of a Parquet file to read; others are read as a whole.
-
-    Yields
-    ------
-    pair of an int and a pyarrow.RecordBatch
-        The number of the first row, and the rows.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If pyarrow is not installed.
-    OSError
-        If the file cannot be read.
-    pyarrow.ArrowException, EOFError
-        If it is damaged.
+    `choose` returns the columns to read, given those that there are; `begin` and `end` are groups of rows of Parquet. A
+    damaged file raises one of :func:`pyarrow_errors`.
     """
     with _source(path) as source:
         head = source.read(8)
@@ -116,15 +96,8 @@ def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, An
 def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
     """Return the values of a column of lists of integers, and the places in them where its rows begin and end.
 
-    Returns
-    -------
-    pair of an integer array and an int64 array, or None
-        Without copying the values. None if it is another column, or one with nulls in its lists.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        If it is damaged: a row ends before it begins, or outside of the values.
+    Values are not copied. None if it is another column, or one with nulls in its lists; a damaged one, in which a row
+    ends before it begins or outside of the values, raises pyarrow.ArrowInvalid.
     """
     types = _pyarrow().types
     kind = column.type
@@ -149,18 +122,9 @@ def pyarrow_errors() -> tuple[type[Exception], ...]:
 
 
 class TableStore(Store):
-    """A Parquet or Arrow file with ids in a column.
+    """A Parquet or Arrow file with ids in a column: one with a usual name, or the only one of lists of integers."""
 
-    Parameters
-    ----------
-    path : Path
-    field : str, optional
-        The column, with dots into structures; by default one with a usual name, or the only one of lists of integers.
-    tuning : Tuning, optional
-    """
-
-    def __init__(self, path: Path, field: str | None = None, *, tuning: Tuning = DEFAULT) -> None:
-        self._tuning = tuning
+    def __init__(self, path: Path, field: str | None = None) -> None:
         with _source(path) as source:
             head = source.read(8)
             source.seek(0)
@@ -196,7 +160,7 @@ class TableStore(Store):
             unit="row",
         )
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of groups of rows; see :meth:`Store.iter_chunks`."""
         if (begin, end) == (0, 0) or begin >= self.n_steps:
             return
@@ -204,14 +168,14 @@ class TableStore(Store):
         names = [self._field] if self._mask is None else [self._field, self._mask]
         try:
             for row, batch in iter_batches(self.path, lambda _: names, begin, end):
-                yield from self._chunks(row, batch)
+                yield from self._chunks(row, batch, size or CHUNK)
                 row += batch.num_rows
         except TokenStreamError:
             raise
         except pyarrow_errors() as error:
             raise _damaged(self.path, row, error) from None
 
-    def _chunks(self, row: int, batch: Any) -> Iterator[Chunk]:
+    def _chunks(self, row: int, batch: Any, size: int) -> Iterator[Chunk]:
         column = _inner(batch, self._field)
         if column.null_count:
             null = row + int(np.argmax(np.asarray(column.is_null())))
@@ -228,7 +192,6 @@ class TableStore(Store):
         numbers = np.arange(row, row + len(column), dtype=np.int64)
         starts = offsets[:-1] - offsets[0]
         # Batches of Arrow files may be large: the ids of a chunk should stay in the cache.
-        size = self._tuning.chunk
         for first in range(0, max(len(ids), 1), size):
             stop = first + size if first + size < len(ids) else len(ids) + 1
             low, high = np.searchsorted(starts, [first, stop])

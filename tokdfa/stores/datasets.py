@@ -15,7 +15,6 @@ from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Problem, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["SPLITS", "STATE", "open_dataset", "split_files"]
 
@@ -23,34 +22,20 @@ STATE = "state.json"
 SPLITS = "dataset_dict.json"
 
 
-def open_dataset(folder: Path, field: str | None = None, *, tuning: Tuning = DEFAULT) -> FolderStore:
-    """Open a dataset, or all splits of one.
-
-    Raises
-    ------
-    TokenStreamError
-        If the description of the dataset cannot be read, or no column has ids.
-    OSError
-        If a file cannot be read.
-    """
+def open_dataset(folder: Path, field: str | None = None) -> FolderStore:
+    """Open a dataset, or all splits of one."""
     members: list[Store] = []
     problems: list[Problem] = []
     for file in split_files(folder):
         if is_there(file):
-            members.append(TableStore(file, field, tuning=tuning))
+            members.append(TableStore(file, field))
         else:
             problems.append(Problem(str(folder), f"there is no file {file.relative_to(folder)}"))
-    return FolderStore(folder, "Hugging Face dataset", members, tuple(problems))
+    return FolderStore(folder, "Hugging Face dataset", members, problems)
 
 
 def split_files(folder: Path) -> list[Path]:
-    """Return the files of a dataset, in order, whether they are there or not.
-
-    Raises
-    ------
-    TokenStreamError
-        If the description of the dataset cannot be read.
-    """
+    """Return the files of a dataset, in order, whether they are there or not."""
     if not (folder / SPLITS).is_file():
         return _named(folder)
     described = read_index(folder / SPLITS)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tokdfa.arrays import Int64Array
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.raw import EndsFile, IntegerFile, RawStore
+from tokdfa.stores.raw import Borders, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["open_datatrove"]
 
@@ -24,16 +24,8 @@ _SIZES = {2: "<u2", 4: "<u4"}
 _LONGEST_METADATA = 1 << 16
 
 
-def open_datatrove(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open a .ds file.
-
-    Raises
-    ------
-    TokenStreamError
-        If nothing says how many bytes an id has.
-    OSError
-        If it cannot be read.
-    """
+def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
+    """Open a .ds file; without .metadata, `dtype` or the number of ids in .index says how many bytes an id has."""
     metadata, index, loss = (path.with_name(path.name + suffix) for suffix in (".metadata", ".index", ".loss"))
     problems: list[Problem] = []
     count = None
@@ -55,11 +47,8 @@ def open_datatrove(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = D
         n_ids = None if documents is None or not documents.count else int(documents.read(documents.count - 1, 1)[0])
         size_of_id = n_bytes / n_ids if n_ids else 0
         if size_of_id not in _SIZES:
-            raise TokenStreamError(
-                "a .ds file without .metadata does not record the type of its integers",
-                where=str(path),
-                hint="give --dtype, such as uint16",
-            )
+            what = "a .ds file without .metadata does not record the type of its integers"
+            raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
         dtype = np.dtype(_SIZES[int(size_of_id)])
     n_ids, rest = divmod(n_bytes, dtype.itemsize)
     if rest:
@@ -71,7 +60,6 @@ def open_datatrove(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = D
     has_mask = loss.is_file()
     if has_mask and loss.stat().st_size != n_ids:
         problems.append(Problem(str(loss), f"it has {loss.stat().st_size} bytes for {n_ids} ids"))
-    files = (path, *(file for file in (index, loss, metadata) if file.is_file()))
     return RawStore(
         path,
         "datatrove",
@@ -79,12 +67,23 @@ def open_datatrove(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = D
         dtype,
         0,
         n_ids,
-        borders=None if documents is None else EndsFile(documents),
+        borders=None if documents is None else _borders(documents),
         mask=loss if has_mask else None,
-        files=files,
-        problems=tuple(problems),
-        tuning=tuning,
+        files=(path, *(file for file in (index, loss, metadata) if file.is_file())),
+        problems=problems,
     )
+
+
+def _borders(ends: IntegerFile) -> Borders:
+    """Return where documents begin, given where they end."""
+
+    def starts_from(first: int, n: int) -> Int64Array:
+        n = min(n, ends.count - first)
+        if first > 0:
+            return ends.read(first - 1, n)
+        return np.concatenate((np.zeros(min(n, 1), dtype=np.int64), ends.read(0, n - 1)))
+
+    return Borders(ends.count, starts_from)
 
 
 def _index(path: Path, problems: list[Problem]) -> IntegerFile:

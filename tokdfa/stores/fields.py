@@ -17,32 +17,17 @@ MASK = "loss_mask"
 
 
 def ids_field(names: Sequence[str], field: str | None, where: str, fitting: Sequence[str] = ()) -> str:
-    """Return the field of the ids, with dots into objects.
+    """Return the field of the ids, with dots into objects: the one asked for, or one of the outermost `names`.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The outermost fields that there are.
-    field : str or None
-        The one that is asked for.
-    where : str
-        For messages.
-    fitting : sequence of str
-        The fields that may hold ids, by their type; a single one needs no usual name.
-
-    Raises
-    ------
-    TokenStreamError
-        If there is none.
+    A single one of `fitting`, the fields that may hold ids by their type, needs no usual name. `where` is for messages.
     """
     if field is None:
         usual = [name for name in IDS if name in names]
         found = usual[0] if usual else fitting[0] if len(fitting) == 1 else None
         if found is None:
             there = f"there are {', '.join(names)}" if names else "its records have no fields"
-            raise TokenStreamError(
-                "it is not clear which field has the ids", where=where, hint=f"give --field; {there}"
-            )
+            what = "it is not clear which field has the ids"
+            raise TokenStreamError(what, where=where, hint=f"give --field; {there}")
         return found
     outermost = field.partition(".")[0]
     if field not in names and outermost not in names:
@@ -58,13 +43,7 @@ def mask_field(names: Sequence[str]) -> str | None:
 
 
 def value_of(record: object, field: str, where: str) -> object:
-    """Return what a record has in a field.
-
-    Raises
-    ------
-    TokenStreamError
-        If it does not have it.
-    """
+    """Return what a record has in a field, with dots into objects."""
     if isinstance(record, Mapping) and field in record:
         return record[field]
     value = record

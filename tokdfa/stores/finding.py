@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -25,27 +26,16 @@ _MAY_BE_PACKED = (".jsonl", ".ndjson", ".mds", ".tar")
 def find_stores(paths: Iterable[str | Path]) -> list[Path]:
     """Return the files of ids under paths, each once, sorted.
 
-    Parameters
-    ----------
-    paths : iterable of str or Path
-        Files, of any name. Folders, with all that is in them: the files that an index names if it is a dataset, whether
-        they are there or not; and otherwise the files whose names end like those of a store, except .txt and .json.
-        Patterns with ``*``, ``?`` and ``**``.
-
-    Raises
-    ------
-    TokenStreamError
-        If there are none under one of the paths, or an index cannot be read.
-    FileNotFoundError
-        If nothing has the name of a path, and it is no pattern.
+    Paths are files, of any name; patterns with ``*``, ``?`` and ``**``; and folders, with all that is in them: the
+    files that an index names if it is a dataset, whether they are there or not, and otherwise the files whose names end
+    like those of a store, except .txt and .json. There must be some under each path.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         part = sorted(_under(path))
         if not part:
-            raise TokenStreamError(
-                "no files of ids", where=str(path), hint=f"their names end in {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}"
-            )
+            hint = f"their names end in {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}"
+            raise TokenStreamError("no files of ids", where=str(path), hint=hint)
         found.update(dict.fromkeys(part))
     return [*found]
 
@@ -69,11 +59,9 @@ def _in_folder(folder: Path) -> Iterator[Path]:
     index = folder / "index.json"
     content: Any = None
     if index.is_file():
-        try:
+        # It may have to do with something else; the files say what is wrong with them.
+        with suppress(TokdfaError):
             content = read_index(index)
-        except TokdfaError:
-            # It may have to do with something else; the files say what is wrong with them.
-            content = None
     if is_litdata(content):
         names = (each.get("filename") for each in content["chunks"] if isinstance(each, dict))
         yield from (folder / Path(str(name)).name for name in names)

@@ -17,19 +17,9 @@ _LONGEST_INDEX = 1 << 28
 
 
 class FolderStore(Store):
-    """A dataset of several files.
+    """A dataset of several files, whose stores are its `members`; their problems are added to those between them."""
 
-    Parameters
-    ----------
-    path : Path
-    format : str
-    members : sequence of Store
-        The stores of its files, in order.
-    problems : tuple of Problem
-        What is inconsistent between them; what is inconsistent within each is added.
-    """
-
-    def __init__(self, path: Path, format: str, members: Sequence[Store], problems: tuple[Problem, ...] = ()) -> None:
+    def __init__(self, path: Path, format: str, members: Sequence[Store], problems: Sequence[Problem] = ()) -> None:
         super().__init__(
             path,
             format,
@@ -41,13 +31,13 @@ class FolderStore(Store):
             has_mask=any(each.has_mask for each in members),
             unit=members[0].unit if members else "token",
             problems=(*problems, *_differences(members), *(problem for each in members for problem in each.problems)),
-            members=tuple(members),
+            members=members,
         )
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of all files; see :meth:`Store.iter_chunks`."""
         for member in self.members:
-            yield from member.iter_chunks()
+            yield from member.iter_chunks(size=size)
 
     def place(self, number: int, token: int, index: int) -> Place:
         """Return the place by its index in all files together."""
@@ -83,15 +73,7 @@ def is_there(path: Path) -> bool:
 
 
 def read_index(path: Path) -> Any:
-    """Return the content of an index.json.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is not JSON.
-    OSError
-        If it cannot be read.
-    """
+    """Return the content of an index.json."""
     facts = path.stat()
     return _read(path, facts.st_mtime_ns, facts.st_size)
 

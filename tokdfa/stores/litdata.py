@@ -18,12 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.stores.folder import FolderStore, is_there, read_index
-from tokdfa.stores.raw import IntegerFile, RawStore
+from tokdfa.stores.raw import Borders, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["is_litdata", "open_litdata", "open_litdata_chunk"]
 
@@ -36,16 +34,8 @@ def is_litdata(index: object) -> bool:
     return isinstance(index, Mapping) and isinstance(index.get("chunks"), list) and "config" in index
 
 
-def open_litdata(folder: Path, *, tuning: Tuning = DEFAULT) -> FolderStore:
-    """Open a folder.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If it is encrypted or compressed, was not written for ``TokensLoader``, or its items are not ids.
-    TokenStreamError, OSError
-        If the index cannot be read.
-    """
+def open_litdata(folder: Path) -> FolderStore:
+    """Open a folder; refused if encrypted or compressed, not written for ``TokensLoader``, or its items are not ids."""
     path = folder / "index.json"
     index = read_index(path)
     dtype = _dtype(index, path)
@@ -58,15 +48,15 @@ def open_litdata(folder: Path, *, tuning: Tuning = DEFAULT) -> FolderStore:
         elif not is_there(folder / name):
             problems.append(Problem(f"{path}, chunk {number}", f"there is no file {name}"))
         else:
-            members.append(_open_chunk(folder / name, dtype, chunk, tuning))
-    return FolderStore(folder, "litdata", members, tuple(problems))
+            members.append(_open_chunk(folder / name, dtype, chunk))
+    return FolderStore(folder, "litdata", members, problems)
 
 
-def open_litdata_chunk(path: Path, index: Any, *, tuning: Tuning = DEFAULT) -> RawStore:
+def open_litdata_chunk(path: Path, index: Any) -> RawStore:
     """Open one chunk file of a folder, given the content of the index beside it; errors are those of the folder."""
     named = (each for each in index["chunks"] if isinstance(each, Mapping) and each.get("filename") == path.name)
     dtype = _dtype(index, path.with_name("index.json"))
-    return _open_chunk(path, dtype, next(named, {}), tuning)
+    return _open_chunk(path, dtype, next(named, {}))
 
 
 def _dtype(index: Any, path: Path) -> Dtype:
@@ -92,17 +82,15 @@ def _dtype(index: Any, path: Path) -> Dtype:
     return np.dtype(table[int(code)])
 
 
-def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any], tuning: Tuning) -> RawStore:
+def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     with path.open("rb") as stream:
         head = stream.read(4)
         size = stream.seek(0, 2)
     n_items = int.from_bytes(head, "little")
     begin = 4 * (n_items + 2)
-    problems: list[Problem] = []
 
     def inconsistent(what: str) -> RawStore:
-        problems.append(Problem(str(path), what))
-        return RawStore(path, "litdata", path, dtype, 0, 0, problems=tuple(problems), tuning=tuning)
+        return RawStore(path, "litdata", path, dtype, 0, 0, problems=[Problem(str(path), what)])
 
     if len(head) < 4 or begin > size:
         return inconsistent(f"the file is cut short: {size} bytes, and its head of {n_items} items takes {begin}")
@@ -118,32 +106,12 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any], tuning: Tuni
     if last != size:
         return inconsistent(f"the last item ends at byte {last}, and the file has {size}")
     n_ids = (size - begin) // dtype.itemsize
-    facts = {"chunk_size": n_items, "dim": n_ids}
-    for name, value in facts.items():
+    problems: list[Problem] = []
+    for name, value in (("chunk_size", n_items), ("dim", n_ids)):
         if chunk.get(name) not in (None, value):
             problems.append(Problem(str(path), f"{name} is {chunk[name]} in index.json, and {value} in the file"))
     if not chunk:
         problems.append(Problem(str(path), "index.json does not name this file"))
-    return RawStore(
-        path,
-        "litdata",
-        path,
-        dtype,
-        begin,
-        n_ids,
-        borders=_Items(offsets, begin, dtype.itemsize),
-        problems=tuple(problems),
-        tuning=tuning,
-    )
-
-
-class _Items:
-    """The starts of the items of a chunk."""
-
-    def __init__(self, offsets: IntegerFile, begin: int, size: int) -> None:
-        self.count = offsets.count - 1
-        self._offsets, self._begin, self._size = offsets, begin, size
-
-    def starts_from(self, first: int, n: int) -> Int64Array:
-        """Return the starts of items `first` to ``first + n``."""
-        return (self._offsets.read(first, min(n, self.count - first)) - self._begin) // self._size
+    size_of_id = dtype.itemsize
+    borders = Borders(n_items, lambda first, n: (offsets.read(first, min(n, n_items - first)) - begin) // size_of_id)
+    return RawStore(path, "litdata", path, dtype, begin, n_ids, borders=borders, problems=problems)

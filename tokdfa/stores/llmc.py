@@ -17,7 +17,6 @@ import numpy as np
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.raw import RawStore
 from tokdfa.stores.store import Dtype, Problem
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["is_llmc", "open_llmc"]
 
@@ -31,24 +30,15 @@ def is_llmc(head: bytes) -> bool:
     return len(head) >= 12 and _fields(head)[0] in (*_DTYPES, _EVALUATION) and 0 <= _fields(head)[1] < 256
 
 
-def open_llmc(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open a token file.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is a file of evaluations.
-    OSError
-        If it cannot be read.
-    """
+def open_llmc(path: Path) -> RawStore:
+    """Open a token file."""
     with path.open("rb") as stream:
         head = stream.read(_HEADER)
         size = stream.seek(0, 2)
     magic, version, count = _fields(head)
     if magic == _EVALUATION:
-        raise TokenStreamError(
-            "a file of evaluations, and not a stream of ids", where=str(path), hint="give a file of tokens"
-        )
+        what = "a file of evaluations, and not a stream of ids"
+        raise TokenStreamError(what, where=str(path), hint="give a file of tokens")
     expected_version, name = _DTYPES[magic]
     dtype: Dtype = np.dtype(name)
     problems = []
@@ -60,7 +50,7 @@ def open_llmc(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
         what = f"the header says {count} ids, so {expected} bytes, and the file has {size}"
         problems.append(Problem(str(path), what))
     n_ids = max(min(count, (size - _HEADER) // dtype.itemsize), 0)
-    return RawStore(path, "llm.c", path, dtype, _HEADER, n_ids, problems=tuple(problems), tuning=tuning)
+    return RawStore(path, "llm.c", path, dtype, _HEADER, n_ids, problems=problems)
 
 
 def _fields(head: bytes) -> tuple[int, int, int]:

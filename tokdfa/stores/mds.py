@@ -24,8 +24,7 @@ from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.packed import unpacked
-from tokdfa.stores.store import Chunk, Dtype, Problem, Store, chunk_of, signed
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import Chunk, Document, Dtype, Problem, Store, iter_document_chunks, signed
 
 __all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "shard_name"]
 
@@ -64,47 +63,31 @@ def is_mds_shard(path: Path) -> bool:
         return begin < first and stream.read(1) == b"{"
 
 
-def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT) -> Store:
-    """Open a folder.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If its shards are of another kind, or no column has ids.
-    TokenStreamError, OSError
-        If the index cannot be read.
-    """
+def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None) -> FolderStore:
+    """Open a folder."""
     path = folder / "index.json"
     members: list[Store] = []
     problems: list[Problem] = []
     for number, shard in enumerate(read_index(path)["shards"]):
         name = shard_name(folder, shard)
         if is_there(folder / name):
-            members.append(MdsStore(folder / name, field, dtype, description=shard, tuning=tuning))
+            members.append(MdsStore(folder / name, field, dtype, description=shard))
         else:
             problems.append(Problem(f"{path}, shard {number}", f"there is no file {name}"))
-    return FolderStore(folder, "MDS", members, tuple(problems))
+    return FolderStore(folder, "MDS", members, problems)
 
 
-def open_mds_shard(
-    path: Path, field: str | None = None, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT
-) -> MdsStore:
+def open_mds_shard(path: Path, field: str | None = None, dtype: Dtype | None = None) -> MdsStore:
     """Open one shard, by the index beside it or by what it says of itself; errors are those of the folder."""
     index = path.with_name("index.json")
     content = read_index(index) if index.is_file() else None
     shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
     named = (shard for shard in shards if path.name in map(_name, _files(shard)))
-    return MdsStore(path, field, dtype, description=next(named, None), tuning=tuning)
+    return MdsStore(path, field, dtype, description=next(named, None))
 
 
 def shard_name(folder: Path, shard: object) -> str:
-    """Return the name of the file of a shard: the packed one only if the other is not there.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If the shard is not MDS.
-    """
+    """Return the name of the file of a shard: the packed one only if the other is not there."""
     where = str(folder / "index.json")
     if not isinstance(shard, Mapping) or shard.get("format") != "mds":
         kind = shard.get("format") if isinstance(shard, Mapping) else shard
@@ -130,16 +113,8 @@ def _name(file: Mapping[str, Any]) -> str:
 class MdsStore(Store):
     """An MDS shard, which is unpacked in memory if it is compressed.
 
-    Parameters
-    ----------
-    path : Path
-    field : str, optional
-        The column; by default one with a usual name, or the only one of integers.
-    dtype : numpy.dtype, optional
-        The type of the integers in a column of ``bytes``; int64 by default.
-    description : mapping, optional
-        What index.json says of the shard; by default what the shard itself says.
-    tuning : Tuning, optional
+    The column is by default one with a usual name, or the only one of integers; `dtype` is for a column of ``bytes``,
+    and `description` is what index.json says of the shard, by default what the shard itself says.
     """
 
     def __init__(
@@ -149,10 +124,8 @@ class MdsStore(Store):
         dtype: Dtype | None = None,
         *,
         description: Mapping[str, Any] | None = None,
-        tuning: Tuning = DEFAULT,
     ) -> None:
         self._compression = _SUFFIXES.get(path.suffix.lower(), "")
-        self._tuning = tuning
         problems: list[Problem] = []
         samples = None
         if description is not None:
@@ -161,11 +134,8 @@ class MdsStore(Store):
             sizes_said = [each.get("bytes") for each in _files(description) if _name(each) == path.name]
             if sizes_said and sizes_said[0] not in (None, size):
                 problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
-        elif not self._compression:
-            description, samples = _own(path)
         else:
-            raw = self._data(path)
-            description, samples = _own_of(raw, str(path))
+            description, samples = _own(path) if not self._compression else _own_of(self._data(path), str(path))
         names, encodings, self._sizes = _columns(description, path)
         fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(encoding)]
         name = ids_field(names, field, str(path), fitting)
@@ -185,27 +155,22 @@ class MdsStore(Store):
             n_documents=self._samples,
             has_documents=True,
             unit="sample",
-            problems=tuple(problems),
+            problems=problems,
         )
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of all samples; see :meth:`Store.iter_chunks`."""
+        return iter_document_chunks(self._documents(), size)
+
+    def _documents(self) -> Iterator[Document]:
         data = self._data(self.path)
         n, offsets = _offsets(data, str(self.path))
         if self._samples is not None and n != self._samples:
             what = f"it has {n} samples, and {self._samples} by index.json"
             raise TokenStreamError(what, where=str(self.path))
-        documents: list[IntegerArray] = []
-        count = first = 0
         for number in range(n):
-            where = f"{self.path}, sample {number}"
-            documents.append(self._ids(data[offsets[number] : offsets[number + 1]], where))
-            count += len(documents[-1])
-            if count >= self._tuning.chunk:
-                yield chunk_of(documents, range(first, number + 1))
-                documents, count, first = [], 0, number + 1
-        if documents:
-            yield chunk_of(documents, range(first, n))
+            ids = self._ids(data[offsets[number] : offsets[number + 1]], f"{self.path}, sample {number}")
+            yield number, ids, None
 
     def _data(self, path: Path) -> memoryview:
         with path.open("rb") as stream:

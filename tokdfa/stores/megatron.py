@@ -25,9 +25,8 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.stores.raw import IntegerFile, RawStore
+from tokdfa.stores.raw import Borders, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
 __all__ = ["MAGIC", "open_megatron"]
 
@@ -37,18 +36,8 @@ _DTYPES = {1: "<u1", 2: "<i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
 _FLOATS = {6: "float64", 7: "float32"}
 
 
-def open_megatron(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open a dataset by its .idx or its .bin file.
-
-    Raises
-    ------
-    TokenStreamError
-        If the index is not one, or its type is not one of integers.
-    UnsupportedFeatureError
-        If some sequences are not text.
-    OSError
-        If one of the two files cannot be read.
-    """
+def open_megatron(path: Path) -> RawStore:
+    """Open a dataset by its .idx or its .bin file; sequences that are not text are refused."""
     index, data = path.with_suffix(".idx"), path.with_suffix(".bin")
     with index.open("rb") as stream:
         head = stream.read(_HEAD.size)
@@ -66,48 +55,34 @@ def open_megatron(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
     files = (data, index)
     if size not in (expected, expected + n_sequences):
         what = f"the index has {size} bytes instead of {expected}, for {n_sequences} sequences and {n_entries} entries"
-        return RawStore(
-            path, "Megatron", data, dtype, 0, 0, files=files, problems=(Problem(str(index), what),), tuning=tuning
-        )
+        return RawStore(path, "Megatron", data, dtype, 0, 0, files=files, problems=[Problem(str(index), what)])
     lengths = IntegerFile(index, "<i4", _HEAD.size, n_sequences)
     offsets = IntegerFile(index, "<i8", _HEAD.size + 4 * n_sequences, n_sequences)
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
     problems = (*_of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data), *_of_documents(entries, n_sequences))
     if size > expected:
         _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
-    return RawStore(
-        path,
-        "Megatron",
-        data,
-        dtype,
-        0,
-        n_bytes // dtype.itemsize,
-        borders=_Documents(entries, offsets, dtype.itemsize, n_bytes),
-        files=files,
-        problems=problems,
-        tuning=tuning,
-    )
+    borders = _borders(entries, offsets, dtype.itemsize, n_bytes)
+    n_ids = n_bytes // dtype.itemsize
+    return RawStore(path, "Megatron", data, dtype, 0, n_ids, borders=borders, files=files, problems=problems)
 
 
-class _Documents:
-    """The starts of documents: the offsets of their first sequences."""
+def _borders(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> Borders:
+    """Return where documents begin: at the offsets of their first sequences."""
+    count = max(entries.count - 1, 0)
 
-    def __init__(self, entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> None:
-        self.count = max(entries.count - 1, 0)
-        self._entries, self._offsets = entries, offsets
-        self._size, self._n_bytes = size, n_bytes
-
-    def starts_from(self, first: int, n: int) -> Int64Array:
-        """Return the starts of documents `first` to ``first + n``."""
-        sequences = self._entries.read(first, min(n, self.count - first))
+    def starts_from(first: int, n: int) -> Int64Array:
+        sequences = entries.read(first, min(n, count - first))
         if not len(sequences):
             return sequences
         low, high = int(sequences[0]), int(sequences[-1])
         # A sequence number equal to the number of sequences is that of an empty document at the end.
-        offsets = self._offsets.read(low, high + 1 - low)
-        offsets = np.append(offsets, np.full(high + 1 - low - len(offsets), self._n_bytes, dtype=np.int64))
-        starts: Int64Array = offsets[sequences - low] // self._size
+        found = offsets.read(low, high + 1 - low)
+        found = np.append(found, np.full(high + 1 - low - len(found), n_bytes, dtype=np.int64))
+        starts: Int64Array = found[sequences - low] // size
         return starts
+
+    return Borders(count, starts_from)
 
 
 def _check_modes(modes: IntegerFile) -> None:

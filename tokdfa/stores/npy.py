@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
-from typing import IO, Any, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.errors import TokenStreamError
+from tokdfa.stores.store import Dtype
 
 __all__ = ["npy_file", "npy_header", "read_header"]
-
-Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
 _MAGIC = b"\x93NUMPY"
 _ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -38,22 +37,8 @@ _INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
 def read_header(stream: IO[bytes], name: str) -> tuple[Dtype, int]:
     """Return the type and the number of the integers in a .npy file, and leave the stream where they begin.
 
-    Parameters
-    ----------
-    stream : binary file
-        At its beginning.
-    name : str
-        For messages.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is not the header of a .npy file, or not that of one-dimensional integers.
-
-    Notes
-    -----
     The format is described in ``numpy.lib.format``: magic bytes, version, length, and a dictionary with ``descr``,
-    ``fortran_order`` and ``shape`` written as Python writes it.
+    ``fortran_order`` and ``shape`` written as Python writes it. `name` is for messages.
     """
 
     def refuse(what: str) -> NoReturn:
@@ -96,9 +81,8 @@ def _dtype(value: str, name: str) -> Dtype:
 
 def _count(value: str, name: str) -> int:
     if not _SHAPE.fullmatch(value):
-        raise TokenStreamError(
-            "not a complete .npy file of integers: its shape is not a tuple", value=value, where=name
-        )
+        what = "not a complete .npy file of integers: its shape is not a tuple"
+        raise TokenStreamError(what, value=value, where=name)
     shape = tuple(map(int, re.findall(r"[0-9]+", value)))
     if len(shape) != 1 or "," not in value:
         raise TokenStreamError("ids must be in one dimension", value=shape, where=name, hint="flatten the array")

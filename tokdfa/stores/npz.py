@@ -11,8 +11,7 @@ import numpy as np
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.npy import read_header
-from tokdfa.stores.store import Chunk, Problem, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import CHUNK, Chunk, Problem, Store
 
 __all__ = ["ZIP", "NpzStore"]
 
@@ -20,18 +19,9 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class NpzStore(Store):
-    """An archive of arrays, one of which has ids.
+    """An archive of arrays, one of which has ids: one with a usual name, or the only one."""
 
-    Parameters
-    ----------
-    path : Path
-    field : str, optional
-        The name of the array; by default one with a usual name, or the only one.
-    tuning : Tuning, optional
-    """
-
-    def __init__(self, path: Path, field: str | None = None, *, tuning: Tuning = DEFAULT) -> None:
-        self._tuning = tuning
+    def __init__(self, path: Path, field: str | None = None) -> None:
         with path.open("rb"):  # Its error names the file.
             pass
         import zipfile
@@ -56,7 +46,7 @@ class NpzStore(Store):
             problems = (Problem(self._where(path), what),)
         super().__init__(path, ".npz", dtype=dtype, n_ids=count, problems=problems)
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of the array; see :meth:`Store.iter_chunks`."""
         assert self.dtype is not None
         import zipfile
@@ -65,7 +55,7 @@ class NpzStore(Store):
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self._name) as stream:
                 read_header(stream, self._where(self.path))
-                while data := stream.read(self._tuning.chunk * self.dtype.itemsize):
+                while data := stream.read((size or CHUNK) * self.dtype.itemsize):
                     if len(data) % self.dtype.itemsize:
                         raise EOFError("the array ends in the middle of an id")
                     yield Chunk(np.frombuffer(data, dtype=self.dtype))

@@ -18,40 +18,24 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.raw import RawStore
+from tokdfa.stores.raw import Borders, RawStore
 from tokdfa.stores.store import Dtype, Problem
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
-__all__ = ["documents_file", "open_olmo"]
+__all__ = ["open_olmo"]
 
 _BY_SIZE = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 _BLOCK = 1 << 20
 
 
-def documents_file(path: Path) -> Path | None:
-    """Return the file of the documents beside a file of ids, if there is one."""
+def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
+    """Open raw integers, with the documents in the file beside it if there is one."""
     beside = path.with_suffix(".csv.gz")
-    return beside if beside.is_file() else None
-
-
-def open_olmo(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open raw integers, with their documents if these are known.
-
-    Raises
-    ------
-    TokenStreamError
-        If their type is neither given nor clear from the documents.
-    OSError
-        If a file cannot be read.
-    """
-    beside = documents_file(path)
     size = path.stat().st_size
     problems: list[Problem] = []
-    starts: _Starts | None = None
-    n_by_documents = None
-    if beside is not None:
-        starts, n_by_documents, problem = _read(beside)
-        problems += [] if problem is None else [problem]
+    borders = n_by_documents = None
+    if beside.is_file():
+        starts, n_by_documents = _read(beside, problems)
+        borders = Borders(len(starts), lambda first, n: starts[first : first + n])
     if dtype is None:
         per_id = size / n_by_documents if n_by_documents else 0
         if per_id not in _BY_SIZE:
@@ -67,37 +51,22 @@ def open_olmo(path: Path, dtype: Dtype | None = None, *, tuning: Tuning = DEFAUL
     if n_by_documents is not None and n_by_documents != count and not problems:
         what = f"the last document ends at id {n_by_documents}, and there are {count}"
         problems.append(Problem(str(beside), what))
-    return RawStore(
-        path,
-        "OLMo",
-        path,
-        dtype,
-        0,
-        count,
-        borders=starts,
-        files=(path,) if beside is None else (path, beside),
-        problems=tuple(problems),
-        tuning=tuning,
-    )
+    files = (path,) if borders is None else (path, beside)
+    return RawStore(path, "OLMo", path, dtype, 0, count, borders=borders, files=files, problems=problems)
 
 
-class _Starts:
-    """The starts of documents, 8 bytes each: a packed file has no places to go back to."""
+def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
+    """Return the starts of the documents, 8 bytes each, and the end of the last one; none if something is wrong.
 
-    def __init__(self, starts: Int64Array) -> None:
-        self._starts = starts
-        self.count = len(starts)
-
-    def starts_from(self, first: int, n: int) -> Int64Array:
-        """Return the starts of documents `first` to ``first + n``."""
-        return self._starts[first : first + n]
-
-
-def _read(path: Path) -> tuple[_Starts, int, Problem | None]:
-    """Return the starts of the documents, the end of the last one, and what is wrong with them."""
-    parts: list[Int64Array] = []
+    They are held in memory: a packed file has no places to go back to.
+    """
+    parts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
     end = number = 0
-    problem: Problem | None = None
+
+    def wrong(line: int, what: str) -> tuple[Int64Array, int]:
+        problems.append(Problem(f"{path}, line {line}", what))
+        return parts[0], 0
+
     try:
         for lines in _blocks(path):
             rows = []
@@ -108,21 +77,17 @@ def _read(path: Path) -> tuple[_Starts, int, Problem | None]:
                 if not (first.isdigit() and second.isdigit() and len(first) < 19 and len(second) < 19):
                     # A first line may name the columns.
                     if number > 1 or not line.lower().startswith(b"start"):
-                        return _none(path, number, "it does not begin with two numbers")
+                        return wrong(number, "it does not begin with two numbers")
                     continue
                 begin, stop = int(first), int(second)
                 if begin != end or stop < begin:
-                    return _none(path, number, f"a document from {begin} to {stop} follows one that ends at {end}")
+                    return wrong(number, f"a document from {begin} to {stop} follows one that ends at {end}")
                 rows.append(begin)
                 end = stop
             parts.append(np.array(rows, dtype=np.int64))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        return _none(path, number + 1, f"the file is cut short or damaged: {error}")
-    return _Starts(np.concatenate((np.empty(0, dtype=np.int64), *parts))), end, problem
-
-
-def _none(path: Path, line: int, what: str) -> tuple[_Starts, int, Problem]:
-    return _Starts(np.empty(0, dtype=np.int64)), 0, Problem(f"{path}, line {line}", what)
+        return wrong(number + 1, f"the file is cut short or damaged: {error}")
+    return np.concatenate(parts), end
 
 
 def _blocks(path: Path) -> Iterator[list[bytes]]:

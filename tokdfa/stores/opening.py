@@ -1,14 +1,15 @@
-"""Which store a file or a folder is, by its content and by the files beside it."""
+"""Which store a file or a folder is, by its content and by the files beside it; and what to do if it is not one."""
 
 from __future__ import annotations
 
-from os import PathLike
+import errno
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 from tokdfa.arguments import wrong_argument
-from tokdfa.errors import TokenStreamError
-from tokdfa.stores.binary import dtype_of, size_of
+from tokdfa.errors import TokdfaError, TokenStreamError
 from tokdfa.stores.columns import TableStore, is_arrow_stream
 from tokdfa.stores.datasets import SPLITS, STATE, open_dataset
 from tokdfa.stores.datatrove import open_datatrove
@@ -21,22 +22,29 @@ from tokdfa.stores.megatron import MAGIC, open_megatron
 from tokdfa.stores.npz import ZIP, NpzStore
 from tokdfa.stores.olmo import open_olmo
 from tokdfa.stores.packed import compression_of, damage, opened
-from tokdfa.stores.raw import open_bin, open_npy
-from tokdfa.stores.refusal import RECORDS, refusal
+from tokdfa.stores.raw import dtype_of, open_bin, open_npy, size_of
 from tokdfa.stores.store import Dtype, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.text import WrittenStore
 from tokdfa.stores.webdataset import TarStore, is_tar
-from tokdfa.stores.written import WrittenStore
 
-__all__ = ["open_store"]
+__all__ = ["names_another_format", "open_store"]
 
 _HEAD = 4096
 _NPY = b"\x93NUMPY"
+_SUFFIXES = (".npy", ".bin", ".json", ".txt")
+"""The suffixes of files of nothing but ids."""
+
+_RECORDS = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".mds", ".ds", ".npz", ".tar")
+"""The suffixes of other stores."""
+
+_PACKED = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}
+_TENSORS = (".pt", ".pth", ".safetensors")
+_NUMBERS = re.compile(r"\[?\s*\d+(?:[\s,]+\d+)*\s*\]?", re.ASCII)
+_MOST_ENTRIES = 10_000
+_NOT_NPY = {*_SUFFIXES, *_RECORDS, *_PACKED, *_TENSORS, ".zstd", ".br", ".snappy", ".idx", ".csv", ".tsv"} - {".npy"}
 
 
-def open_store(
-    path: str | Path, *, dtype: str | None = None, field: str | None = None, tuning: Tuning = DEFAULT
-) -> Store:
+def open_store(path: str | Path, *, dtype: str | None = None, field: str | None = None) -> Store:
     """Open the store that a path names.
 
     Parameters
@@ -49,8 +57,6 @@ def open_store(
     field : str, optional
         The field, column or array with the ids in files of records, with dots into objects; by default a usual name
         such as ``input_ids``, or the only one that may have ids.
-    tuning : Tuning, optional
-        How much is read at a time.
 
     Returns
     -------
@@ -75,68 +81,68 @@ def open_store(
     ...     store.format, store.n_ids, store.dtype.name
     ('.npy', 2, 'uint16')
     """
-    if not isinstance(path, str | PathLike):
+    if not isinstance(path, str | os.PathLike):
         raise wrong_argument(path, "a path", "tokdfa.open_store(path)")
     path = Path(path)
     given = None if dtype is None else dtype_of(dtype)
     if path.is_dir():
-        return _folder(path, given, field, tuning)
+        return _folder(path, given, field)
     if not path.exists():
         if path.with_name(path.name + ".idx").is_file():
-            return _of_raw(open_megatron(path.with_name(path.name + ".idx"), tuning=tuning), given, field)
-        raise refusal(path)
+            return _of_raw(open_megatron(path.with_name(path.name + ".idx")), given, field)
+        raise _refusal(path)
     suffix = path.suffix.lower()
     if suffix in (".txt", ".json"):
-        return _of_raw(WrittenStore(path, suffix == ".json", tuning=tuning), given, field)
+        return _of_raw(WrittenStore(path, suffix == ".json"), given, field)
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
-    raw = _raw(path, suffix, head, given, tuning)
+    raw = _raw(path, suffix, head, given)
     if raw is not None:
         return _of_raw(raw, None, field)
     if is_mds_shard(path):
-        return open_mds_shard(path, field, given, tuning=tuning)
+        return open_mds_shard(path, field, given)
     if given is not None:
         raise _no_dtype(path, given)
     if head.startswith((b"PAR1", b"ARROW1")) or is_arrow_stream(head):
-        return TableStore(path, field, tuning=tuning)
+        return TableStore(path, field)
     if head.startswith(ZIP):
-        return NpzStore(path, field, tuning=tuning)
-    return _records(path, head, field, tuning)
+        return NpzStore(path, field)
+    return _records(path, head, field)
 
 
-def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None, tuning: Tuning) -> Store | None:
+def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None) -> Store | None:
     """Return the store of a file of raw integers; None if it is something else."""
-    if head.startswith(MAGIC):
-        return open_megatron(path, tuning=tuning) if dtype is None else _refuse_dtype(path, dtype)
-    if is_llmc(head):
-        return open_llmc(path, tuning=tuning) if dtype is None else _refuse_dtype(path, dtype)
-    if head.startswith(_NPY) or suffix == ".npy":
+    typed = open_megatron if head.startswith(MAGIC) else open_llmc if is_llmc(head) else None
+    if typed is None and (head.startswith(_NPY) or suffix == ".npy"):
         size_of(path)
         if not head.startswith((_NPY, *ZIP)) and suffix == ".npy":
-            return open_olmo(path, dtype, tuning=tuning)
-        return open_npy(path, tuning=tuning) if dtype is None else _refuse_dtype(path, dtype)
+            return open_olmo(path, dtype)
+        typed = open_npy
+    if typed is not None:
+        if dtype is not None:
+            raise _no_dtype(path, dtype)
+        return typed(path)
     if suffix == ".ds":
-        return open_datatrove(path, dtype, tuning=tuning)
+        return open_datatrove(path, dtype)
     if suffix == ".bin":
-        return _bin(path, dtype, tuning)
+        return _bin(path, dtype)
     return None
 
 
-def _bin(path: Path, dtype: Dtype | None, tuning: Tuning) -> Store:
+def _bin(path: Path, dtype: Dtype | None) -> Store:
     """Return the store of a .bin file without a header of its own."""
     if dtype is not None:
-        return open_bin(path, dtype, tuning=tuning)
+        return open_bin(path, dtype)
     index, beside = path.with_suffix(".idx"), path.with_name("index.json")
     if index.is_file():
-        return open_megatron(path, tuning=tuning)
+        return open_megatron(path)
     if beside.is_file() and is_litdata(content := read_index(beside)):
-        return open_litdata_chunk(path, content, tuning=tuning)
-    raise TokenStreamError(
-        "a .bin file does not record the type of its integers", where=str(path), hint="give --dtype, such as uint16"
-    )
+        return open_litdata_chunk(path, content)
+    what = "a .bin file does not record the type of its integers"
+    raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
 
 
-def _records(path: Path, head: bytes, field: str | None, tuning: Tuning) -> Store:
+def _records(path: Path, head: bytes, field: str | None) -> Store:
     """Return the store of a tar or of a file of JSON objects, which may be packed."""
     compression = compression_of(head)
     if compression:
@@ -147,27 +153,27 @@ def _records(path: Path, head: bytes, field: str | None, tuning: Tuning) -> Stor
             what = "the file is cut short or damaged"
             raise TokenStreamError(what, value=str(error), where=str(path)) from None
     if is_tar(head):
-        return TarStore(path, compression, field, tuning=tuning)
+        return TarStore(path, compression, field)
     suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
     if suffixes & {".jsonl", ".ndjson"} or head.lstrip().startswith((b"{", b"[{")):
-        return JsonlStore(path, compression, field, tuning=tuning)
-    if suffixes & {*RECORDS, ".tar"}:
+        return JsonlStore(path, compression, field)
+    if suffixes & {*_RECORDS, ".tar"}:
         what = "the file is damaged or cut short, or not what its name says"
         raise TokenStreamError(what, value=path.suffix, where=str(path))
-    raise refusal(path)
+    raise _refusal(path)
 
 
-def _folder(path: Path, dtype: Dtype | None, field: str | None, tuning: Tuning) -> Store:
+def _folder(path: Path, dtype: Dtype | None, field: str | None) -> Store:
     index: Any = read_index(path / "index.json") if (path / "index.json").is_file() else None
     if is_litdata(index):
-        return _of_raw(open_litdata(path, tuning=tuning), dtype, field)
+        return _of_raw(open_litdata(path), dtype, field)
     if is_mds(index):
-        return open_mds(path, field, dtype, tuning=tuning)
+        return open_mds(path, field, dtype)
     if (path / STATE).is_file() or (path / SPLITS).is_file():
         if dtype is not None:
             raise _no_dtype(path, dtype)
-        return open_dataset(path, field, tuning=tuning)
-    raise refusal(path)
+        return open_dataset(path, field)
+    raise _refusal(path)
 
 
 def _of_raw(store: Store, dtype: Dtype | None, field: str | None) -> Store:
@@ -178,10 +184,53 @@ def _of_raw(store: Store, dtype: Dtype | None, field: str | None) -> Store:
     return store
 
 
-def _refuse_dtype(path: Path, dtype: Dtype) -> Store:
-    raise _no_dtype(path, dtype)
-
-
 def _no_dtype(path: Path, dtype: Dtype) -> TokenStreamError:
     what = "the file records the type of its ids; a dtype can be given only for raw integers"
     return TokenStreamError(what, value=dtype.name, where=str(path))
+
+
+def names_another_format(path: Path) -> bool:
+    """Return whether the name of a file promises another format than .npy."""
+    return path.suffix.lower() in _NOT_NPY
+
+
+def _refusal(path: Path) -> TokdfaError | OSError:
+    """Return the error about a path from which no ids can be read, because of what it is or how its name ends."""
+    if path.is_dir():
+        return _refused_folder(path)
+    if not path.exists():
+        if _NUMBERS.fullmatch(str(path)):
+            words = " ".join(re.findall(r"\d+", str(path), re.ASCII)[:8])
+            hint = f"give - for standard input, such as: echo {words} | tokdfa validate TOK -"
+            return TokenStreamError("ids are read from a file or standard input", value=str(path), hint=hint)
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    what = "no ids can be read from a file with this suffix"
+    return TokenStreamError(what, value=path.suffix, where=str(path), hint=_hint(path))
+
+
+def _refused_folder(path: Path) -> TokenStreamError:
+    with os.scandir(path) as entries:
+        found = {
+            Path(entry.name).suffix.lower()
+            for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+            if entry.is_file()
+        }
+    known = sorted(found & {*_SUFFIXES, *_RECORDS})
+    if not known:
+        hint = f"no {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]} file is in it"
+    else:
+        dtype = " --dtype uint16" if known == [".bin"] else ""
+        hint = f"tokdfa validate TOK {path}{dtype} checks all files in it"
+    return TokenStreamError("this is a folder, and ids are read from one file at a time", where=str(path), hint=hint)
+
+
+def _hint(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes] or [""]
+    last = suffixes[-1]
+    inner = suffixes[-2] if last in _PACKED and len(suffixes) > 1 else last
+    if last in _PACKED and inner in (".txt", ".json", ".bin"):
+        dtype = " --dtype uint16" if inner == ".bin" else ""
+        return f"unpack it: {_PACKED[last]} {path} | tokdfa validate TOK -{dtype}"
+    if last in _TENSORS:
+        return "write the ids as one array of integers: numpy.save('ids.npy', array)"
+    return f"use {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, another store, or - for standard input"

@@ -26,20 +26,7 @@ def compression_of(head: bytes) -> str:
 
 @contextmanager
 def opened(path: Path, compression: str = "") -> Iterator[IO[bytes]]:
-    """Open a file, unpacking it while it is read.
-
-    Parameters
-    ----------
-    path : Path
-    compression : {"", "gz", "zstd", "bz2"}
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    UnsupportedFeatureError
-        If the package that unpacks it is not installed.
-    """
+    """Open a file, unpacking it while it is read; `compression` is "", "gz", "zstd" or "bz2"."""
     with path.open("rb") as stream:
         if compression == "gz":
             with gzip.GzipFile(fileobj=stream, mode="rb") as read:
@@ -96,28 +83,10 @@ def damage(*others: type[Exception]) -> tuple[type[Exception], ...]:
 
 
 def unpacked(data: bytes, compression: str, where: str, most: int) -> bytes:
-    """Return the content of a packed block.
-
-    Parameters
-    ----------
-    data : bytes
-    compression : {"br", "bz2", "gz", "snappy", "zstd"}
-    where : str
-        For messages.
-    most : int
-        The number of bytes that the content may have.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is damaged, or larger than that.
-    UnsupportedFeatureError
-        If the compression is not known, or the package that unpacks it is not installed.
-    """
+    """Return the content of a packed block, of at most `most` bytes; `where` is for messages."""
     if compression not in _UNPACK:
-        raise UnsupportedFeatureError(
-            "not a known compression", value=compression, where=where, hint=f"known are {', '.join(_UNPACK)}"
-        )
+        hint = f"known are {', '.join(_UNPACK)}"
+        raise UnsupportedFeatureError("not a known compression", value=compression, where=where, hint=hint)
     try:
         content = _UNPACK[compression](data, most)
     except UnsupportedFeatureError:

@@ -1,46 +1,94 @@
-"""Stores of raw integers: files of a header, if any, and then nothing but ids; borders and masks are in other files."""
+"""Raw integers: streams, and files of a header, if any, and then nothing but ids; borders and masks are in other files.
+
+Files are read in chunks and not mapped into memory: if a mapped file is truncated meanwhile, the next access kills the
+process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, Protocol
+from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.binary import read_integers, size_of
 from tokdfa.stores.npy import read_header
-from tokdfa.stores.store import Chunk, Dtype, Place, Problem, Store
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
 
-__all__ = ["Borders", "EndsFile", "IntegerFile", "RawStore", "open_bin", "open_npy"]
+__all__ = ["Borders", "IntegerFile", "RawStore", "dtype_of", "iter_stream", "open_bin", "open_npy", "size_of"]
 
 
-class Borders(Protocol):
-    """Where the documents of a store begin."""
+def dtype_of(name: str) -> Dtype:
+    """Return the integer type that numpy calls so."""
+    dtype = None
+    if re.fullmatch(r"[<>=|]?[A-Za-z]\w*", name, re.ASCII):
+        with suppress(TypeError, ValueError, OverflowError):
+            dtype = np.dtype(name)
+    if dtype is None or dtype.kind not in "iu":
+        raise TokenStreamError("not an integer type", value=name, hint="uint16, uint32, int32 and int64 are common")
+    return dtype
+
+
+def iter_stream(stream: BinaryIO, dtype: Dtype, name: str, *, size: int | None = None) -> Iterator[IntegerArray]:
+    """Yield the ids of a stream that contains only integers of type `dtype`; `name` is for messages."""
+    rest = b""
+    count = 0
+    while data := stream.read(size or CHUNK):
+        data = rest + data
+        whole = len(data) - len(data) % dtype.itemsize
+        rest = data[whole:]
+        if whole:
+            count += whole // dtype.itemsize
+            yield np.frombuffer(data[:whole], dtype=dtype)
+    if rest:
+        what = f"the stream ends in the middle of a {dtype.name}"
+        raise TokenStreamError(what, where=f"{name}, token {count}", hint="is it another --dtype?")
+    if not count:
+        raise TokenStreamError("no ids: the input is empty", where=name)
+
+
+def size_of(path: Path) -> int:
+    """Return the number of bytes of a file that is not empty."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+    if size == 0:
+        raise TokenStreamError("no ids: the file is empty", where=str(path))
+    return size
+
+
+def _read(stream: FileIO, dtype: Dtype, count: int, path: Path, first: int, unit: str = "token") -> IntegerArray:
+    """Read integers from where an unbuffered file is open; the first of them is number `first` of its unit."""
+    integers = np.empty(count, dtype=dtype)
+    view = integers.view(np.uint8).data
+    done = 0
+    while done < integers.nbytes:
+        read = stream.readinto(view[done:])
+        if not read:
+            place = f"{path}, {unit} {first + done // dtype.itemsize}"
+            raise TokenStreamError("the file was cut short while it was read", where=place)
+        done += read
+    return integers
+
+
+@dataclass(frozen=True, slots=True)
+class Borders:
+    """Where the documents of a store begin: their number, and the starts of documents `first` to ``first + n``, in ids.
+
+    There may be fewer starts at the end.
+    """
 
     count: int
-
-    def starts_from(self, first: int, n: int) -> Int64Array:
-        """Return the starts of documents `first` to ``first + n``, in ids."""
-        ...
+    starts_from: Callable[[int, int], Int64Array]
 
 
 class IntegerFile:
-    """Integers in a file, read a few at a time.
-
-    Parameters
-    ----------
-    path : Path
-    dtype : numpy.dtype
-    offset : int
-        The first byte.
-    count : int
-        The number of integers.
-    """
+    """The `count` integers in a file from byte `offset` on, read a few at a time."""
 
     def __init__(self, path: Path, dtype: str, offset: int, count: int) -> None:
         self.path = path
@@ -54,29 +102,13 @@ class IntegerFile:
         begin = self._offset + first * self._dtype.itemsize
         with self.path.open("rb", buffering=0) as stream:
             stream.seek(begin)
-            read = read_integers(stream, self._dtype, wanted, self.path, first, "entry")
+            read = _read(stream, self._dtype, wanted, self.path, first, "entry")
         return read.astype(np.int64)
 
     def iter_parts(self, size: int = 1 << 16) -> Iterator[tuple[int, Int64Array]]:
         """Yield all integers in parts, each with the number of its first one."""
         for first in range(0, self.count, size):
             yield first, self.read(first, size)
-
-
-class EndsFile:
-    """The borders of documents of which a file has the ends, in ids."""
-
-    def __init__(self, ends: IntegerFile) -> None:
-        self._ends = ends
-        self.count = ends.count
-
-    def starts_from(self, first: int, n: int) -> Int64Array:
-        """Return the starts of documents `first` to ``first + n``."""
-        n = min(n, self.count - first)
-        if first > 0:
-            return self._ends.read(first - 1, n)
-        zero = np.zeros(min(n, 1), dtype=np.int64)
-        return np.concatenate((zero, self._ends.read(0, n - 1)))
 
 
 class RawStore(Store):
@@ -95,13 +127,11 @@ class RawStore(Store):
     count : int
         Their number.
     borders : Borders, optional
-        Where documents begin.
     mask : Path, optional
         A file of one byte an id: whether it counts in training.
     files : tuple of Path
         All files of the store; `data` is the first.
-    problems : tuple of Problem
-    tuning : Tuning, optional
+    problems : sequence of Problem
     """
 
     def __init__(
@@ -116,8 +146,7 @@ class RawStore(Store):
         borders: Borders | None = None,
         mask: Path | None = None,
         files: tuple[Path, ...] = (),
-        problems: tuple[Problem, ...] = (),
-        tuning: Tuning = DEFAULT,
+        problems: Sequence[Problem] = (),
     ) -> None:
         super().__init__(
             path,
@@ -138,20 +167,19 @@ class RawStore(Store):
         self._count = count
         self._borders = borders
         self._mask = mask
-        self._tuning = tuning
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield ids `begin` to `end`; see :meth:`Store.iter_chunks`."""
         end = self._count if end is None else min(end, self._count)
         borders = None if self._borders is None else _Cursor(self._borders, begin)
-        size = self._tuning.chunk
+        size = size or CHUNK
         with self._data.open("rb", buffering=0) as stream:
             stream.seek(self._offset + begin * self._dtype.itemsize)
             if begin >= end and borders is not None and self._count == 0:
                 yield Chunk(np.empty(0, dtype=self._dtype), *borders.until(1, 0))
             for first in range(begin, end, size):
                 stop = min(first + size, end)
-                ids: IntegerArray = read_integers(stream, self._dtype, stop - first, self._data, first)
+                ids = _read(stream, self._dtype, stop - first, self._data, first)
                 mask = None if self._mask is None else self._read_mask(first, stop - first)
                 if borders is None:
                     yield Chunk(ids, mask=mask)
@@ -179,8 +207,7 @@ class RawStore(Store):
         assert self._mask is not None
         with self._mask.open("rb", buffering=0) as stream:
             stream.seek(first)
-            flags: npt.NDArray[Any] = read_integers(stream, np.dtype(np.uint8), n, self._mask, first)
-        mask: BoolArray = flags != 0
+            mask: BoolArray = _read(stream, np.dtype(np.uint8), n, self._mask, first) != 0
         return mask
 
 
@@ -225,14 +252,8 @@ def document_at(borders: Borders, index: int) -> int:
     return low - 1
 
 
-def open_bin(path: Path, dtype: Dtype, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open a file that contains only integers of type `dtype`.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is empty, or ends in the middle of an integer.
-    """
+def open_bin(path: Path, dtype: Dtype) -> RawStore:
+    """Open a file that contains only integers of type `dtype`."""
     size = size_of(path)
     if size % dtype.itemsize:
         raise TokenStreamError(
@@ -241,17 +262,11 @@ def open_bin(path: Path, dtype: Dtype, *, tuning: Tuning = DEFAULT) -> RawStore:
             where=str(path),
             hint="is it another --dtype, or is the file cut short?",
         )
-    return RawStore(path, "raw integers", path, dtype, 0, size // dtype.itemsize, tuning=tuning)
+    return RawStore(path, "raw integers", path, dtype, 0, size // dtype.itemsize)
 
 
-def open_npy(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
-    """Open a .npy file with one array of integers in one dimension.
-
-    Raises
-    ------
-    TokenStreamError
-        If it is not such a file, or not a complete one.
-    """
+def open_npy(path: Path) -> RawStore:
+    """Open a .npy file with one array of integers in one dimension."""
     size = size_of(path)
     with path.open("rb") as stream:
         dtype, count = read_header(stream, str(path))
@@ -259,9 +274,6 @@ def open_npy(path: Path, *, tuning: Tuning = DEFAULT) -> RawStore:
     expected = begin + count * dtype.itemsize
     if size != expected:
         fault = "cut short" if size < expected else "there is data after its array"
-        raise TokenStreamError(
-            f"not a complete .npy file of integers: {fault}",
-            value=f"{size} bytes instead of {expected}",
-            where=str(path),
-        )
-    return RawStore(path, ".npy", path, dtype, begin, count, tuning=tuning)
+        what = f"not a complete .npy file of integers: {fault}"
+        raise TokenStreamError(what, value=f"{size} bytes instead of {expected}", where=str(path))
+    return RawStore(path, ".npy", path, dtype, begin, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -13,9 +13,12 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int64Array, IntegerArray, running_sum
 from tokdfa.errors import TokenStreamError
 
-__all__ = ["Chunk", "Dtype", "Place", "Problem", "Store", "chunk_of", "signed"]
+__all__ = ["CHUNK", "Chunk", "Document", "Dtype", "Place", "Problem", "Store", "iter_document_chunks", "signed"]
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
+
+CHUNK = 1 << 18
+"""The number of ids that are read at once: those of a chunk should still be in the cache when they are judged."""
 
 
 class Chunk(NamedTuple):
@@ -40,21 +43,33 @@ class Chunk(NamedTuple):
     mask: BoolArray | None = None
 
 
-def chunk_of(documents: Sequence[IntegerArray], numbers: Sequence[int], mask: Sequence[BoolArray] = ()) -> Chunk:
-    """Return documents, none of them of uint64 beside signed ones, as one chunk."""
-    starts = running_sum(np.array([*map(len, documents)], dtype=np.int64))[:-1]
-    flags = np.concatenate(mask) if mask else None
-    return Chunk(np.concatenate(documents), starts, np.array(numbers, dtype=np.int64), flags)
+Document = tuple[int, IntegerArray, BoolArray | None]
+"""The number of a document in its file, its ids, none of them of uint64 beside signed ones, and their mask."""
+
+
+def iter_document_chunks(documents: Iterable[Document], size: int | None = None) -> Iterator[Chunk]:
+    """Yield documents, joined to chunks of at least `size` ids."""
+    waiting: list[Document] = []
+    n = 0
+    for document in documents:
+        waiting.append(document)
+        n += len(document[1])
+        if n >= (size or CHUNK):
+            yield _joined(waiting)
+            waiting, n = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(documents: list[Document]) -> Chunk:
+    numbers, ids, masks = zip(*documents, strict=True)
+    starts = running_sum(np.array([*map(len, ids)], dtype=np.int64))[:-1]
+    mask = None if masks[0] is None else np.concatenate(masks)
+    return Chunk(np.concatenate(ids), starts, np.array(numbers, dtype=np.int64), mask)
 
 
 def signed(ids: IntegerArray, where: str) -> IntegerArray:
-    """Return ids, those of uint64 as int64: numpy joins the two types as floats.
-
-    Raises
-    ------
-    TokenStreamError
-        If one has more than 63 bits; no id has.
-    """
+    """Return ids, those of uint64 as int64: numpy joins the two types as floats. No id has more than 63 bits."""
     if ids.dtype.kind != "u" or ids.dtype.itemsize < 8:
         return ids
     large = np.flatnonzero(ids >= 1 << 63)
@@ -131,9 +146,9 @@ class Store(ABC):
         The number of steps that can be read separately; see :meth:`iter_chunks`.
     unit : str
         What the numbers of documents count; see :class:`Place`.
-    problems : tuple of Problem
+    problems : sequence of Problem
         What is inconsistent. Nothing should be read from an inconsistent store.
-    members : tuple of Store
+    members : sequence of Store
         The stores that this one consists of; none if it is a single one.
 
     Notes
@@ -155,8 +170,8 @@ class Store(ABC):
         has_mask: bool = False,
         n_steps: int = 1,
         unit: str = "token",
-        problems: tuple[Problem, ...] = (),
-        members: tuple[Store, ...] = (),
+        problems: Sequence[Problem] = (),
+        members: Sequence[Store] = (),
     ) -> None:
         self.path = path
         self.format = format
@@ -168,14 +183,15 @@ class Store(ABC):
         self.has_mask = has_mask
         self.n_steps = n_steps
         self.unit = unit
-        self.problems = problems
-        self.members = members
+        self.problems = tuple(problems)
+        self.members = tuple(members)
 
     @abstractmethod
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of steps `begin` to `end` (exclusive), in order; of all steps by default.
 
-        Steps are ids in stores of raw integers, groups of rows in tables, and everything at once elsewhere.
+        Steps are ids in stores of raw integers, groups of rows in tables, and everything at once elsewhere. `size` is
+        how many ids are read at once, or bytes of text; it changes the cost, never the ids.
 
         Raises
         ------

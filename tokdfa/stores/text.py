@@ -1,19 +1,23 @@
-"""Integers as text: separated by white space, or as a JSON array."""
+"""Integers as text: separated by white space, or as a JSON array; in files and streams."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import BinaryIO, Literal, NoReturn
 
 import numpy as np
 
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import Chunk, Store
 
-__all__ = ["iter_json", "iter_text", "iter_text_or_json"]
+__all__ = ["WrittenStore", "iter_text_or_json"]
+
+BLOCK = 1 << 20
+"""The number of bytes of text that are read at once."""
 
 LONGEST = 64
 """The largest number of bytes of an integer."""
@@ -30,19 +34,24 @@ _JSON_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def iter_text(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the integers of a text, separated by white space; `name` is for messages."""
-    return _text(_blocks(stream, tuning.block), name)
+class WrittenStore(Store):
+    """A file of integers as text: one JSON array, or separated by white space."""
+
+    def __init__(self, path: Path, is_json: bool) -> None:
+        # A missing file is reported now; a file is kept open only while it is read.
+        with path.open("rb"):
+            pass
+        super().__init__(path, "JSON" if is_json else "text")
+        self._read = _json if is_json else _text
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
+        """Yield the integers; see :meth:`Store.iter_chunks`."""
+        yield from map(Chunk, self._read(_blocks(self.path.open("rb"), size), str(self.path)))
 
 
-def iter_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
-    """Yield the integers of a JSON array; `name` is for messages."""
-    return _json(_blocks(stream, tuning.block), name)
-
-
-def iter_text_or_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) -> Iterator[IntegerArray]:
+def iter_text_or_json(stream: BinaryIO, name: str, *, size: int | None = None) -> Iterator[IntegerArray]:
     """Yield the integers of a JSON array if the stream begins like one, and otherwise those of a text."""
-    blocks = _blocks(stream, tuning.block)
+    blocks = _blocks(stream, size)
     begin = b""
     for block in blocks:
         begin += block
@@ -52,9 +61,9 @@ def iter_text_or_json(stream: BinaryIO, name: str, *, tuning: Tuning = DEFAULT) 
     yield from read(chain([begin], blocks), name)
 
 
-def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def _blocks(stream: BinaryIO, size: int | None) -> Iterator[bytes]:
     with stream:
-        while block := stream.read(size):
+        while block := stream.read(size or BLOCK):
             yield block
 
 
@@ -188,9 +197,8 @@ def _refuse(word: bytes, where: str) -> NoReturn:
         what = "an integer of more than 64 bits" if _exceeds_64_bits(word) else "an integer with leading zeros"
         raise TokenStreamError(what, value=_shown(word), where=where)
     if word.startswith(b"+") and _INTEGER.fullmatch(word[1:]):
-        raise TokenStreamError(
-            "an integer must not have a plus sign", value=_shown(word), where=where, hint="leave it out"
-        )
+        what = "an integer must not have a plus sign"
+        raise TokenStreamError(what, value=_shown(word), where=where, hint="leave it out")
     if _FLOAT.fullmatch(word):
         raise TokenStreamError("ids must be integers, not floats", value=_shown(word), where=where)
     hint = _ONE_STREAM if word.startswith(b"{") else None

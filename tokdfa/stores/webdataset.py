@@ -10,13 +10,13 @@ from typing import IO
 
 import numpy as np
 
-from tokdfa.arrays import IntegerArray, id_array
+from tokdfa.arrays import IntegerArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores.fields import IDS, value_of
+from tokdfa.stores.jsonl import ids_of
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.packed import damage, opened
-from tokdfa.stores.store import Chunk, Store, chunk_of, signed
-from tokdfa.stores.tuning import DEFAULT, Tuning
+from tokdfa.stores.store import Chunk, Document, Store, iter_document_chunks, signed
 
 __all__ = ["TarStore", "is_tar"]
 
@@ -33,21 +33,12 @@ def is_tar(head: bytes) -> bool:
 class TarStore(Store):
     """A tar whose members have ids.
 
-    Parameters
-    ----------
-    path : Path
-    compression : str
-    field : str, optional
-        The end of the names of the members with ids, such as ``input_ids.npy``, or the field of the JSON objects in
-        them. By default members that end in ``.npy``; without those, fields of the usual names in ``.json``.
-    tuning : Tuning, optional
+    `field` is the end of the names of the members with ids, such as ``input_ids.npy``, or the field of the JSON objects
+    in them. By default they are members that end in ``.npy``; without those, fields of the usual names in ``.json``.
     """
 
-    def __init__(
-        self, path: Path, compression: str = "", field: str | None = None, *, tuning: Tuning = DEFAULT
-    ) -> None:
+    def __init__(self, path: Path, compression: str = "", field: str | None = None) -> None:
         self._compression = compression
-        self._tuning = tuning
         self._field = field
         with path.open("rb"):
             pass
@@ -79,30 +70,20 @@ class TarStore(Store):
         hint = f"give --field; its members end in {', '.join(dict.fromkeys(names))}"
         raise TokenStreamError("it is not clear which members have the ids", where=str(path), hint=hint)
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield the ids of all members that have some; see :meth:`Store.iter_chunks`."""
-        documents: list[IntegerArray] = []
-        numbers: list[int] = []
-        n = 0
+        return iter_document_chunks(self._documents(), size)
+
+    def _documents(self) -> Iterator[Document]:
         before = None
         for number, name, data in self._members():
-            if not name.endswith(self._suffix):
-                continue
+            where = f"{self.path}, member {number} ({name})"
             if before == (key := _key(name)):
                 hint = "give --field with more of the end of their names, such as input_ids.npy"
-                where = f"{self.path}, member {number} ({name})"
                 raise TokenStreamError("it is not clear which member of a sample has the ids", where=where, hint=hint)
             before = key
-            where = f"{self.path}, member {number} ({name})"
             ids = _array(data, where) if self._suffix.endswith(".npy") else self._of_json(data, where)
-            documents.append(signed(ids, where))
-            numbers.append(number)
-            n += len(documents[-1])
-            if n >= self._tuning.chunk:
-                yield chunk_of(documents, numbers)
-                documents, numbers, n = [], [], 0
-        if documents:
-            yield chunk_of(documents, numbers)
+            yield number, signed(ids, where), None
 
     def _members(self) -> Iterator[tuple[int, str, bytes]]:
         import tarfile
@@ -139,12 +120,7 @@ class TarStore(Store):
         if isinstance(value, dict):
             usual = [name for name in IDS if name in value] or [IDS[0]]
             value = value_of(value, usual[0] if self._field is None else self._field, where)
-        if not isinstance(value, list):
-            raise TokenStreamError("the ids must be a list of integers", value=value, where=where)
-        try:
-            return id_array(value)
-        except TokenStreamError as error:
-            raise TokenStreamError(error.what, value=error.value, where=f"{where}, {error.where}") from None
+        return ids_of(value, where)
 
 
 class _Watched:

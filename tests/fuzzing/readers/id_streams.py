@@ -16,7 +16,6 @@ from support.id_files import DTYPES, ORACLES, must_be_read, mutated
 from tests.fuzzing.readers.target import Target, folder
 from tokdfa.errors import TokdfaError
 from tokdfa.stores import iter_ids
-from tokdfa.stores.tuning import Tuning
 
 KINDS = (*ORACLES, "-", "-bin")
 SIZES = (1, 2, 3, 7, 64, 1 << 18)
@@ -27,7 +26,6 @@ def check(data: bytes) -> bool:
         return False
     kind, dtype, size = KINDS[data[0] % len(KINDS)], DTYPES[data[1] % len(DTYPES)], SIZES[data[2] % len(SIZES)]
     data = data[3:]
-    tuning = Tuning(size, size)
     path = folder() / f"ids.{kind}"
     stdin = sys.stdin
     if kind.startswith("-"):
@@ -36,7 +34,7 @@ def check(data: bytes) -> bool:
         path.write_bytes(data)
     try:
         chunks = iter_ids(
-            "-" if kind.startswith("-") else path, dtype=dtype if kind in ("bin", "-bin") else None, tuning=tuning
+            "-" if kind.startswith("-") else path, dtype=dtype if kind in ("bin", "-bin") else None, size=size
         )
         found = [id for chunk in chunks for id in chunk.tolist()]
     except TokdfaError:

@@ -29,9 +29,8 @@ from tests.fuzzing.readers.json_changes import change_json
 from tests.fuzzing.readers.target import Target, folder
 from tokdfa.errors import TokdfaError
 from tokdfa.stores import Place, Store, open_store
-from tokdfa.stores.tuning import DEFAULT, Tuning
 
-TUNINGS = (DEFAULT, Tuning(1, 1), Tuning(5, 3), Tuning(64, 64))
+SIZES = (None, 1, 3, 64)
 NUMBERS = (0, 1, 2, 3, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, (1 << 63) - 1, (1 << 64) - 1)
 MOST_PLACES = 50
 LONGEST_NAME = 100
@@ -78,7 +77,7 @@ def check(data: bytes) -> bool:
 
 
 def _check(path: Path) -> bool:
-    outcomes = [_read(path, tuning) for tuning in TUNINGS]
+    outcomes = [_read(path, size) for size in SIZES]
     assert all(outcome == outcomes[0] for outcome in outcomes), outcomes
     if outcomes[0] is None:
         return False
@@ -96,17 +95,17 @@ def _check(path: Path) -> bool:
 Content = tuple[list[int], list[int], list[int], list[bool] | None]
 
 
-def _read(path: Path, tuning: Tuning) -> Content | None:
+def _read(path: Path, size: int | None) -> Content | None:
     """Return the ids, the starts and the numbers of documents, and the mask; None if the store is refused."""
     ids: list[int] = []
     starts: list[int] = []
     numbers: list[int] = []
     mask: list[bool] = []
     try:
-        store = open_store(path, tuning=tuning)
+        store = open_store(path)
         if store.problems:
             return None
-        for chunk in store.iter_chunks():
+        for chunk in store.iter_chunks(size=size):
             assert chunk.ids.ndim == 1
             assert chunk.ids.dtype.kind in "iu"
             assert (chunk.starts is not None) == store.has_documents

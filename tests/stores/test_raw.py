@@ -8,23 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.stores import IDS, Stdin, collect, tunings
+from support.stores import IDS, Stdin, collect, sizes
 
 from tokdfa.errors import TokenStreamError
 from tokdfa.stores import iter_ids
-from tokdfa.stores.tuning import Tuning
 
 
-@tunings
+@sizes
 @pytest.mark.parametrize("dtype", ["uint16", "int32", "uint32", "int64", "uint64", ">u2", "<i8"])
-def test_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, tuning: Tuning) -> None:
+def test_binary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str, size: int) -> None:
     array = np.array(IDS, dtype=dtype)
     array.tofile(tmp_path / "ids.bin")
-    assert collect(tmp_path / "ids.bin", dtype, tuning=tuning) == IDS
+    assert collect(tmp_path / "ids.bin", dtype, size=size) == IDS
     np.save(tmp_path / "ids.npy", array)
-    assert collect(tmp_path / "ids.npy", tuning=tuning) == IDS
+    assert collect(tmp_path / "ids.npy", size=size) == IDS
     monkeypatch.setattr(sys, "stdin", Stdin(array.tobytes()))
-    assert collect("-", dtype, tuning=tuning) == IDS
+    assert collect("-", dtype, size=size) == IDS
 
 
 def test_empty_arrays_have_no_chunks(tmp_path: Path) -> None:
@@ -37,7 +36,7 @@ def test_a_file_cut_short_while_it_is_read_is_refused(tmp_path: Path, name: str,
     ids = np.arange(1 << 15, dtype=np.uint16)
     path = tmp_path / name
     ids.tofile(path) if dtype else np.save(path, ids)
-    chunks = iter_ids(path, dtype=dtype, tuning=Tuning(chunk=1 << 12))
+    chunks = iter_ids(path, dtype=dtype, size=1 << 12)
     assert next(chunks).tolist() == list(range(1 << 12))
     with path.open("r+b") as stream:
         stream.truncate(path.stat().st_size // 2)
