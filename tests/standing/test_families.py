@@ -32,8 +32,14 @@ def test_ids_and_verdicts_are_those_of_the_library(family: str) -> None:
             spelled = member.spell(ids)
             if spelled is not None:
                 assert spelled.decode("utf-8", "replace") == member.decode(ids), ids
+                text = member.decode(ids)
+                if "\ufffd" not in text:
+                    assert member.tokenizer.decode(ids) == text, ids
+                    parts = [ids[:2], ids[2:]]
+                    assert "".join(member.tokenizer.decoder.iter_text(parts)) == text, ids
+                    met["decoded"] += 1
                 met["spelled"] += 1
-    assert min(met[name] for name in ("texts", "canonical", "spoiled", "spelled")) > 3, met
+    assert min(met[name] for name in ("texts", "canonical", "spoiled", "spelled", "decoded")) > 3, met
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -98,6 +98,8 @@ class Member:
     special: frozenset[int] = frozenset()
     # Whether a text is encoded as if it followed another one.
     begins_alike: bool = True
+    # Whether the last id of a stream loses the end of a word.
+    ends_differ: bool = False
     # Texts that belong to this member, such as the contents of its tokens.
     parts: list[str] = field(default_factory=list)
     # Loads the same tokenizer once more.
@@ -202,6 +204,7 @@ def of_tokenizer_json(family: str, fields: Fields) -> Member | None:
         family, tokenizer, encode, decode, spell, sorted(ids | added.keys()), added,
         special=frozenset(token["id"] for token in fields["added_tokens"] if token["special"]),
         begins_alike=not any(step in steps for step in AT_BEGINNINGS),
+        ends_differ='"BPEDecoder"' in json.dumps(fields["decoder"]),
         parts=parts, load=partial(tokdfa.load, written),
     )  # fmt: skip
 
@@ -426,6 +429,12 @@ def with_suffix(drawn: random.Random) -> Fields:
     fields["pre_tokenizer"] = drawn.choice([{"type": name} for name in ("BertPreTokenizer", "WhitespaceSplit")])
     fields["decoder"] = {"type": "BPEDecoder", "suffix": "</w>"}
     fields["normalizer"] = drawn.choice([None, {"type": "Lowercase"}, {"type": "NFC"}])
+    vocab = fields["model"]["vocab"]
+    contents = ["<e></w>", "x</w>y", "</w></w>", "a</w>", "<x>"]
+    for content in drawn.sample(contents, drawn.choice([0, 0, 1, 2])):
+        id = vocab[content] if content in vocab else _next_id(fields)
+        special = drawn.random() < 0.5
+        fields["added_tokens"].append(added_token(id, content, special=special, normalized=drawn.random() < 0.3))
     return fields
 
 

@@ -23,16 +23,17 @@ REFUSALS = (UnsupportedFeatureError, PatternError, LimitExceededError)
 def segments_of(member: Member, ids: list[int]) -> list[tuple[str, bool]] | None:
     """Return the text of ids cut at special tokens, with whether each segment is one; None if it is not UTF-8.
 
-    A special token ends where the text of the ids up to it ends. It adds as much as it adds after itself, with a space
-    before it for WordPiece; the id before it may add another text than at the end: `a</w>` is `a ` there.
+    A special token adds as much as it adds after itself, with a space before it for WordPiece; where the last id loses
+    the end of a word, as much as it adds before itself: `a</w>` is `a ` there.
     """
     whole, cuts = member.spell(ids), [0]
     for at in (at for at, id in enumerate(ids) if id in member.special):
         data, alone, twice = (member.spell(each) for each in (ids[: at + 1], ids[at : at + 1], [ids[at]] * 2))
         if data is None or alone is None or twice is None or not data.endswith(alone):
             return None
-        own = len(twice) - len(alone) if at else len(alone)
-        cuts += [len(data) - own, len(data)]
+        own = len(twice) - len(alone)
+        begin = len(data) - (len(alone) if at == 0 or member.ends_differ else own)
+        cuts += [begin, begin + own if member.ends_differ and at + 1 < len(ids) else len(data)]
     if whole is None or cuts != sorted(cuts):
         return None
     try:

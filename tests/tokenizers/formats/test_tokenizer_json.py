@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -384,6 +385,26 @@ def test_a_suffix() -> None:
     assert tokenizer.decode([6]) == library.decode([6]) == "abab"
     fields["decoder"]["suffix"] = "@"
     assert read(fields).decode([6, 2]) == theirs(fields).decode([6, 2]) == "abab</w>b</w>"
+
+
+@pytest.mark.parametrize("content", ["<e></w>", "x</w>y", "</w></w>", "a</w>", "<e>"])
+def test_an_added_token_with_the_suffix_is_decoded_as_the_library_does(content: str) -> None:
+    # The decoder reads the strings of tokens, whether they are added or not.
+    pytest.importorskip("tokenizers")
+    fields = over_characters(end_of_word_suffix="</w>", vocab={"a": 0, "a</w>": 1, "aa</w>": 2})
+    fields["model"]["merges"] = [["a", "a</w>"]]
+    fields["decoder"] = {"type": "BPEDecoder", "suffix": "</w>"}
+    added = 1 if content == "a</w>" else 3
+    fields["added_tokens"] = [added_token(added, content, special=False)]
+    tokenizer, library = read(fields), theirs(fields)
+    for length in range(4):
+        for ids in map(list, itertools.product([0, 1, added], repeat=length)):
+            text = library.decode(ids, skip_special_tokens=False)
+            assert tokenizer.decode(ids) == "".join(tokenizer.decoder.iter_text([ids[:1], ids[1:]])) == text
+            again = library.encode(text, add_special_tokens=False).ids
+            assert bool(tokenizer.validate(ids)) == (again == ids)
+            found = [match.start_byte for match in tokdfa.search(tokenizer, "[a ]", ids)]
+            assert found == [index for index, letter in enumerate(text) if letter in "a "]
 
 
 def test_a_suffix_that_is_a_token_is_refused() -> None:

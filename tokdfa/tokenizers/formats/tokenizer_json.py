@@ -110,11 +110,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     specials = normalized_specials(top, specials, normalizer, is_bytewise)
     check_strips(top, specials)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
-    if (
-        decoding is None
-        and suffix
-        and any(suffix in text[:-1] for text in [*vocabulary.spellings, *(special.text for special in specials)])
-    ):
+    if decoding is None and suffix and _is_read_elsewhere(suffix, vocabulary, specials):
         decoding = (DecodeSuffix(suffix),)
     if decoding is None and not is_bytewise and (contents.fallback or prefix):
         decoding = (DecodeSuffix(suffix),) if suffix else ()
@@ -127,6 +123,11 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
         rewriting=rewriting if rewriting != Rewriting() else None,
         ignored=ignored,
     )
+
+
+def _is_read_elsewhere(suffix: str, vocabulary: Vocabulary, specials: tuple[Special, ...]) -> bool:
+    """Return whether the decoder finds the suffix not only at the ends of tokens, but within them or in added ones."""
+    return any(suffix in text[:-1] for text in vocabulary.spellings) or any(suffix in added.text for added in specials)
 
 
 def check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer: Normalizer | None) -> None:
