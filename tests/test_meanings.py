@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import tokdfa
-from tokdfa.identification.mistake import MistakeKind
+from tokdfa.identification.result import MistakeKind
 from tokdfa.meanings import Meaning
 
 

@@ -12,9 +12,8 @@ from support.tokenizer_files import tiktoken_lines
 import tokdfa
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.identification.counting import count_violations
-from tokdfa.identification.cut import is_cut_to_16_bits
-from tokdfa.identification.mistake import MistakeKind
-from tokdfa.identification.result import Candidate, Identification
+from tokdfa.identification.mistakes import is_cut_to_16_bits
+from tokdfa.identification.result import Candidate, Identification, MistakeKind
 from tokdfa.identification.sample import Stretch
 from tokdfa.stores.store import Place
 

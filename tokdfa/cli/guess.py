@@ -77,8 +77,6 @@ def _print(found: Identification) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tokdfa.identification.wording import sentence
-
     table = Table(box=None, pad_edge=False)
     table.add_column("tokenizer", overflow="fold")
     for title in ("violations per million", "ids judged"):
@@ -91,7 +89,7 @@ def _print(found: Identification) -> None:
         if candidate.error is not None:
             say(f"{candidate.name}: {candidate.error}")
         for mistake in candidate.mistakes:
-            say(f"{candidate.name}: {sentence(mistake)}")
+            say(f"{candidate.name}: {mistake.reason}")
     for problem in found.broken:
         say(f"broken: {problem}")
     dtype = "" if found.dtype is None else f", {found.dtype}"

@@ -2,13 +2,12 @@
 
 Read in this order:
 
-1. `api`: `identify` judges a sample of a store by each candidate, and ranks them. `result` is its answer.
+1. `api`: `identify` judges a sample of a store by each candidate, and ranks them. Where a file does not record a
+   pre-tokenizer, all named ones are tried. `result` is its answer, with the kinds of mistakes.
 2. `sample`: the stretches that are read, evenly spread over the store. `counting` counts the violations in them.
-3. `mistakes`: the search for a correction after which a candidate fits; `mistake` has their kinds. `reading` reads the
-   ids otherwise: as another integer type, in another byte order, shifted. `agreement` measures quickly how well a
-   tokenizer fits; `cut` finds ids that were cut to 16 bits, and `evidence` tells special ids from another version.
-4. `candidates`: tokenizers to try, with all named pre-tokenizers where a file does not record one. `wording` makes
-   sentences of mistakes, and `tuning` sets how much is read.
+3. `reading`: the ids as another integer type, in another byte order, or shifted, and in which of these readings a
+   tokenizer fits. `mistakes`: what is wrong with ids that fit, such as special ids or another version.
+
 
 Used by: the command `guess`.
 

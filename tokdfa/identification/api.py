@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.errors import TokdfaError, WrongTypeError
-from tokdfa.identification.candidates import Choice, choices
-from tokdfa.identification.counting import Counts, count_violations
-from tokdfa.identification.cut import may_be_cut
-from tokdfa.identification.mistake import Mistake
-from tokdfa.identification.mistakes import (
-    best_type,
-    fitting_reading,
-    is_better,
-    mistakes_of_ids,
-    mistakes_of_reading,
-)
-from tokdfa.identification.reading import TYPES, Reading
-from tokdfa.identification.result import Candidate, Identification
+from tokdfa.identification.counting import ENOUGH, Counts, count_violations
+from tokdfa.identification.mistakes import is_better, may_be_cut, mistakes_of_ids, mistakes_of_reading
+from tokdfa.identification.reading import TYPES, Reading, best_type, fitting_reading
+from tokdfa.identification.result import Candidate, Identification, Mistake
 from tokdfa.identification.sample import Sample, Stretch, sample_of
-from tokdfa.identification.tuning import DEFAULT, Tuning
+from tokdfa.splitting.named import NAMED
+from tokdfa.tokenizers.formats import read
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.loading import load, tokenizer_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["MOST_IDS", "identify"]
@@ -31,23 +26,23 @@ __all__ = ["MOST_IDS", "identify"]
 MOST_IDS = 1_000_000
 """The number of ids that are read by default."""
 
-# The stretches by which pre-tokenizers are chosen, their number of ids, and how many pre-tokenizers are left then.
+# Pre-tokenizers are chosen by so many times fewer violations; and how many of them are left then.
 _HEATS = 8
-_SHORT = 512
 _FINALISTS = 2
+_RECORDING = ("tokenizer.json", "sentencepiece")
+_Tokenizers: TypeAlias = Mapping[str, AnyTokenizer] | Iterable[str | Path]
 _Best: TypeAlias = tuple[str | None, AnyTokenizer, Counts]
 
 
 def identify(
     path: str | Path,
-    tokenizers: Mapping[str, AnyTokenizer] | Iterable[str | Path],
+    tokenizers: _Tokenizers,
     *,
     dtype: str | None = None,
     field: str | None = None,
     pretokenizer: str | None = None,
     most: int = MOST_IDS,
     stage: Callable[[str], object] | None = None,
-    tuning: Tuning = DEFAULT,
 ) -> Identification:
     """Identify which of some tokenizers made a store of ids, and name likely mistakes where none fits.
 
@@ -68,8 +63,6 @@ def identify(
         where it can be read from any place on, and otherwise its beginning; `stretches` of the answer says which.
     stage : callable, optional
         Called with what is being done.
-    tuning : Tuning, optional
-        The sizes of the sample; see :class:`~tokdfa.identification.tuning.Tuning`.
 
     Returns
     -------
@@ -105,18 +98,18 @@ def identify(
     """
     say = stage or (lambda text: None)
     say("loading the tokenizers")
-    candidates = choices(tokenizers, pretokenizer)
+    candidates = _choices(tokenizers, pretokenizer)
     if not candidates:
         raise WrongTypeError("there must be at least one tokenizer", value=[])
     say("reading the sample")
-    sample = sample_of(path, dtype, field, most, tuning)
+    sample = sample_of(path, dtype, field, most)
     if not sample.is_recorded:
         say("trying integer types")
-        sample = _typed(path, field, most, sample, candidates, tuning)
+        sample = _typed(path, field, most, sample, candidates)
     found = []
     for candidate in candidates:
         say(f"judging by {candidate.name}")
-        found.append(_judged(candidate, sample, tuning))
+        found.append(_judged(candidate, sample))
     found.sort(key=lambda each: np.inf if each.per_million is None else each.per_million)
     return Identification(
         str(path),
@@ -131,33 +124,60 @@ def identify(
     )
 
 
-def _typed(
-    path: str | Path, field: str | None, most: int, sample: Sample, candidates: list[Choice], tuning: Tuning
-) -> Sample:
+class _Choice(NamedTuple):
+    """A candidate: its tokenizer, or one for each pre-tokenizer that may be its own, by name; the likeliest first."""
+
+    name: str
+    tokenizers: tuple[tuple[str | None, AnyTokenizer], ...]
+
+
+def _choices(tokenizers: _Tokenizers, pretokenizer: str | None) -> list[_Choice]:
+    if isinstance(tokenizers, Mapping):
+        for value in tokenizers.values():
+            if not isinstance(value, AnyTokenizer):
+                raise wrong_argument(value, "a tokenizer", "tokdfa.identify(path, {name: tokenizer})")
+        return [_Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items()]
+    if isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
+        raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
+    return [_choice(path, pretokenizer) for path in tokenizers]
+
+
+def _choice(path: str | Path, pretokenizer: str | None) -> _Choice:
+    contents = read(path, None)
+    is_recorded = not isinstance(contents, Contents) or contents.splitting is not None or contents.format in _RECORDING
+    if is_recorded:
+        return _Choice(str(path), ((None, load(path)),))
+    assert isinstance(contents, Contents)
+    if pretokenizer is not None or contents.format == "tiktoken":
+        return _Choice(str(path), ((pretokenizer, tokenizer_of(contents, pretokenizer, where=str(path))),))
+    return _Choice(str(path), tuple((name, tokenizer_of(contents, name)) for name in NAMED))
+
+
+def _typed(path: str | Path, field: str | None, most: int, sample: Sample, candidates: list[_Choice]) -> Sample:
     """Return the sample of raw integers read as the type by which a candidate fits best."""
     samples = {}
     for name in TYPES:
         try:
-            samples[name] = sample_of(path, name, field, most, tuning)
+            samples[name] = sample_of(path, name, field, most)
         except (TokdfaError, OSError):
             continue
     tokenizers = [tokenizer for candidate in candidates for _, tokenizer in candidate.tokenizers[:1]]
-    best = best_type(tokenizers, samples, tuning)
+    best = best_type(tokenizers, samples)
     return sample if best is None else samples[best].read_as_guessed()
 
 
-def _judged(choice: Choice, sample: Sample, tuning: Tuning) -> Candidate:
+def _judged(choice: _Choice, sample: Sample) -> Candidate:
     """Return a candidate with its violations, by the pre-tokenizer that fits best."""
     try:
-        name, tokenizer, counts = _best(choice.tokenizers, sample.stretches, tuning)
+        name, tokenizer, counts = _best(choice.tokenizers, sample.stretches)
         mistakes: list[Mistake] = []
         if counts.violations or may_be_cut(tokenizer, sample.stretches):
             # How text is split matters little to whether ids are of the vocabulary.
             likeliest = [tokenizer, *(each for _, each in choice.tokenizers[:1] if each is not tokenizer)]
-            readings = (fitting_reading(each, sample, tuning) for each in likeliest)
+            readings = (fitting_reading(each, sample) for each in likeliest)
             reading = next((each for each in readings if each is not None), None)
             if reading is not None:
-                name, mistakes, counts = _corrected(choice, sample, reading, (name, tokenizer, counts), tuning)
+                name, mistakes, counts = _corrected(choice, sample, reading, (name, tokenizer, counts))
     except TokdfaError as error:
         return Candidate(choice.name, error=str(error))
     kinds = dict(sorted(counts.kinds.items()))
@@ -165,32 +185,30 @@ def _judged(choice: Choice, sample: Sample, tuning: Tuning) -> Candidate:
 
 
 def _corrected(
-    choice: Choice, sample: Sample, reading: Reading, best: _Best, tuning: Tuning
+    choice: _Choice, sample: Sample, reading: Reading, best: _Best
 ) -> tuple[str | None, list[Mistake], Counts]:
     """Return the pre-tokenizer that fits ids in a reading, the mistakes, and the violations as the ids are."""
     name, tokenizer, counts = best
     stretches = sample.stretches
     if not reading:
-        return name, mistakes_of_ids(tokenizer, stretches, counts, tuning), counts
+        return name, mistakes_of_ids(tokenizer, stretches, counts), counts
     stretches = tuple(map(reading.stretch, stretches))
-    name, tokenizer, corrected = _best(choice.tokenizers, stretches, tuning)
+    name, tokenizer, corrected = _best(choice.tokenizers, stretches)
     if not is_better(reading, corrected, counts):
         return best[0], [], counts
     mistakes = mistakes_of_reading(sample, reading, corrected.per_million)
-    mistakes += mistakes_of_ids(tokenizer, stretches, corrected, tuning)
+    mistakes += mistakes_of_ids(tokenizer, stretches, corrected)
     if tokenizer is not best[1]:
-        counts = count_violations(tokenizer, sample.stretches, tuning.enough)
+        counts = count_violations(tokenizer, sample.stretches)
     return name, mistakes, counts
 
 
-def _best(
-    tokenizers: tuple[tuple[str | None, AnyTokenizer], ...], stretches: tuple[Stretch, ...], tuning: Tuning
-) -> _Best:
+def _best(tokenizers: tuple[tuple[str | None, AnyTokenizer], ...], stretches: tuple[Stretch, ...]) -> _Best:
     """Return of several tokenizers the one with the fewest violations per million ids; the first of equals."""
     left = [*tokenizers]
     if len(left) > 1:
         # Most of them are far from fitting, as few violations show.
-        heats = [count_violations(tokenizer, stretches, tuning.enough // _HEATS).per_million for _, tokenizer in left]
+        heats = [count_violations(tokenizer, stretches, ENOUGH // _HEATS).per_million for _, tokenizer in left]
         left = [left[at] for at in np.argsort(heats, kind="stable")[:_FINALISTS]]
-    counted = [(name, each, count_violations(each, stretches, tuning.enough)) for name, each in left]
+    counted = [(name, each, count_violations(each, stretches)) for name, each in left]
     return min(counted, key=lambda row: row[2].per_million)

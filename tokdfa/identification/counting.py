@@ -13,29 +13,20 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import Validator
 from tokdfa.validation.violation import Violation
 
-__all__ = ["Counts", "count_violations"]
+__all__ = ["ENOUGH", "Counts", "count_violations"]
+
+ENOUGH = 1000
+"""The number of violations after which a candidate is not judged on."""
 
 
 class Counts:
-    """The violations in some ids.
-
-    Attributes
-    ----------
-    ids : int
-        The number of ids that were judged.
-    kinds : Counter of str
-        The number of violations of each kind.
-    missing : Counter of int
-        How often ids occur that the tokenizer does not have.
-    found : list of pairs of Violation and an integer array
-        The violations, each with the ids of its stretch.
-    """
+    """The violations in some ids."""
 
     def __init__(self) -> None:
         self.ids = 0
         self.kinds: Counter[str] = Counter()
-        self.missing: Counter[int] = Counter()
-        self.found: list[tuple[Violation, IntegerArray]] = []
+        self.missing: Counter[int] = Counter()  # How often ids occur that the tokenizer does not have.
+        self.found: list[tuple[Violation, IntegerArray]] = []  # Each with the ids of its stretch.
 
     @property
     def violations(self) -> int:
@@ -49,23 +40,9 @@ class Counts:
 
 
 def count_violations(
-    tokenizer: AnyTokenizer, stretches: Iterable[Stretch], enough: int, separators: Iterable[int] = ()
+    tokenizer: AnyTokenizer, stretches: Iterable[Stretch], enough: int = ENOUGH, separators: Iterable[int] = ()
 ) -> Counts:
-    """Count the violations in stretches, one after the other, until there are `enough`.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    stretches : iterable of Stretch
-    enough : int
-    separators : iterable of int
-        Ids that are taken for ids between documents.
-
-    Raises
-    ------
-    ImproperDictionaryError, UnsupportedFeatureError
-        As :func:`tokdfa.validate` does.
-    """
+    """Count the violations in stretches until there are `enough`; `separators` are taken for ids between documents."""
     counts = Counts()
     between = np.array([*separators], dtype=np.int64)
     for stretch in stretches:

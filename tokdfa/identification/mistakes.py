@@ -1,71 +1,40 @@
-"""The search for the mistake after whose correction a tokenizer fits."""
+"""What is wrong with ids that a tokenizer, or another version of it, has made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
 from tokdfa.arrays import IntegerArray
-from tokdfa.identification.agreement import agreement, shifts_to_try
 from tokdfa.identification.counting import Counts, count_violations
-from tokdfa.identification.cut import is_cut_to_16_bits
-from tokdfa.identification.evidence import MOST_SPECIALS, foreign_ids, is_another_version
-from tokdfa.identification.mistake import Mistake, MistakeKind
-from tokdfa.identification.reading import Reading, other_types
+from tokdfa.identification.reading import Reading
+from tokdfa.identification.result import Mistake, MistakeKind
 from tokdfa.identification.sample import Sample, Stretch
-from tokdfa.identification.tuning import Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.kind import ViolationKind
 
-__all__ = ["best_type", "fitting_reading", "is_better", "mistakes_of_ids", "mistakes_of_reading"]
+__all__ = ["is_better", "is_cut_to_16_bits", "may_be_cut", "mistakes_of_ids", "mistakes_of_reading"]
 
-# A tokenizer has made ids, or another version of it has, if it loses at most this share of the neighbours that it
-# loses of ids that are shifted at random. Measured: up to 0.12 for the same vocabulary, from 0.37 on for others.
-_OWN = 0.2
-# For one shift among thousands more is asked, and that no other fits as well.
-_SHIFTED = 0.1
-_RIVAL = 2.0
-_CONTROLS = (*range(-24, -8), *range(9, 25))
 _FEWER = 0.1
 _LEFT_BY_SHIFT = 1000.0
-_FINALISTS = 16
-_MOST_OFTEN = 0.4
-_LARGEST = 1 << 24
-_FEWEST = 64
-
-
-class _Fit(NamedTuple):
-    reading: Reading
-    loss: float
-    usual: float
-
-    def is_own(self, most: float = _OWN) -> bool:
-        return self.loss <= most * self.usual
-
-
-def fitting_reading(tokenizer: AnyTokenizer, sample: Sample, tuning: Tuning) -> Reading | None:
-    """Return the reading in which a tokenizer fits ids: as they are if it does, and otherwise the only one; or None.
-
-    It is None, too, for ids that are too few or too much alike to tell.
-    """
-    probe = _probe(sample.stretches, tuning.probe)
-    # Rare ids may be wrong, and not the others: here more of them are looked at.
-    more = _probe(sample.stretches, 4 * tuning.probe)
-    if len(np.unique(more)) < _FEWEST:
-        return None
-    # Half of a wider integer is often 0, and the id 0 is seldom wrong beside another.
-    types = [] if sample.dtype is None else [*map(Reading, other_types(probe.dtype))]
-    types = [reading for reading in types if _is_varied(reading.ids(probe))]
-    found = [fit for fit in (_fit(tokenizer, probe, reading) for reading in types) if fit.is_own()]
-    if not found or _is_varied(more):
-        own = _fit(tokenizer, _without_commonest(more), Reading())
-        found = [own] if own.is_own() else found
-    if not found:
-        shifted = (_shifted(tokenizer, probe, reading, tuning) for reading in (Reading(), *types))
-        found = [fit for fit in shifted if fit is not None]
-    best = min(found, key=lambda fit: fit.loss / fit.usual, default=None)
-    return None if best is None else best.reading
+# More ids than these that a tokenizer does not have are those of a larger vocabulary, and not of special tokens.
+_MOST_SPECIALS = 16
+_FEWEST = 20
+_MOST_FOREIGN = 4
+# Of the occurrences of an id that is no text this share, at least, is wrong.
+_WRONG = 0.25
+# Violations that are left when such ids are taken out.
+_LEFT = 0.2
+_SYSTEMATIC = 0.7
+_REPEATED = 0.5
+_BITS = 1 << 16
+# A vocabulary that has fewer ids from 65,536 on may seldom use them; some of them are special tokens.
+_FEWEST_WIDE = 2000
+# Other ids of the upper half of 16 bits that must occur if the integers are wider. In texts of cl100k, o200k and
+# Llama 3.1 at most 150 occur before one from 65,536 on, repeated ones counted.
+_UPPER = 200
 
 
 def is_better(reading: Reading, corrected: Counts, counts: Counts) -> bool:
@@ -74,72 +43,6 @@ def is_better(reading: Reading, corrected: Counts, counts: Counts) -> bool:
     # Of thousands of shifts one may happen to leave few, above all in programs, which repeat few ids.
     most = _LEFT_BY_SHIFT if reading.offset else counts.per_million
     return left <= min(_FEWER * counts.per_million, most)
-
-
-def best_type(tokenizers: Iterable[AnyTokenizer], samples: Mapping[str, Sample], tuning: Tuning) -> str | None:
-    """Return the type by which one of some tokenizers fits ids best.
-
-    Parameters
-    ----------
-    tokenizers : iterable of AnyTokenizer
-    samples : dict of str to Sample
-        The same store, read as each type.
-    tuning : Tuning
-
-    Returns
-    -------
-    str or None
-        None if no tokenizer fits by any type.
-    """
-    found = []
-    for tokenizer in tokenizers:
-        for name, sample in samples.items():
-            fit = _fit(tokenizer, _probe(sample.stretches, tuning.probe), Reading())
-            if fit.is_own():
-                found.append((fit.loss / fit.usual if fit.usual else 0.0, name))
-    return min(found)[1] if found else None
-
-
-def _probe(stretches: tuple[Stretch, ...], n: int) -> IntegerArray:
-    """Return about `n` ids, from several stretches."""
-    several = stretches[:8]
-    parts = [stretch.ids[stretch.begin : stretch.end][: max(n // len(several) // 8 * 8, 8)] for stretch in several]
-    # Concatenating would change the byte order.
-    return np.concatenate(parts).astype(parts[0].dtype, copy=False)
-
-
-def _fit(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> _Fit:
-    """Return how well a tokenizer fits ids in a reading, beside the same ids shifted."""
-    losses = [1 - agreement(tokenizer, Reading(reading.dtype, shift).ids(probe)) for shift in _CONTROLS]
-    return _Fit(reading, 1 - agreement(tokenizer, reading.ids(probe)), float(np.median(losses)))
-
-
-def _is_varied(ids: IntegerArray) -> bool:
-    """Return whether no id makes up much of the ids, so that they may be a text, and all may be ids."""
-    return len(_without_commonest(ids)) == len(ids) > 0 and int(ids.max()) < _LARGEST
-
-
-def _without_commonest(ids: IntegerArray) -> IntegerArray:
-    """Return ids without one that makes up much of them, such as padding or the upper halves of wider integers."""
-    values, counts = np.unique(ids, return_counts=True)
-    if not len(ids) or int(counts.max()) < _MOST_OFTEN * len(ids):
-        return ids
-    others: IntegerArray = ids[ids != values[counts.argmax()]]
-    return others
-
-
-def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading, tuning: Tuning) -> _Fit | None:
-    """Return the one shift after which ids fit; None if there is none."""
-    ids = reading.ids(probe)
-    few = ids[: len(ids) // 4]
-    shifts = shifts_to_try(tokenizer, ids, tuning.shifts)
-    losses = np.array([1 - agreement(tokenizer, Reading(None, shift).ids(few)) for shift in shifts])
-    usual = float(np.median(losses[losses < 1])) if (losses < 1).any() else 1.0
-    best = [shifts[at] for at in np.argsort(losses, kind="stable")[:_FINALISTS]]
-    again = sorted((1 - agreement(tokenizer, Reading(None, shift).ids(ids)), shift) for shift in best)
-    (loss, shift), (second, _) = again[:2]
-    found = _Fit(Reading(reading.dtype, shift), loss, usual)
-    return found if found.is_own(_SHIFTED) and second > _RIVAL * loss + _SHIFTED / 10 else None
 
 
 def mistakes_of_reading(sample: Sample, reading: Reading, per_million: float) -> list[Mistake]:
@@ -155,18 +58,16 @@ def mistakes_of_reading(sample: Sample, reading: Reading, per_million: float) ->
     return mistakes
 
 
-def mistakes_of_ids(
-    tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts, tuning: Tuning
-) -> list[Mistake]:
+def mistakes_of_ids(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts) -> list[Mistake]:
     """Return what is wrong with ids of the tokenizer, or another version of it."""
     mistakes: list[Mistake] = []
     spelled = counts.kinds["special-token"]
-    between = sorted(counts.missing) if len(counts.missing) <= MOST_SPECIALS else []
+    between = sorted(counts.missing) if len(counts.missing) <= _MOST_SPECIALS else []
     if 2 * spelled <= counts.violations:
-        between += foreign_ids(tokenizer, stretches, counts, between, tuning)
+        between += _foreign_ids(tokenizer, stretches, counts, between)
     if between:
-        counts = count_violations(tokenizer, stretches, tuning.enough, between)
-        ids = tuple(between[:MOST_SPECIALS])
+        counts = count_violations(tokenizer, stretches, separators=between)
+        ids = tuple(between[:_MOST_SPECIALS])
         mistakes.append(Mistake(MistakeKind.SPECIAL_IDS, counts.per_million, ids=ids))
         spelled = counts.kinds["special-token"]
     if 2 * spelled > counts.violations:
@@ -174,6 +75,109 @@ def mistakes_of_ids(
         mistakes.append(Mistake(MistakeKind.SPECIALS_AS_TEXT, left))
     elif is_cut_to_16_bits(tokenizer, stretches, counts):
         mistakes.append(Mistake(MistakeKind.CUT_TO_16_BITS, counts.per_million))
-    elif is_another_version(stretches, counts):
+    elif _is_another_version(stretches, counts):
         mistakes.append(Mistake(MistakeKind.ANOTHER_VERSION, counts.per_million))
     return mistakes
+
+
+def may_be_cut(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...]) -> bool:
+    """Return whether no id has more than 16 bits, though the vocabulary has many, and the integers or the ids tell.
+
+    Most cut ids are canonical beside their neighbours, so violations show few of them. What shows is what is missing:
+    ids that merge late are rare, but a few hundred tokens of text have some from 65,536 on if they have some just below
+    it.
+    """
+    if tokenizer.n_ids < _BITS + _FEWEST_WIDE:
+        return False
+    if any(int(stretch.ids.max(initial=0)) >= _BITS for stretch in stretches):
+        return False
+    if all(stretch.ids.dtype.itemsize == 2 for stretch in stretches):
+        return True
+    ids = np.unique(_all(stretches))
+    return int(np.count_nonzero(ids >= _BITS // 2)) >= _UPPER
+
+
+def is_cut_to_16_bits(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts) -> bool:
+    """Return whether ids from 65,536 on were cut to their lower 16 bits, in ids that the tokenizer has made.
+
+    If a version of it with fewer ids made them, nearly all violations are where this one has an id from 65,536 on: 92 %
+    or more for parts of cl100k and o200k. If ids of Gemma 2 are cut, which has most ids there, up to 79 % are.
+    """
+    if not may_be_cut(tokenizer, stretches):
+        return False
+    wanted = sum(max(violation.canonical_ids or (0,)) >= _BITS for violation, _ in counts.found)
+    return 10 * wanted <= 9 * len(counts.found)
+
+
+def _neighbours_of(counts: Counts) -> list[tuple[int, int]]:
+    """Return for each violation the first wrong id, after the id before it (-1 at the beginning)."""
+    return [
+        (int(ids[violation.index - 1]) if violation.index else -1, int(ids[violation.index]))
+        for violation, ids in counts.found
+    ]
+
+
+def _foreign_ids(
+    tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts, known: Iterable[int]
+) -> list[int]:
+    """Return the ids at which nearly all violations are, because they are used as something else than text.
+
+    `known` are ids that are already taken for ids between documents.
+    """
+    found: list[int] = []
+    begun = sum(counts.kinds.values())
+    if begun < _FEWEST:
+        return []
+    occurring = Counter(_all(stretches).tolist())
+    current = counts
+    total = occurring.total()
+    for _ in range(_MOST_FOREIGN):
+        beside = Counter(id for pair in _neighbours_of(current) for id in {*pair} - {-1})
+        for id, n in beside.most_common(4):
+            # The violations were counted in a part of the sample only.
+            occurs = occurring[id] * current.ids / total
+            if n >= _FEWEST / 2 and n >= _WRONG * occurs:
+                found.append(id)
+                break
+        else:
+            break
+        current = count_violations(tokenizer, stretches, separators=[*known, *found])
+        if not current.violations:
+            break
+    if not found:
+        return []
+    before, after = begun / counts.ids, sum(current.kinds.values()) / current.ids
+    return sorted(found) if after <= _LEFT * before else []
+
+
+def _is_another_version(stretches: tuple[Stretch, ...], counts: Counts) -> bool:
+    """Return whether violations are systematic: what the tokenizer wants there never occurs, and the same recurs."""
+    if len(counts.missing) > _MOST_SPECIALS:
+        return True
+    known = [violation for violation, _ in counts.found if violation.canonical_ids is not None]
+    if len(known) < _FEWEST or 2 * len(known) < len(counts.found):
+        return False
+    if counts.kinds[ViolationKind.NOT_UTF8.value] * 10 > counts.violations:
+        return False
+    ones, pairs = _grams(stretches)
+    absent = sum(not _occurs(violation.canonical_ids or (), ones, pairs) for violation in known)
+    recurring = Counter(_neighbours_of(counts))
+    repeated = sum(n for n in recurring.values() if n > 1)
+    return absent >= _SYSTEMATIC * len(known) and repeated >= _REPEATED * len(counts.found)
+
+
+def _all(stretches: tuple[Stretch, ...]) -> IntegerArray:
+    return np.concatenate([stretch.ids[stretch.begin : stretch.end] for stretch in stretches])
+
+
+def _grams(stretches: tuple[Stretch, ...]) -> tuple[IntegerArray, IntegerArray]:
+    """Return the ids that occur, and the pairs of neighbours as numbers, ascending."""
+    ids = _all(stretches).astype(np.int64)
+    return np.unique(ids), np.unique((ids[:-1] << 32) | ids[1:])
+
+
+def _occurs(ids: tuple[int, ...], ones: IntegerArray, pairs: IntegerArray) -> bool:
+    if len(ids) == 1:
+        return bool(np.isin(ids[0], ones))
+    row = np.array(ids, dtype=np.int64)
+    return bool(np.isin((row[:-1] << 32) | row[1:], pairs).all())

@@ -1,17 +1,88 @@
-"""The answer of identification: candidates, ranked by their violations."""
+"""The answer of identification: candidates, ranked by their violations, and the mistakes that are likely."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from tokdfa.guesses import Guided
-from tokdfa.identification.mistake import Mistake
-from tokdfa.identification.wording import sentence
+from tokdfa.meanings import Meaning
 from tokdfa.stores.store import Place, Problem
 
-__all__ = ["Candidate", "Identification"]
+__all__ = ["Candidate", "Identification", "Mistake", "MistakeKind"]
+
+_SHOWN = 8
+
+
+class MistakeKind(Meaning):
+    """What is likely wrong with ids that almost fit a tokenizer. The values are stable: ``--json`` prints them.
+
+    Attributes
+    ----------
+    meaning : str
+        One sentence that describes the mistake.
+    """
+
+    SHIFTED_IDS = "shifted-ids", "A constant was added to all ids."
+    DTYPE = "dtype", "The ids are integers of another type."
+    BYTE_ORDER = "byte-order", "The ids are integers in the other byte order."
+    CUT_TO_16_BITS = "cut-to-16-bits", "Ids from 65,536 on were written as uint16, so only the lower 16 bits are left."
+    SPECIAL_IDS = "special-ids", "Ids are used as special tokens, and the tokenizer does not have such special tokens."
+    SPECIALS_AS_TEXT = "specials-as-text", "Special tokens were encoded as the text of their names."
+    ANOTHER_VERSION = "another-version", "Another version of the tokenizer made the ids, or one that splits otherwise."
+
+
+class Mistake(NamedTuple):
+    """A likely mistake, and what is left once it is corrected.
+
+    Attributes
+    ----------
+    kind : MistakeKind
+    per_million : float
+        The number of violations per million ids that are left.
+    dtype : str or None
+        The type of the integers, as numpy names it; for ``dtype`` and ``byte-order``.
+    offset : int or None
+        What was added to the ids; for ``shifted-ids``.
+    ids : tuple of int
+        The ids that are used as special tokens; for ``special-ids``, at most 16 of them.
+    """
+
+    kind: MistakeKind
+    per_million: float
+    dtype: str | None = None
+    offset: int | None = None
+    ids: tuple[int, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The mistake in one sentence without a full stop, and what is left when it is corrected."""
+        return f"{self._said}; then {self.per_million:,.0f} per million are left"
+
+    @property
+    def _said(self) -> str:
+        match self.kind:
+            case MistakeKind.SHIFTED_IDS:
+                offset = self.offset or 0
+                how = "added to" if offset > 0 else "subtracted from"
+                return f"the ids are shifted: {abs(offset):,} was {how} each"
+            case MistakeKind.DTYPE:
+                return f"the ids are of another integer type: read them as {self.dtype}"
+            case MistakeKind.BYTE_ORDER:
+                order = "big" if np.dtype(self.dtype).str.startswith(">") else "little"
+                return f"the ids are in the other byte order: read them as {self.dtype}, {order}-endian"
+            case MistakeKind.CUT_TO_16_BITS:
+                return "ids from 65,536 on were cut to 16 bits when they were written, and are lost"
+            case MistakeKind.SPECIAL_IDS:
+                ids = " ".join(map(str, self.ids[:_SHOWN])) + " …" * (len(self.ids) > _SHOWN)
+                which = f"the id {ids} is" if len(self.ids) == 1 else f"the ids {ids} are"
+                return f"{which} used as special tokens, and this tokenizer has no such special tokens"
+            case MistakeKind.SPECIALS_AS_TEXT:
+                return "special tokens were encoded as the text of their names"
+        return "another version of this tokenizer made the ids, or one that splits text otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +136,7 @@ class Candidate(Guided):
             "kinds": [{"kind": kind, "count": count} for kind, count in self.kinds.items()],
             "out_of_range": self.out_of_range,
             "mistakes": [
-                {**mistake._asdict(), "kind": mistake.kind.value, "reason": sentence(mistake)}
-                for mistake in self.mistakes
+                {**mistake._asdict(), "kind": mistake.kind.value, "reason": mistake.reason} for mistake in self.mistakes
             ],
             "error": self.error,
         }

@@ -12,30 +12,26 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array, IntegerArray
 from tokdfa.errors import TokdfaError, TokenStreamError
-from tokdfa.identification.tuning import Tuning
 from tokdfa.stores.finding import find_stores
 from tokdfa.stores.opening import open_store
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 
 __all__ = ["Sample", "Stretch", "sample_of"]
 
+# The number of ids of a stretch, and of those before and after it that are judged with it and not counted.
+_SIZE = 4096
+_CONTEXT = 64
+# The most files of a folder that are read.
+_FILES = 64
 _ALIGNED = 8
 _GOLDEN = (5**0.5 - 1) / 2
 
 
 class Stretch(NamedTuple):
-    """Consecutive ids of a store, with some context.
+    """Consecutive ids of a store as they are in the file; those from `begin` to `end` count, the others are context.
 
-    Attributes
-    ----------
-    ids : integer array
-        The ids as they are in the file, context included.
-    begin, end : int
-        The part of `ids` whose violations count.
-    starts : int64 array or None
-        The places in `ids` at which documents begin; None if the store has no documents.
-    place : Place
-        Where the first id that counts is.
+    `starts` are the places in them at which documents begin, None if the store has no documents, and `place` is where
+    the first id that counts is.
     """
 
     ids: IntegerArray
@@ -44,46 +40,18 @@ class Stretch(NamedTuple):
     starts: Int64Array | None
     place: Place
 
-    def shortened(self, most: int) -> Stretch:
-        """Return the first ids of the stretch, at most so many."""
-        end = min(self.end, self.begin + most)
-        after = min(len(self.ids) - self.end, self.begin)
-        return self._replace(ids=self.ids[: end + after], end=end, starts=_before(self.starts, end + after))
-
-
-def _before(starts: Int64Array | None, stop: int) -> Int64Array | None:
-    return None if starts is None else starts[starts <= stop]
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was read of a store.
+    """What was read of a store; the attributes are those of :class:`~tokdfa.identification.result.Identification`.
 
-    Attributes
-    ----------
-    format : str
-        The format of the files.
-    dtype : str or None
-        The integer type as it is read; None if the ids are written as text.
-    is_recorded : bool
-        Whether the store records that type, or the caller gave it.
-    n_ids : int or None
-        The number of ids in all files; None if that is not known without reading them.
-    n_files : int
-        The number of files.
-    is_whole : bool
-        Whether everything was read.
-    stretches : tuple of Stretch
-        Scattered, so that each beginning of them is spread over the store.
-    broken : tuple of Problem
-        What could not be read.
+    The stretches are scattered, so that each beginning of them is spread over the store.
     """
 
     format: str
     dtype: str | None
     is_recorded: bool
     n_ids: int | None
-    n_files: int
     is_whole: bool
     stretches: tuple[Stretch, ...]
     broken: tuple[Problem, ...] = ()
@@ -93,25 +61,13 @@ class Sample:
         return replace(self, is_recorded=False)
 
 
-def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int, tuning: Tuning) -> Sample:
-    """Return a sample of a store, or of the stores in a folder.
+def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int) -> Sample:
+    """Return a sample of about `most` ids of a store, or of the stores in a folder.
 
-    Parameters
-    ----------
-    path : str or Path
-    dtype, field : str, optional
-        See :func:`tokdfa.open_store`. Raw integers of no recorded type are read as uint16.
-    most : int
-        The number of ids to read, about.
-    tuning : Tuning
-
-    Raises
-    ------
-    TokenStreamError, UnsupportedFeatureError, OSError
-        If nothing can be read.
+    Raw integers of no recorded type are read as uint16.
     """
     paths = find_stores([path])
-    chosen = _spread(paths, tuning.files)
+    chosen = _spread(paths, _FILES)
     stores: list[Store] = []
     broken: list[Problem] = []
     is_recorded = True
@@ -131,7 +87,7 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int,
     is_whole = len(chosen) == len(paths) and not broken
     for number, store in enumerate(stores):
         quota = most // len(stores) + (number < most % len(stores))
-        parts = _Parts(store, quota, tuning)
+        parts = _Parts(store, quota)
         try:
             stretches += parts
         except (TokdfaError, OSError) as error:
@@ -149,7 +105,6 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int,
         None if stores[0].dtype is None else _name(first),
         is_recorded,
         None if None in known or len(chosen) < len(paths) else sum(n for n in known if n is not None),
-        len(paths),
         is_whole,
         tuple(stretches[at] for at in order),
         tuple(sorted(set(broken))),
@@ -189,23 +144,22 @@ def _spread(paths: list[Path], most: int) -> list[Path]:
 class _Parts:
     """The stretches of one store."""
 
-    def __init__(self, store: Store, most: int, tuning: Tuning) -> None:
+    def __init__(self, store: Store, most: int) -> None:
         self._store = store
         self._most = max(most, 1)
-        self._tuning = tuning
         self._is_raw = store.n_ids is not None and store.n_ids == store.n_steps
         self.is_whole = True
 
     def __iter__(self) -> Iterator[Stretch]:
-        store, size, context = self._store, self._tuning.stretch, self._tuning.context
-        n = max(self._most // size, 1)
+        store = self._store
+        n = max(self._most // _SIZE, 1)
         if self._is_raw and store.n_steps > self._most:
             self.is_whole = False
             # Whole numbers of the widest integers precede each stretch, so that it can be read as another type.
-            begins = np.linspace(0, store.n_steps - min(size, self._most), n).astype(np.int64) // _ALIGNED * _ALIGNED
+            begins = np.linspace(0, store.n_steps - min(_SIZE, self._most), n).astype(np.int64) // _ALIGNED * _ALIGNED
             for begin in np.unique(begins).tolist():
-                before = max(begin - context, 0)
-                yield from self._cut(before, begin - before, begin + size + context, min(size, self._most))
+                before = max(begin - _CONTEXT, 0)
+                yield from self._cut(before, begin - before, begin + _SIZE + _CONTEXT, min(_SIZE, self._most))
             return
         if self._is_raw or store.n_steps == 1:
             yield from self._cut(0, 0, None, self._most)
@@ -217,22 +171,21 @@ class _Parts:
 
     def _cut(self, step: int, skipped: int, end: int | None, most: int) -> Iterator[Stretch]:
         """Read `most` ids after the first `skipped` ones of some steps, and yield them in stretches with context."""
-        store, size, context = self._store, self._tuning.stretch, self._tuning.context
+        store = self._store
         wanted = skipped + most
         read = _Read()
-        chunks = store.iter_chunks(step, end)
-        for chunk in chunks:
+        for chunk in store.iter_chunks(step, end):
             read.add(chunk)
-            if read.count > wanted + context:
+            if read.count > wanted + _CONTEXT:
                 break
         self.is_whole &= read.count <= wanted
         if not read.count:
             return
         ids, starts, numbers = read.joined(store.has_documents)
-        ids = ids[: wanted + context]
-        for begin in range(skipped, min(wanted, len(ids)), size):
-            stop = min(begin + size, wanted, len(ids))
-            low, high = max(begin - context, 0), min(stop + context, len(ids))
+        ids = ids[: wanted + _CONTEXT]
+        for begin in range(skipped, min(wanted, len(ids)), _SIZE):
+            stop = min(begin + _SIZE, wanted, len(ids))
+            low, high = max(begin - _CONTEXT, 0), min(stop + _CONTEXT, len(ids))
             inner = None
             token, number = begin, 0
             if starts is not None and numbers is not None:
