@@ -13,8 +13,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tokdfa.errors import LimitExceededError
-from tokdfa.tokenizers.growth import MOST_GROWTH
-from tokdfa.tokenizers.normalizers import Chain, Replace, UnicodeForm
+from tokdfa.tokenizers.normalizers import MOST_GROWTH, Chain, Replace, UnicodeForm
 from tokdfa.unicode.normalization import Form
 
 A_WORD = "aaaaéaaaa"

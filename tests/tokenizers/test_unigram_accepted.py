@@ -16,7 +16,6 @@ from support.seeds import seeds
 import tokdfa
 from tokdfa import UnigramTokenizer
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.tokenizers.unigram_accepted import touched
 from tokdfa.unigram.segmenter import BEGINNING
 
 
@@ -174,7 +173,7 @@ def test_what_normalizers_touch() -> None:
     from tokdfa.tokenizers.normalizers import Chain, Lowercase, Prepend, Replace, Strip, UnicodeForm
 
     def found(normalizer: Any, characters: str) -> list[bool] | None:
-        marks = touched(normalizer, frozenset(characters))
+        marks = normalizer.touched(frozenset(characters))
         return None if marks is None else [character in marks for character in characters]
 
     assert found(Lowercase(), "aA \u0130") == [False, True, False, True]

@@ -11,7 +11,6 @@ from tokdfa.arrays import Int32Array
 from tokdfa.encoding.special import Special
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import pretokenizer
-from tokdfa.tokenizers.normalizer_borders import is_known, touches_ends
 from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -46,10 +45,10 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
     """
     if isinstance(tokenizer, RewritingTokenizer):
         normalizer, split = tokenizer.rewriting.normalizer, tokenizer.pretokenizer
-        changes_start = normalizer is not None and (not is_known(normalizer) or touches_ends(normalizer))
+        changes_start = normalizer is not None and (not normalizer.is_local or normalizer.touches_ends)
         if not changes_start and (split is None or split.splitting.prefix_space is None):
             return tokenizer.encode(text)
-        if (normalizer is not None and not is_known(normalizer)) or (split and split.splitting.prefix_space):
+        if (normalizer is not None and not normalizer.is_local) or (split and split.splitting.prefix_space):
             raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=normalizer)
         return tokenizer.later.encode(text)
     if tokenizer.pretokenizer is None or tokenizer.pretokenizer.splitting.prefix_space is None:

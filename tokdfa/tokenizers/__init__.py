@@ -5,7 +5,7 @@ bytes end there) and the kinds:
 
 - `tokenizer`: byte pair encoding whose ids spell the text one after the other;
 - `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `precompiled`,
-  `sentencepiece_normalizer`, `decoding`; `growth` bounds what they lengthen);
+  `sentencepiece_normalizer`, `decoding`);
 - `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
   `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize
   and segment in one pass, and are judged word by word; `unigram_sentences`: what is segmented of a text;
@@ -14,13 +14,12 @@ bytes end there) and the kinds:
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `byte_dictionary` and `symbol_tokens`
 (dictionaries and alphabets that a loader has checked), `spelled` and `spelled_by_steps` (what an id adds to a text),
-`decoder` (streams of ids to text),
-`decoded` (a text, and where its ids end), `round_trip` (to text and back). Where texts that are rewritten are certainly
-cut, so that streams are judged in parts: `form_cuts` (normalization forms before a pattern) and `character_cuts`
-(dictionaries over characters), with `normalizer_borders` and `added_borders` (what normalizers and added tokens do
-next to such a place), `id_texts` (what ids add to a text) and `pair_memory` (what is known of neighbours). `default`
-has the embedded tokenizer. `safe_cuts` decides where any text may be cut, and `safe_places` where ids may be;
-`safely_cut` has the methods for both.
+`decoder` (streams of ids to text), `decoded` (a text, and where its ids end), `round_trip` (to text and back). Where
+texts that are rewritten are certainly cut, so that streams are judged in parts: `form_cuts` (normalization forms before
+a pattern) and `character_cuts` (dictionaries over characters), with `added_borders` (what added tokens do next to such
+a place), `id_texts` (what ids add to a text) and `pair_memory` (what is known of neighbours). `default` has the
+embedded tokenizer. `safe_cuts` decides where any text may be cut, and `safe_places` where ids may be; `safely_cut` has
+the methods for both.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton),
 `pair_automaton` (its rules' automaton, asked by ids), `neighbours` and `proper_part` (what pairs of neighbours decide

@@ -30,8 +30,8 @@ from tokdfa.tokenizers.decoding import (
     StripWhole,
 )
 from tokdfa.tokenizers.id_texts import IdTexts
-from tokdfa.tokenizers.normalizer_borders import Border, border, is_known, touches_ends
 from tokdfa.tokenizers.pair_memory import PairMemory
+from tokdfa.unicode.normalizer import Sides
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import Word
@@ -61,7 +61,7 @@ def why_not_cut(tokenizer: RewritingTokenizer) -> str | None:
         if not simple or split.metaspace_at or split.prefix_space:
             return f"the pre-tokenizer does more than split at single characters: {tokenizer.pretokenizer}"
     normalizer = None if rewriting is None else rewriting.normalizer
-    if normalizer is not None and not is_known(normalizer):
+    if normalizer is not None and not normalizer.is_local:
         return f"the normalizer may change any part of a text: {normalizer}"
     decoding = None if rewriting is None else rewriting.decoding
     if not all(isinstance(step, _ONE_BY_ONE) for step in decoding or ()):
@@ -96,7 +96,7 @@ class CharacterCuts:
         self._space = split.metaspace
         self._steps = split.steps
         self._touches = split.prefix_space is not None or (
-            self._normalizer is not None and touches_ends(self._normalizer)
+            self._normalizer is not None and self._normalizer.touches_ends
         )
         found = tokenizer.specials if tokenizer.finds_specials else ()
         levels = [[special for special in found if special.level == level] for level in (0, 1)]
@@ -112,7 +112,7 @@ class CharacterCuts:
 
         An added token that may go across is recognised elsewhere, at a place of which this is DOUBT or within a token.
         """
-        found = Border(left, right) if self._normalizer is None else border(self._normalizer, left, right)
+        found = Sides(left, right) if self._normalizer is None else self._normalizer.sides(left, right)
         if found is None or self._added[0].may_join(left, right):
             return DOUBT
         is_inside = self._added[0].has_inside(left, right)

@@ -15,8 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.growth import check_growth, most_characters
-from tokdfa.tokenizers.normalizers import Replace
+from tokdfa.tokenizers.normalizers import Replace, check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 __all__ = [

@@ -9,7 +9,6 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.tokenizers.added_borders import AddedBorders
-from tokdfa.tokenizers.normalizer_borders import border
 from tokdfa.tokenizers.normalizers import UnicodeForm
 from tokdfa.tokenizers.pair_memory import PairMemory
 from tokdfa.tokenizers.safe_cuts import safe_borders_of
@@ -82,7 +81,7 @@ class FormCuts:
     def _decide(self, left: str, right: str) -> bool:
         if self._borders is None or (self._puts_space and right != " "):
             return False
-        found = border(self._normalizer, left, right)
+        found = self._normalizer.sides(left, right)
         if found is None or found.left is None or self._added[0].joins(left, right):
             return False
         rights = (found.right, *found.others)

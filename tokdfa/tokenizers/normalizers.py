@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.growth import check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
-from tokdfa.unicode.quick_check import changes
+from tokdfa.unicode.normalizer import Normalizer, Sides
+from tokdfa.unicode.quick_check import borders, changes, composites
 
 __all__ = [
+    "MOST_GROWTH",
     "ByteLetters",
     "Chain",
     "Lowercase",
@@ -24,28 +25,56 @@ __all__ = [
     "Strip",
     "StripAccents",
     "UnicodeForm",
+    "check_growth",
+    "most_characters",
 ]
 
+MOST_GROWTH = 64
+"""How many times as long a text may become. A character of Unicode becomes 18 at most in any normalization form, but 24
+steps that double one character make 16 million of it."""
 
-class Normalizer(Protocol):
-    """A function from text to text. Equal normalizers do the same."""
+_ALWAYS = 1 << 12
 
-    def __call__(self, text: str) -> str:
-        """Return `text` normalized."""
-        ...
 
-    @property
-    def keeps_beginning(self) -> bool:
-        """Whether the beginning of the normalized text always comes from the beginning of the text."""
-        ...
+def most_characters(n: int) -> int:
+    """Return the number of characters that a text of n characters may have after all steps."""
+    return MOST_GROWTH * n + _ALWAYS
+
+
+def check_growth(n: int, most: int, step: object) -> None:
+    """Refuse a text of n characters, which a step has made or would make, if that is more than `most`.
+
+    Raises
+    ------
+    LimitExceededError
+    """
+    if n > most:
+        what = f"the steps of the file make a text more than {MOST_GROWTH} times as long"
+        raise LimitExceededError(what, value=step, hint=f"it would have {n:,} characters or more")
+
+
+class _OneByOne(Normalizer):
+    """A normalizer that makes something of each character, whatever its neighbours."""
+
+    is_local = True
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`; None where a character is dropped."""
+        before, after = self(left), self(right)
+        return Sides(before[-1], after[0]) if before and after else None
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        return frozenset(character for character in characters if self(character) != character)
 
 
 @dataclass(frozen=True)
-class UnicodeForm:
+class UnicodeForm(Normalizer):
     """NFC, NFD, NFKC or NFKD."""
 
     form: Form
     keeps_beginning = True
+    is_local = True
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized; only stretches that change are looked at closely."""
@@ -62,9 +91,21 @@ class UnicodeForm:
             at = change.end
         return "".join(parts) + data[at:].decode("utf-8") if parts else text
 
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        steady = borders(self.form)
+        if not (steady[ord(left)] and steady[ord(right)]):
+            return None
+        return Sides(left, right, composites(right, self.form))
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str]:
+        """See :meth:`Normalizer.touched`."""
+        steady = borders(self.form)
+        return frozenset(character for character in characters if not steady[ord(character)])
+
 
 @dataclass(frozen=True)
-class Lowercase:
+class Lowercase(_OneByOne):
     """Each character in lower case, whatever its neighbours."""
 
     keeps_beginning = True
@@ -75,10 +116,8 @@ class Lowercase:
 
 
 @dataclass(frozen=True)
-class StripAccents:
+class StripAccents(_OneByOne):
     """Without combining marks."""
-
-    keeps_beginning = False
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -86,10 +125,8 @@ class StripAccents:
 
 
 @dataclass(frozen=True)
-class Nmt:
+class Nmt(_OneByOne):
     """Without control characters, and with spaces for other white space and for what is invisible."""
-
-    keeps_beginning = False
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -102,7 +139,7 @@ _NMT = dict.fromkeys(_NMT_REMOVED, "") | dict.fromkeys(_NMT_SPACES, " ")
 
 
 @dataclass(frozen=True)
-class ByteLetters:
+class ByteLetters(Normalizer):
     """The bytes of the text as letters of GPT-2's alphabet."""
 
     keeps_beginning = True
@@ -113,18 +150,32 @@ class ByteLetters:
 
 
 @dataclass(frozen=True)
-class Strip:
+class Strip(Normalizer):
     """Without white space at the left, the right, or both ends."""
 
     left: bool
     right: bool
-    keeps_beginning = False
+    is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
         blanks = _blanks()
         text = text.lstrip(blanks) if self.left else text
         return text.rstrip(blanks) if self.right else text
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        return None if left in spaces() else Sides(left, right)
+
+    @property
+    def later(self) -> Normalizer:
+        """The normalizer that strips the right end only, if it does."""
+        return replace(self, left=False)
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        # After a special token, it removes a space from the left.
+        return None if self.left else characters & spaces() - {" "}
 
 
 @lru_cache(maxsize=1)
@@ -133,19 +184,28 @@ def _blanks() -> str:
 
 
 @dataclass(frozen=True)
-class Prepend:
+class Prepend(Normalizer):
     """Something put before every text that is not empty."""
 
     prefix: str
-    keeps_beginning = True
+    keeps_beginning = is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
         return self.prefix + text if text else text
 
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        return Sides(left, right)
+
+    @property
+    def later(self) -> None:
+        """Nothing is put before the rest of a text."""
+        return None
+
 
 @dataclass(frozen=True)
-class Replace:
+class Replace(Normalizer):
     """Every match of a pattern, a string or a regular expression, replaced by a string.
 
     A regular expression must not match the empty text; `check` verifies this.
@@ -161,7 +221,6 @@ class Replace:
     literal: bool
     # The engine tries one way after the other, of which there may be exponentially many.
     most_seconds: float = field(default=20.0, repr=False, compare=False)
-    keeps_beginning = False
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -184,6 +243,31 @@ class Replace:
             what = f"the matches of a pattern that is replaced take more than {self.most_seconds:g} s to find"
             raise LimitExceededError(what, value=self.pattern) from None
         return replaced
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the pattern is a string."""
+        return self.literal
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        pattern = self.pattern
+        if not self.literal or left + right in pattern:
+            return None
+        if len(pattern) == 1:
+            before, after = self(left), self(right)
+            return Sides(before[-1], after[0]) if before and after else None
+        # What is replaced may end or begin here.
+        is_beside = pattern.endswith(left) or pattern.startswith(right)
+        return None if is_beside or not self.content else Sides(left, right)
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        if self.literal and {*self.pattern} != {" "}:
+            return characters & {*self.pattern} - {" "}
+        # Runs of spaces, which are not in such words.
+        is_run = self.pattern in (" {2,}", "  +") if not self.literal else len(self.pattern) > 1
+        return frozenset() if is_run else None
 
     @property
     def lengthens(self) -> bool:
@@ -210,7 +294,7 @@ def _program(pattern: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Normalizer):
     """Normalizers one after the other.
 
     Raises
@@ -233,3 +317,39 @@ class Chain:
             text = step(text)
             check_growth(len(text), most, step)
         return text
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all steps are."""
+        return all(step.is_local for step in self.steps)
+
+    @property
+    def touches_ends(self) -> bool:
+        """Whether one of the steps does."""
+        return any(step.touches_ends for step in self.steps)
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        found = Sides(left, right)
+        for step in self.steps:
+            if found.left is None:
+                return None
+            each = [step.sides(found.left, character) for character in (found.right, *sorted(found.others))]
+            known = [one for one in each if one is not None]
+            if len(known) < len(each) or any(one.left != known[0].left for one in known):
+                return None
+            others = frozenset().union(*(one.others for one in known), (one.right for one in known[1:]))
+            found = Sides(known[0].left, known[0].right, others - {known[0].right})
+        return found
+
+    @property
+    def later(self) -> Normalizer | None:
+        """The steps of the text after a boundary."""
+        steps = [step.later for step in self.steps]
+        kept = tuple(step for step in steps if step is not None)
+        return Chain(kept) if kept else None
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        found = [step.touched(characters) for step in self.steps]
+        return frozenset().union(*(each for each in found if each is not None)) if None not in found else None

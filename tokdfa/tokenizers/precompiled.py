@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.unicode.graphemes import is_alone, is_border, map_graphemes
+from tokdfa.unicode.normalizer import Normalizer, Sides
 from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["Precompiled"]
@@ -16,7 +17,7 @@ __all__ = ["Precompiled"]
 _LONG = 6
 
 
-class Precompiled:
+class Precompiled(Normalizer):
     """A table that replaces characters, and graphemes that begin with one of its words.
 
     Parameters
@@ -33,7 +34,7 @@ class Precompiled:
     begin with no word, are replaced character by character. Read in tokenizers 0.23 (`normalizers/precompiled.rs`).
     """
 
-    keeps_beginning = False
+    is_local = True
 
     def __init__(self, rules: Mapping[str, str], digest: str) -> None:
         self._rules = CharacterRules.of(rules)
@@ -58,25 +59,20 @@ class Precompiled:
     def _of_characters(self, text: str) -> str:
         return text.translate(self._singles)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        """The characters without any of which nothing is replaced in a text."""
-        characters = self._rules.characters
-        return frozenset(map(chr, np.flatnonzero(characters.alone | characters.inside).tolist()))
+    def touched(self, characters: frozenset[str]) -> frozenset[str]:
+        """See :meth:`Normalizer.touched`."""
+        known = self._rules.characters
+        return characters & frozenset(map(chr, np.flatnonzero(known.alone | known.inside).tolist()))
 
-    def border(self, left: str, right: str) -> tuple[str | None, str] | None:
-        """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
-
-        Nothing is replaced across such a place. What becomes of the left one is None if a rule may replace a grapheme
-        that ends with it.
-        """
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`; the left one is not known where a rule may replace a grapheme that ends so."""
         after = self._rules.get(right, "" if self._rules.characters.first[ord(right)] else right)
         if not after or not is_border(left, right):
             return None
         if not is_alone(left) or self._has_prepended:
-            return None, after[0]
+            return Sides(None, after[0])
         before = self._rules.get(left, left)
-        return (before[-1], after[0]) if before else None
+        return Sides(before[-1], after[0]) if before else None
 
     @cached_property
     def _has_prepended(self) -> bool:

@@ -22,7 +22,6 @@ from tokdfa.tokenizers.decoder import Decoder, WholeDecoder
 from tokdfa.tokenizers.decoding import StripWhole, later_step
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
-from tokdfa.tokenizers.normalizer_borders import after_border
 from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.round_trip import RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
@@ -191,7 +190,7 @@ class RewritingTokenizer(Tokenizer):
     def later(self) -> RewritingTokenizer:
         """The tokenizer for the text after a place of `cut_between`: it does nothing to the beginning of a text."""
         rewriting = self.rewriting
-        normalizer = None if rewriting.normalizer is None else after_border(rewriting.normalizer)
+        normalizer = None if rewriting.normalizer is None else rewriting.normalizer.later
         steps = None
         if rewriting.decoding is not None:
             steps = tuple(later_step(step) for step in rewriting.decoding if not isinstance(step, StripWhole))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray
+from tokdfa.unicode.normalizer import Normalizer, Sides
 from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["SPACE", "CharacterTable", "SentencePieceNormalizer", "SpaceAfter"]
@@ -126,10 +127,10 @@ class CharacterTable:
         """Whether a character is in a word of several characters, but not the first one."""
         return bool(self._rules.characters.inside[ord(character)])
 
-    def border(self, left: str, right: str) -> tuple[str, str] | None:
-        """Return what becomes of the characters on both sides of a place; None if that depends on their neighbours.
+    def sides(self, left: str, right: str) -> tuple[str, str] | None:
+        """Return what becomes of two neighbouring characters; None if that depends on their neighbours.
 
-        Nothing is replaced across such a place, and no longer word that ends or begins there is either.
+        Nothing is replaced across such a boundary, and no longer word that ends or begins there is either.
         """
         pairs, first, last = self._inner
         if left + right in pairs or left in last or right in first:
@@ -177,7 +178,7 @@ class CharacterTable:
 
 
 @dataclass(frozen=True)
-class SentencePieceNormalizer:
+class SentencePieceNormalizer(Normalizer):
     """The normalizer of a SentencePiece model.
 
     Parameters
@@ -198,7 +199,7 @@ class SentencePieceNormalizer:
     shows_spaces: bool
     # Not part of what tells two normalizers of files apart.
     continues: bool = field(default=False, repr=False)
-    keeps_beginning = False
+    is_local = touches_ends = True
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -216,9 +217,32 @@ class SentencePieceNormalizer:
         # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)
 
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        if self.table is not None:
+            changed = self.table.sides(left, right)
+            if changed is None:
+                return None
+            left, right = changed
+        if self.trims_spaces and left in (" ", SPACE):
+            return None
+        space = SPACE if self.shows_spaces else " "
+        return Sides(left.replace(" ", space), right.replace(" ", space))
+
+    @property
+    def later(self) -> Normalizer:
+        """The normalizer of the text after a boundary, before which no space is put."""
+        return replace(self, puts_space=False, continues=True)
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        if not self.shows_spaces:
+            return None
+        return characters & (frozenset() if self.table is None else self.table.touched)
+
 
 @dataclass(frozen=True)
-class SpaceAfter:
+class SpaceAfter(Normalizer):
     """The normalizer of a SentencePiece model that puts the space after texts: `treat_whitespace_as_suffix`.
 
     Parameters
@@ -228,7 +252,6 @@ class SpaceAfter:
     """
 
     normalizer: SentencePieceNormalizer
-    keeps_beginning = False
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""

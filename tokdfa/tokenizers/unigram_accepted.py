@@ -2,82 +2,21 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.kernels.unigram.accept import BARE, DOUBTFUL, PLAIN, SPACED, SPECIAL
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
-from tokdfa.tokenizers.normalizers import Chain, Lowercase, Nmt, Normalizer, Replace, Strip, StripAccents, UnicodeForm
-from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.tokenizers.normalizers import Chain, Replace, Strip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unicode.quick_check import borders
 from tokdfa.unigram.accepted import Acceptor
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.unigram import UnigramTokenizer
 
-__all__ = ["acceptor", "touched"]
-
-Characters: TypeAlias = frozenset[str]
-
-
-@singledispatch
-def touched(normalizer: Normalizer, characters: Characters) -> Characters | None:
-    """Return those of some characters because of which a normalizer may change a text.
-
-    None if that is not known, or it changes words between single spaces in another way.
-    """
-    return None
-
-
-@touched.register(Lowercase)
-@touched.register(Nmt)
-@touched.register(StripAccents)
-def _(normalizer: Lowercase | Nmt | StripAccents, characters: Characters) -> Characters:
-    return frozenset(character for character in characters if normalizer(character) != character)
-
-
-@touched.register
-def _(normalizer: UnicodeForm, characters: Characters) -> Characters:
-    steady = borders(normalizer.form)
-    return frozenset(character for character in characters if not steady[ord(character)])
-
-
-@touched.register
-def _(normalizer: Strip, characters: Characters) -> Characters | None:
-    # After a special token, it removes a space from the left.
-    return None if normalizer.left else characters & spaces() - {" "}
-
-
-@touched.register
-def _(normalizer: Replace, characters: Characters) -> Characters | None:
-    others = characters & {*normalizer.pattern} - {" "}
-    if normalizer.literal and {*normalizer.pattern} != {" "}:
-        return others
-    # Runs of spaces, which are not in such words.
-    is_run = normalizer.pattern in (" {2,}", "  +") if not normalizer.literal else len(normalizer.pattern) > 1
-    return frozenset() if is_run else None
-
-
-@touched.register
-def _(normalizer: Precompiled, characters: Characters) -> Characters:
-    return characters & normalizer.touched
-
-
-@touched.register
-def _(normalizer: SentencePieceNormalizer, characters: Characters) -> Characters | None:
-    if not normalizer.shows_spaces:
-        return None
-    return characters & (frozenset() if normalizer.table is None else normalizer.table.touched)
-
-
-@touched.register
-def _(normalizer: Chain, characters: Characters) -> Characters | None:
-    found = [touched(step, characters) for step in normalizer.steps]
-    return frozenset().union(*(each for each in found if each is not None)) if None not in found else None
+__all__ = ["acceptor"]
 
 
 def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
@@ -94,7 +33,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
         return None
     normalizer = tokenizer.rewriting.normalizer
     characters = frozenset(" ").union(*tokenizer.token_strings)
-    changed = frozenset() if normalizer is None else touched(normalizer, characters)
+    changed = frozenset() if normalizer is None else normalizer.touched(characters)
     if changed is None or " " in changed:
         return None
     changed |= {SPACE}

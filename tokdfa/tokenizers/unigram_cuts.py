@@ -9,7 +9,6 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
-from tokdfa.tokenizers.normalizer_borders import after_border, border, is_known
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer, SpaceAfter
 from tokdfa.unicode.normalization import spaces
@@ -54,7 +53,7 @@ def why_not_cut(
         return f"the pre-tokenizer is not Metaspace: {'none' if splitting is None else splitting}"
     if steps != (DecodeMetaspace(SPACE, True),) and steps != (DecodeMetaspace(SPACE, False),):
         return "the decoder is not Metaspace"
-    if normalizer is not None and not is_known(normalizer):
+    if normalizer is not None and not normalizer.is_local:
         return f"the normalizer may change any part of a text: {normalizer}"
     if not all(special.is_plain and spaces().isdisjoint(special.text) for special in found):
         return "special tokens strip, are single words, or have spaces"
@@ -82,7 +81,7 @@ class UnigramCuts:
     @cached_property
     def later(self) -> Normalizer | None:
         """The normalizer of the text after such a place."""
-        return None if self._normalizer is None else after_border(self._normalizer)
+        return None if self._normalizer is None else self._normalizer.later
 
     def is_cut(self, left: str, right: str) -> bool:
         """Return whether a text is certainly cut between two characters, of which the right one must be a space."""
@@ -99,7 +98,7 @@ class UnigramCuts:
             return False
         if self._normalizer is None:
             return True
-        found = border(self._normalizer, left, " ")
+        found = self._normalizer.sides(left, " ")
         if found is None or found.others or found.right not in (" ", SPACE):
             return False
         return found.left is not None and found.left != SPACE and found.left not in spaces()

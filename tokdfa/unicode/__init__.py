@@ -2,7 +2,8 @@
 
 Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
 library's tables. `ranges` has sets of code points and their algebra, `tables` the classes by library, `normalization`
-the forms, `quick_check` what of a text they change, `graphemes` the borders of graphemes, `utf8` the places where
+the forms, `normalizer` what normalizers of any kind answer,
+`quick_check` what of a text the forms change, `graphemes` the borders of graphemes, `utf8` the places where
 symbols begin among bytes, `deltas` their encoding in files,
 `byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other
 versions of the libraries than the newest. The programs in ``tests/campaigns/tables`` make the tables in ``data/`` by

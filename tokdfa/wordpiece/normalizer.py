@@ -12,6 +12,7 @@ import numpy as np
 
 from tokdfa.unicode import Ranges, characters_of, contains, ranges
 from tokdfa.unicode.normalization import lowercase, normalize, spaces, tables
+from tokdfa.unicode.normalizer import Normalizer
 from tokdfa.unicode.ranges import LAST
 
 __all__ = ["BertNormalizer", "WordNormalizer"]
@@ -82,7 +83,7 @@ class WordNormalizer(ABC):
 
 
 @dataclass(frozen=True)
-class BertNormalizer(WordNormalizer):
+class BertNormalizer(WordNormalizer, Normalizer):
     """The settings of BERT's normalization, and its effect on one character.
 
     The steps are applied in the order of the parameters. The result for a character does not depend on its neighbours,
@@ -109,7 +110,6 @@ class BertNormalizer(WordNormalizer):
     chinese: bool = True
     strip_accents: bool = True
     lowercase: bool = True
-    keeps_beginning = False
     library: ClassVar[str] = "tokenizers"
 
     def __call__(self, text: str) -> str:

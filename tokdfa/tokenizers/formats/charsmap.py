@@ -8,7 +8,7 @@ from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.charsmap import LARGE, MOST_PREFIXES, TableWords, UnreadableTableError, read_table
 from tokdfa.kernels.unigram.texts import RuleArrays
-from tokdfa.tokenizers.growth import MOST_GROWTH
+from tokdfa.tokenizers.normalizers import MOST_GROWTH
 from tokdfa.unigram.character_rules import CharacterRules
 
 __all__ = ["read_charsmap"]
