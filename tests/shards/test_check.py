@@ -12,14 +12,18 @@ from support import written_stores as written
 from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
-from tokdfa.shards.check import check_shard
+from tokdfa.shards.check import Options, check_shard, check_store
 from tokdfa.shards.cuts import bounds_of
 from tokdfa.shards.report import Report
-from tokdfa.shards.tuning import Tuning
 from tokdfa.stores import open_store
 
 TEXTS = ["a single man in possession", " of a good fortune,\n\nmust be", "in want!  of", "12345 a wife.", "\n \n  é"]
-SMALL = Tuning(stretch=40)
+SMALL = 40
+
+
+def in_parts(tokenizer: tokdfa.AnyTokenizer, path: Path, threads: int, least: int) -> Report:
+    """Return the report on a shard, of which threads judge parts of at least so many ids."""
+    return check_store(tokenizer, open_store(path), Options(), threads, least=least)
 
 
 def corpus(seed: int, n: int = 60, spoil: float = 0.4) -> list[list[int]]:
@@ -98,12 +102,12 @@ def test_threads_find_the_same(tmp_path: Path, seed: int) -> None:
     for path in (with_documents, tmp_path / "x.npy"):
         one = check_shard(tokenizer, path)
         for threads in (2, 3, 8):
-            assert check_shard(tokenizer, path, threads=threads, tuning=SMALL) == one
+            assert in_parts(tokenizer, path, threads, SMALL) == one
     assert len(bounds_of(tokenizer, open_store(with_documents), 8)) > 4
     assert (len(bounds_of(tokenizer, open_store(tmp_path / "x.npy"), 8)) > 4) == (seed > 0)
     for n in (1, 5):
         # Cut nearly everywhere.
-        assert check_shard(tokenizer, tmp_path / "x.npy", threads=16, tuning=Tuning(n)) == one
+        assert in_parts(tokenizer, tmp_path / "x.npy", 16, n) == one
 
 
 def test_streams_are_not_cut_within_special_tokens(tmp_path: Path) -> None:
@@ -116,7 +120,7 @@ def test_streams_are_not_cut_within_special_tokens(tmp_path: Path) -> None:
     one = check_shard(tokenizer, tmp_path / "x.npy")
     assert one.kinds["special-token"] == 40
     for threads in range(2, 9):
-        assert check_shard(tokenizer, tmp_path / "x.npy", threads=threads, tuning=Tuning(8)) == one
+        assert in_parts(tokenizer, tmp_path / "x.npy", threads, 8) == one
 
 
 def test_separators_and_one_stream(tmp_path: Path) -> None:
@@ -158,7 +162,7 @@ def test_broken_shards(tmp_path: Path) -> None:
     ds = written.write_datatrove(tmp_path / "x.ds", good)
     ds.write_bytes(ds.read_bytes()[:-2])
     for threads in (1, 3):
-        report = check_shard(tokenizer, ds, threads=threads, tuning=SMALL)
+        report = check_shard(tokenizer, ds, threads=threads)
         assert (report.ids, len(report.broken)) == (0, 1)
     report = check_shard(tokenizer, tmp_path / "none.npy")
     assert report.broken[0].what == "No such file or directory"

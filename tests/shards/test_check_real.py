@@ -12,12 +12,11 @@ import pytest
 from support.written_stores import write_datatrove, write_jsonl
 
 import tokdfa
-from tokdfa.shards.check import check_shard
+from tokdfa.shards.check import Options, check_shard, check_store
 from tokdfa.shards.cuts import bounds_of
-from tokdfa.shards.tuning import Tuning
 from tokdfa.stores import open_store
 
-SMALL = Tuning(stretch=1000)
+SMALL = 1000
 FILES = {"gpt2": "gpt2", "cl100k": "cl100k_base.tiktoken", "bert": "bert_uncased_tokenizer.json"}
 
 
@@ -72,7 +71,7 @@ def test_threads_find_the_same(tmp_path: Path, real: tokdfa.AnyTokenizer, docume
         one = check_shard(real, path)
         assert one.violations
         for threads in (2, 5):
-            assert check_shard(real, path, threads=threads, tuning=SMALL) == one
+            assert check_store(real, open_store(path), Options(), threads, least=SMALL) == one
     assert len(bounds_of(real, open_store(with_documents), 8)) > 4
     # WordPiece is judged in one part if no documents are known.
     assert (len(bounds_of(real, open_store(stream), 8)) > 4) == isinstance(real, tokdfa.Tokenizer)

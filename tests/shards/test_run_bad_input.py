@@ -254,19 +254,20 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
 
 def test_nothing_is_counted_twice_with_threads(tmp_path: Path) -> None:
     """Of a stream that shrinks under several threads, at most what was there is counted."""
-    from tokdfa.shards.check import check_shard
-    from tokdfa.shards.tuning import Tuning
+    from tokdfa.shards.check import Options, check_store
+    from tokdfa.stores import open_store
 
     n = 1 << 19
     path = tmp_path / "x.npy"
     np.save(path, good_ids(n))
     size = path.stat().st_size
-    report: Report = check_shard(
+    report: Report = check_store(
         tokdfa.default_tokenizer(),
-        path,
-        threads=2,
-        advance=on_first(lambda: os.truncate(path, size // 2)),
-        tuning=Tuning(stretch=1 << 16),
+        open_store(path),
+        Options(),
+        2,
+        on_first(lambda: os.truncate(path, size // 2)),
+        least=1 << 16,
     )
     # It is known before it is read again in order that it is incomplete.
     assert len(report.broken) == 1

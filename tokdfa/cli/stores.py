@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, 
     from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
     from tokdfa.stores.opening import open_store
+    from tokdfa.stores.store import Problem
 
     only = paths[0] if len(paths) == 1 and not Path(paths[0]).is_dir() else None
     rows: list[dict[str, Any]] = []
@@ -62,8 +64,7 @@ def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, 
         except (TokdfaError, OSError) as error:
             if only is not None and str(path) == only:
                 raise
-            where, what = _said(error, path)
-            row = _row(str(path), {"problems": [{"where": where, "what": what}]})
+            row = _row(str(path), {"problems": [asdict(Problem.of(error, path))]})
             status = 2
         rows.append(row)
         if row["problems"]:
@@ -90,9 +91,10 @@ def _row(path: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 def _described(store: Store) -> dict[str, Any]:
     from tokdfa.errors import TokdfaError
+    from tokdfa.stores.store import Problem
 
     ids, documents = store.n_ids, store.n_documents
-    problems = [{"where": problem.where, "what": problem.what} for problem in store.problems]
+    problems = [*store.problems]
     dtype = store.dtype
     if not problems and (ids is None or (store.has_documents and documents is None)):
         ids, documents = 0, 0 if store.has_documents else None
@@ -103,8 +105,7 @@ def _described(store: Store) -> dict[str, Any]:
                 if documents is not None and chunk.starts is not None:
                     documents += len(chunk.starts)
         except (TokdfaError, OSError) as error:
-            where, what = _said(error, store.path)
-            problems.append({"where": where, "what": what})
+            problems.append(Problem.of(error, store.path))
             ids = documents = None
     facts = {
         "format": store.format,
@@ -113,18 +114,9 @@ def _described(store: Store) -> dict[str, Any]:
         "documents": documents,
         "mask": store.has_mask,
         "files": [*map(str, store.files)],
-        "problems": problems,
+        "problems": [*map(asdict, problems)],
     }
     return _row(str(store.path), facts)
-
-
-def _said(error: Exception, path: Path) -> tuple[str, str]:
-    """Return where something is wrong, and what."""
-    from tokdfa.errors import TokdfaError
-
-    if isinstance(error, TokdfaError) and error.where:
-        return error.where, str(error).removeprefix(f"{error.where}: ")
-    return str(path), getattr(error, "strerror", None) or str(error)
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

@@ -77,7 +77,7 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int)
         except (TokdfaError, OSError) as error:
             if len(paths) == 1:
                 raise
-            broken.append(_problem(each, error))
+            broken.append(Problem.of(error, each))
             continue
         is_recorded &= recorded
         broken += store.problems
@@ -91,7 +91,7 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int)
         try:
             stretches += parts
         except (TokdfaError, OSError) as error:
-            broken.append(_problem(store.path, error))
+            broken.append(Problem.of(error, store.path))
         is_whole &= parts.is_whole
     if not any(len(stretch.ids) for stretch in stretches):
         if broken:
@@ -126,12 +126,6 @@ def _opened(path: Path, dtype: str | None, field: str | None) -> tuple[Store, bo
         with suppress(TokdfaError):
             return open_store(path, dtype="uint16"), False
         raise
-
-
-def _problem(path: Path, error: Exception) -> Problem:
-    if isinstance(error, TokdfaError) and error.where:
-        return Problem(error.where, str(error).removeprefix(f"{error.where}: "))
-    return Problem(str(path), getattr(error, "strerror", None) or str(error))
 
 
 def _spread(paths: list[Path], most: int) -> list[Path]:

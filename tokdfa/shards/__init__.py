@@ -8,8 +8,6 @@ Read in this order:
    `rows` does the same with rows that are in memory.
 3. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
 
-`tuning` says how large the parts of a shard are.
-
 Used by: the command `validate`, for folders and several files; `integrations`, for clusters.
 
 Cost: that of validation, and 1 to 2 ns an id for counting; a quarter of a millisecond a shard.

@@ -18,9 +18,8 @@ from tokdfa.errors import TokdfaError
 from tokdfa.shards.cuts import AFTER, bounds_of
 from tokdfa.shards.report import FIRST, WORST, Broken, Finding, Report, WrongDocument, first_of, worst_of
 from tokdfa.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_of
-from tokdfa.shards.tuning import DEFAULT, Tuning
 from tokdfa.stores.opening import open_store
-from tokdfa.stores.store import Chunk, Place, Store
+from tokdfa.stores.store import Chunk, Place, Problem, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import Validator
 from tokdfa.validation.violation import Violation, out_of_range
@@ -52,7 +51,6 @@ def check_shard(
     end: int | None = None,
     threads: int = 1,
     advance: Callable[[int], object] | None = None,
-    tuning: Tuning = DEFAULT,
 ) -> Report:
     """Check whether a shard of a corpus is canonical, document by document, and count what is in it.
 
@@ -75,8 +73,6 @@ def check_shard(
         cut. The report is the same.
     advance : callable, optional
         Called with the number of ids that were judged, again and again.
-    tuning : Tuning, optional
-        How large the parts for threads are.
 
     Returns
     -------
@@ -105,13 +101,13 @@ def check_shard(
     try:
         store = open_store(path, dtype=dtype, field=field)
     except (TokdfaError, OSError) as error:
-        return _broken(str(path), error)
-    return check_store(tokenizer, store, options, threads, advance, tuning)
+        return Report(shards=1, broken=(_broken(path, Problem.of(error, path)),))
+    return check_store(tokenizer, store, options, threads, advance)
 
 
 def _check(tokenizer: AnyTokenizer, options: Options) -> None:
     """Raise what is wrong with the tokenizer or the options, and not with a shard."""
-    _Part.of(tokenizer, options, has_documents=True)
+    _Part(tokenizer, options, has_documents=True)
 
 
 def check_store(
@@ -120,17 +116,18 @@ def check_store(
     options: Options,
     threads: int = 1,
     advance: Callable[[int], object] | None = None,
-    tuning: Tuning = DEFAULT,
+    *,
+    least: int = 1 << 20,
 ) -> Report:
-    """Return the report on a store that is open; see :func:`check_shard`."""
+    """Return the report on a store that is open; a thread judges parts of at least so many ids; see `check_shard`."""
     if store.members:
         own = [problem for problem in store.problems if not any(problem in each.problems for each in store.members)]
-        lost = Report(shards=len(own), broken=tuple(Broken(str(store.path), *_said(problem)) for problem in own))
-        parts = (check_store(tokenizer, member, options, threads, advance, tuning) for member in store.members)
+        lost = Report(shards=len(own), broken=tuple(_broken(store.path, problem) for problem in own))
+        parts = (check_store(tokenizer, member, options, threads, advance, least=least) for member in store.members)
         return sum(parts, lost)
     if store.problems:
-        return Report(shards=1, broken=(Broken(str(store.path), *_said(store.problems[0])),))
-    wanted = min(4 * threads, (store.n_ids or 0) // tuning.stretch) if threads > 1 else 1
+        return Report(shards=1, broken=(_broken(store.path, store.problems[0]),))
+    wanted = min(4 * threads, (store.n_ids or 0) // least) if threads > 1 else 1
     if store.n_ids is None and threads > 1:
         wanted = min(4 * threads, store.n_steps)
     if options.documents is not None and options.documents != "none":
@@ -141,12 +138,11 @@ def check_store(
     except (TokdfaError, OSError):
         # What was read before the place that is damaged is known only if it is read in order.
         pass
-    part = _Part.of(tokenizer, options, has_documents=store.has_documents)
+    part = _Part(tokenizer, options, has_documents=store.has_documents)
     try:
         part.read(store, store.iter_chunks(), advance)
     except (TokdfaError, OSError) as error:
-        broken = _broken(str(store.path), error).broken
-        return replace(part.report(store), broken=broken)
+        return replace(part.report(store), broken=(_broken(store.path, Problem.of(error, store.path)),))
     return part.report(store)
 
 
@@ -164,7 +160,7 @@ def _in_parts(
 
     def of(bound: tuple[int, int]) -> Report:
         begin, end = bound
-        part = _Part.of(tokenizer, options, has_documents=has_documents, base=begin)
+        part = _Part(tokenizer, options, has_documents=has_documents, base=begin)
         is_last = end == store.n_steps
         last = end if is_last or has_documents else min(end + AFTER, store.n_steps)
         part.read(store, store.iter_chunks(begin, last), advance, None if is_last or has_documents else end - begin)
@@ -192,7 +188,7 @@ def _in_parts(
 class _Part:
     """The judging of a part of a store, chunk by chunk."""
 
-    def __init__(self, tokenizer: AnyTokenizer, options: Options, has_documents: bool, base: int) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool, base: int = 0) -> None:
         self._tokenizer = tokenizer
         self._separator = options.documents if isinstance(options.documents, int) else None
         self._has_documents = has_documents and options.documents is None
@@ -218,11 +214,6 @@ class _Part:
         # Where violations may still be found: that document, and those before it that the validator has not closed.
         self._recent: list[tuple[int, int]] = [(0, 0)]
         self._bad: Counter[tuple[int, int]] = Counter()
-
-    @classmethod
-    def of(cls, tokenizer: AnyTokenizer, options: Options, *, has_documents: bool, base: int = 0) -> _Part:
-        """Return a part that nothing has been read of."""
-        return cls(tokenizer, options, has_documents, base)
 
     def read(
         self,
@@ -392,13 +383,5 @@ class _Part:
         )
 
 
-def _broken(path: str, error: Exception) -> Report:
-    if isinstance(error, TokdfaError) and error.where:
-        where, what = error.where, str(error).removeprefix(f"{error.where}: ")
-    else:
-        where, what = path, getattr(error, "strerror", None) or str(error)
-    return Report(shards=1, broken=(Broken(path, where, what),))
-
-
-def _said(problem: object) -> tuple[str, str]:
-    return getattr(problem, "where", ""), getattr(problem, "what", "")
+def _broken(path: object, problem: Problem) -> Broken:
+    return Broken(str(path), problem.where, problem.what)

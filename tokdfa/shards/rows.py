@@ -52,13 +52,6 @@ def check_rows(
         On 0 shards, so that only files are counted as such where reports are added up. If a row has no ids or one of
         its ids is null, that is in `broken`, and the rows from the batch of that row on are not judged.
 
-    Raises
-    ------
-    TokenStreamError
-        If there is no such column, or it has no lists of integers.
-    ImproperDictionaryError, UnsupportedFeatureError
-        As :func:`tokdfa.validate` does.
-
     Examples
     --------
     >>> import pyarrow, tokdfa

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
@@ -72,8 +72,6 @@ def check_shards(
     ------
     OSError
         If the report cannot be written.
-    ImproperDictionaryError, UnsupportedFeatureError
-        As :func:`tokdfa.validate` does.
     """
     options = Options() if options is None else options
     shards = [*dict.fromkeys(map(str, paths))]
@@ -85,21 +83,25 @@ def check_shards(
         report = check_shard(tokenizer, path, **options._asdict(), threads=within, advance=advance)
         return path, report
 
-    with _journal(report_path, tokenizer, options) as journal:
-        reports = {path: report for path, report in journal.known(facts) if path in facts}
+    journal = None if report_path is None else _Journal(Path(report_path), tokenizer, options)
+    try:
+        reports = {} if journal is None else journal.known(facts)
         if finished is not None:
             for path in reports:
                 finished(path)
         left = [path for path in shards if path not in reports]
         for path, report in _mapped(check, left, over_shards) if work is None else work(left):
             reports[path] = report
-            journal.add(path, facts[path], report)
+            if journal is not None:
+                journal.add(path, facts[path], report)
             if finished is not None:
                 finished(path)
-        total = Report()
-        for path in shards:
-            total += reports[path]
-        journal.close(total, {path: reports[path] for path in sorted(shards)})
+        total = sum((reports[path] for path in shards), Report())
+        if journal is not None:
+            journal.close(total, {path: reports[path] for path in sorted(shards)})
+    finally:
+        if journal is not None:
+            journal.release()
     return total
 
 
@@ -126,16 +128,16 @@ def _facts(path: str) -> list[int] | None:
 class _Journal:
     """The shards that are done, in a file that grows."""
 
-    def __init__(self, path: Path, head: dict[str, Any]) -> None:
+    def __init__(self, path: Path, tokenizer: AnyTokenizer, options: Options) -> None:
         self._path = path
         self._partial = path.with_name(f"{path.name}.partial")
-        self._head = head
+        self._head = {"version": _VERSION, "tokenizer": tokenizer.fingerprint, "options": options._asdict()}
         self._lock = Lock()
         check_writable(path)
         self._rows = self._read()
         self._stream = self._partial.open("ab", buffering=0)
         if not self._rows and not self._partial.stat().st_size:
-            self._write(head)
+            self._write(self._head)
 
     def _read(self) -> dict[str, dict[str, Any]]:
         """Return the lines of a run before this one; what is not whole, and runs of another kind, are dropped."""
@@ -154,11 +156,10 @@ class _Journal:
             os.truncate(self._partial, whole)
         return rows
 
-    def known(self, facts: dict[str, list[int] | None]) -> Iterator[tuple[str, Report]]:
-        """Yield the reports of the shards that have not changed since."""
-        for path, row in self._rows.items():
-            if path in facts and facts[path] is not None and row["facts"] == facts[path]:
-                yield path, Report.from_dict(row["report"])
+    def known(self, facts: dict[str, list[int] | None]) -> dict[str, Report]:
+        """Return the reports of the shards that have not changed since."""
+        same = (row for path, row in self._rows.items() if row["facts"] is not None and row["facts"] == facts.get(path))
+        return {row["path"]: Report.from_dict(row["report"]) for row in same}
 
     def add(self, path: str, facts: list[int] | None, report: Report) -> None:
         """Record that a shard is done."""
@@ -183,32 +184,6 @@ class _Journal:
     def release(self) -> None:
         """Close the file."""
         self._stream.close()
-
-
-class _NoJournal:
-    """A journal that keeps nothing."""
-
-    def known(self, facts: object) -> Iterator[tuple[str, Report]]:
-        return iter(())
-
-    def add(self, path: str, facts: object, report: Report) -> None:
-        pass
-
-    def close(self, total: Report, reports: dict[str, Report]) -> None:
-        pass
-
-
-@contextmanager
-def _journal(path: str | Path | None, tokenizer: AnyTokenizer, options: Options) -> Iterator[_Journal | _NoJournal]:
-    if path is None:
-        yield _NoJournal()
-        return
-    head = {"version": _VERSION, "tokenizer": tokenizer.fingerprint, "options": options._asdict()}
-    journal = _Journal(Path(path), head)
-    try:
-        yield journal
-    finally:
-        journal.release()
 
 
 def _row(report: Report) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, IntegerArray, running_sum
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import TokdfaError, TokenStreamError
 
 __all__ = ["CHUNK", "Chunk", "Document", "Dtype", "Place", "Problem", "Store", "iter_document_chunks", "signed"]
 
@@ -118,6 +118,13 @@ class Problem:
 
     where: str
     what: str
+
+    @classmethod
+    def of(cls, error: Exception, path: object) -> Problem:
+        """Return what an error of reading a file says; in the file itself unless the error says where."""
+        if isinstance(error, TokdfaError) and error.where:
+            return cls(error.where, str(error).removeprefix(f"{error.where}: "))
+        return cls(str(path), getattr(error, "strerror", None) or str(error))
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}"
