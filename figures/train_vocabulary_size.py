@@ -15,9 +15,8 @@ def measure() -> list[Row]:
     import numpy as np
 
     from tokdfa.training.api import Reading, count_corpus_pieces
-    from tokdfa.training.greedy import trace_greedy
+    from tokdfa.training.greedy import trace_greedy, vocabulary_sizes
     from tokdfa.training.rules import GreedyRules
-    from tokdfa.training.vocabulary import vocabulary_sizes
 
     rows: list[Row] = []
     for name in NAMES:

@@ -84,7 +84,7 @@ def test_it_is_what_algorithm_1_makes_of_every_word(dictionary: Dictionary, dfa:
         assert accepts(found, tokens) == dfa.accepts(dfa.alphabet.base_tokenization(word))
 
 
-@pytest.mark.filterwarnings("ignore::tokdfa.automata.dead_ends.DeadEndWarning")
+@pytest.mark.filterwarnings("ignore::tokdfa.automata.protocol.DeadEndWarning")
 @given(proper_dictionaries("ab", 5), string_dfas("ab", 4), string_dfas("ab", 3))
 def test_masks_tell_the_moves(dictionary: Dictionary, dfa: TokenDFA, other: TokenDFA) -> None:
     dictionary = Dictionary(dictionary, "ab")

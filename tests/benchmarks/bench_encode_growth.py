@@ -21,7 +21,7 @@ import numpy.typing as npt
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, print_table
 from tokdfa import Tokenizer
-from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
+from tokdfa.kernels.merging.merging import merge_pieces, pair_table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LONGEST_RUN = 20.0

@@ -15,10 +15,8 @@ from tokdfa.encoding import side_by_side
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
-from tokdfa.kernels.encode.memory import MANY_MISSED
-from tokdfa.kernels.encode.parcels import Parcels
-from tokdfa.kernels.encode.pieces import AT_A_TIME
-from tokdfa.kernels.encode.texts import TextRun
+from tokdfa.kernels.encode.pieces import AT_A_TIME, MANY_MISSED
+from tokdfa.kernels.encode.texts import Parcels, TextRun
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.library import lib
 from tokdfa.splitting.pretokenizer import PreTokenizer

@@ -18,7 +18,7 @@ from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.split import close
 from tokdfa.kernels.library import lib, readable, writable
-from tokdfa.kernels.merging.pieces import check_lengths
+from tokdfa.kernels.merging.merging import check_lengths
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.validation.judges.choice import judge_of
 from tokdfa.validation.tuning import DEFAULT

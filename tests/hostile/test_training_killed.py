@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence.tally import Tally
-from tokdfa.training.tuning import Tuning
+from tokdfa.training.corpus import Tuning
 
 KILLS = 100
 

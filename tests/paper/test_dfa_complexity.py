@@ -13,8 +13,7 @@ from support.figures import FIGURE_1, FIGURE_5, drawn
 from tokdfa import Dictionary, TokenDFA, apply_merge, dloc, iter_token_dfas, k_locality, token_dfa
 from tokdfa.alphabet import Word
 from tokdfa.automata.fold import Merge
-from tokdfa.automata.locality import states_after
-from tokdfa.automata.windows import verify_by_windows
+from tokdfa.automata.locality import states_after, verify_by_windows
 
 SMALL = token_dfas("ab", ["ab"], max_states=5)
 

@@ -21,8 +21,7 @@ from tokdfa import (
     tokenize_leftmost,
     tokenize_single_pass,
 )
-from tokdfa.automata.locality import states_after
-from tokdfa.automata.windows import verify_by_windows
+from tokdfa.automata.locality import states_after, verify_by_windows
 
 
 def symbols_of(rules: tuple[tuple[str, str], ...]) -> str:

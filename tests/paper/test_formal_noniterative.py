@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.training.merges import apply_merges, from_dictionary, show_merge, validity, yield_of
+from tokdfa.training.merges import (
+    apply_merges,
+    from_dictionary,
+    possible_merges,
+    show_merge,
+    train_noniterative,
+    validity,
+    yield_of,
+)
 from tokdfa.training.naive import train_naive
-from tokdfa.training.noniterative import possible_merges, train_noniterative
 from tokdfa.training.utility import compression_utility
 
 

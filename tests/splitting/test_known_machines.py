@@ -11,10 +11,9 @@ import pytest
 
 from tests.campaigns.tables.splitters import as_text, hypotheses_as_text, write
 from tokdfa.splitting.border_pairs import border_pairs
-from tokdfa.splitting.hypotheses import splitting_budget
 from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import is_known, known_borders, known_hypotheses, known_machine
-from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.machine import Machine, splitting_budget
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.splitter import Splitter

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders

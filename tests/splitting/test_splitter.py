@@ -18,8 +18,7 @@ from tokdfa.splitting.machine import Machine, Runs
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.split_tables import split_tables
-from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.splitter import Splitter, split_tables
 from tokdfa.splitting.steps import Split, Splitting
 
 # States, classes, most hypotheses at once.

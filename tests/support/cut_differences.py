@@ -9,8 +9,8 @@ import numpy as np
 
 from tokdfa.kernels.encode.events import CONTINUES, DROPPED
 from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["first_text_cut_differently"]

@@ -22,18 +22,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import tokdfa
 from support.searching import Plain
 from support.tokenizer_files import tiktoken_lines
-from tokdfa.automata.equivalence import equivalence
-from tokdfa.automata.minimize import minimize_hopcroft
+from tokdfa.automata.minimize import equivalence, minimize_hopcroft
 from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.kernels import library
-from tokdfa.kernels.dfa.trie import build_trie, tokens_from, trie_of
+from tokdfa.kernels.dfa.explicit import build_trie, tokens_from, trie_of
 from tokdfa.kernels.encode.characters import characters_of
-from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
+from tokdfa.kernels.merging.merging import merge_pieces, pair_table
 from tokdfa.kernels.search.tables import glances_of, token_effects
 from tokdfa.kernels.spelling.charsmap import read_table
-from tokdfa.kernels.spelling.order import sort_words
-from tokdfa.kernels.train.merging import FIRST_SEEN, Text, Training
-from tokdfa.kernels.train.piece_table import Pieces
+from tokdfa.kernels.spelling.lookup import sort_words
+from tokdfa.kernels.train.merging import FIRST_SEEN, Pieces, Text, Training
 from tokdfa.kernels.unigram.segmentation import unigram_tables
 from tokdfa.tokenizers.proper_part import proper_part
 from tokdfa.training.greedy import train_greedy

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.machine import Hypotheses
 
 WITHOUT_MACHINE = {
     "hub-014": "a back-reference is not regular",

@@ -8,7 +8,7 @@ from typing import Any
 from support.tokenizer_files import as_bytes, ranks, tiktoken_lines, tokenizer_json
 
 import tokdfa
-from tokdfa.kernels.encode.memory import key_of
+from tokdfa.kernels.encode.pieces import key_of
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 

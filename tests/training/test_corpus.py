@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tokdfa.training.corpus import Corpus
+from tokdfa.training.corpus import Corpus, Tuning
 from tokdfa.training.splitting import CorpusSplitter
-from tokdfa.training.tuning import Tuning
 
 
 def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:

@@ -21,12 +21,10 @@ from tokdfa.errors import FileFormatError
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training import splitting as splitting_module
-from tokdfa.training.checkpoint import Checkpoint
-from tokdfa.training.corpus import Block, Corpus
-from tokdfa.training.counting import count_corpus
+from tokdfa.training.corpus import DEFAULT, Block, Corpus, Tuning
+from tokdfa.training.counting import Checkpoint, count_corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
 from tokdfa.training.splitting import CorpusSplitter
-from tokdfa.training.tuning import DEFAULT, Tuning
 
 zstandard = pytest.importorskip("zstandard")
 

@@ -8,7 +8,17 @@ import random
 import numpy as np
 import pytest
 
-from tokdfa.kernels.wordpiece.codes import ALONE, CONTINUES, KIND, KIND_BITS, REORDER, SEQUENCE, SKIP, SPACE, SYMBOL
+from tokdfa.kernels.wordpiece.end_to_end import (
+    ALONE,
+    CONTINUES,
+    KIND,
+    KIND_BITS,
+    REORDER,
+    SEQUENCE,
+    SKIP,
+    SPACE,
+    SYMBOL,
+)
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, syllables, tables
 from tokdfa.unicode.ranges import LAST, contains
 from tokdfa.wordpiece.codes import ASCII, CodeTable, is_kept

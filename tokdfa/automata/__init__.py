@@ -5,14 +5,13 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA;
 - `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules; `pairs` tests
   streams against it;
-- `context`, `locality`, `windows`: context-invariance, degrees of locality, and verification by sliding windows;
+- `context`, `locality`: context-invariance, degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `lift`: languages of texts, and their tokenizations;
-- `boolean`, `product`, `equivalence`, `minimize`, `explicit`, `language`: the algebra, and the members
-  of a language; all of them use `exploration` to visit what is reachable;
-- `graph` converts to and from networkx, `runs` shows runs as evidence, `checks` rejects invalid
-  numbers, `dead_ends` warns of masks that allow nothing.
+- `boolean`, `explicit`, `minimize`, `language`: the algebra, equivalence, and the members of a language; all of them
+  use `exploration` to visit what is reachable;
+- `graph` converts to and from networkx.
 
 Callers: all higher packages. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
 

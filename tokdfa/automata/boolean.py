@@ -10,8 +10,7 @@ import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet
 from tokdfa.arrays import BoolArray
-from tokdfa.automata.dead_ends import warn_of_dead_end
-from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton
+from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton, warn_of_dead_end
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
@@ -131,7 +130,7 @@ class Combination(Displayed, Generic[S, T]):
         -----
         The mask is computed lazily, so a transition may lead to a dead end, from which nothing is accepted. The masks
         of ``TokenDFA.from_automaton(combination, alphabet).trim()`` have no dead ends. Where one is reached that allows
-        no token at all, there is a :class:`~tokdfa.automata.dead_ends.DeadEndWarning`.
+        no token at all, there is a :class:`~tokdfa.automata.protocol.DeadEndWarning`.
         """
         mask = self._mask(state)
         warn_of_dead_end(self, state, mask)

@@ -222,7 +222,7 @@ class CompactTokenDFA(Displayed):
             If that could take more than `max_intervals` intervals. Real dictionaries take some dozens per row, but with
             a rule for every pair of a few frequent tokens the rows grow with the square of the dictionary.
         """
-        from tokdfa.kernels.fold.rows import gather_rows
+        from tokdfa.kernels.fold.folding import gather_rows
 
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate, quoted
 from tokdfa.arguments import wrong_argument
-from tokdfa.automata.runs import Run, run_from
+from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.verdict import Verdict

@@ -1,19 +1,78 @@
-"""The reachable part of any token automaton as an explicit DFA."""
+"""The reachable part of any token automaton as an explicit DFA; of an intersection, built level by level."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet
+from tokdfa.arrays import Int64Array
 from tokdfa.automata.boolean import Combination
-from tokdfa.automata.checks import check_budget
 from tokdfa.automata.exploration import explore
-from tokdfa.automata.product import intersect_explicit
-from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.protocol import TokenAutomaton, check_budget
 from tokdfa.automata.token_dfa import TokenDFA
 
-__all__ = ["write_out"]
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
+
+__all__ = ["intersect_explicit", "write_out"]
+
+_MOST_ENTRIES = 1 << 25
+
+
+def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, max_transitions: int) -> TokenDFA | None:
+    """Return the intersection of two DFAs over one alphabet, its states in breadth-first order.
+
+    Return None if tables of all pairs of states, and of all states and tokens, would be too large.
+
+    Raises
+    ------
+    LimitExceededError
+        If it would have more states or transitions than allowed.
+    """
+    n_tokens = len(first.alphabet)
+    n_pairs = first.n_states * second.n_states
+    if max(n_pairs, (first.n_states + second.n_states) * n_tokens) > _MOST_ENTRIES:
+        return None
+    tables = [_table(dfa, n_tokens) for dfa in (first, second)]
+    number = np.full(n_pairs, -1, dtype=np.int32)
+    level = np.array([first.initial * second.n_states + second.initial], dtype=np.int64)
+    number[level] = 0
+    n_states, n_transitions = 1, 0
+    levels, rows = [], []
+    while len(level):
+        ours, theirs = tables[0][level // second.n_states], tables[1][level % second.n_states]
+        targets = np.where((ours >= 0) & (theirs >= 0), ours * second.n_states + theirs, -1)
+        n_transitions += int(np.count_nonzero(targets >= 0))
+        check_budget("transitions", n_transitions, max_transitions)
+        levels.append(level)
+        rows.append(targets)
+        met, at = np.unique(targets.ravel(), return_index=True)
+        is_new = met >= 0
+        is_new[is_new] = number[met[is_new]] < 0
+        # In the order in which a search from state to state would visit them.
+        level = met[is_new][np.argsort(at[is_new])]
+        number[level] = np.arange(n_states, n_states + len(level))
+        n_states += len(level)
+        check_budget("states", n_states, max_states)
+    pairs, targets = np.concatenate(levels), np.concatenate(rows)
+    places, tokens = np.nonzero(targets >= 0)
+    offsets = np.zeros(n_states + 1, dtype=np.int64)
+    np.cumsum(np.bincount(places, minlength=n_states), out=offsets[1:])
+    final = first.final[pairs // second.n_states] & second.final[pairs % second.n_states]
+    return first.from_arrays(
+        first.alphabet, offsets, tokens.astype(np.int32), number[targets[places, tokens]], 0, final
+    )
+
+
+def _table(dfa: TokenDFA, n_tokens: int) -> Int64Array:
+    """Return the targets by state and token, -1 if there is none."""
+    table = np.full((dfa.n_states, n_tokens), -1, dtype=np.int64)
+    table[dfa.sources, dfa.tokens] = dfa.targets
+    return table
+
 
 S = TypeVar("S", bound=Hashable)
 

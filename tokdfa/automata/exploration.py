@@ -1,4 +1,4 @@
-"""Exploring automata and graphs: numbering states, reachability, and shortest paths.
+"""Exploring automata and graphs: numbering states, reachability, shortest paths, and runs.
 
 There is one piece of code for each of these, whatever the states are: those of token automata, of transducers and their
 squares, or sets of hypotheses of a pre-tokenizer.
@@ -6,17 +6,21 @@ squares, or sets of hypotheses of a pre-tokenizer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.alphabet import Word, show
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.kernels.dfa.explicit import breadth_first, group
 
-__all__ = ["Numbering", "explore", "reached", "shortest_way", "trace"]
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
+
+__all__ = ["Numbering", "Run", "explore", "reached", "run_from", "shortest_way", "trace"]
 
 S = TypeVar("S", bound=Hashable)
 L = TypeVar("L")
@@ -153,3 +157,25 @@ def trace(origin: Mapping[S, tuple[S, L]], state: S) -> list[L]:
         way.append(label)
     way.reverse()
     return way
+
+
+class Run(NamedTuple):
+    """A run: the states that it visits, and the spelled tokens between them."""
+
+    states: tuple[int, ...]
+    tokens: tuple[Word, ...]
+
+    def __str__(self) -> str:
+        steps = (f" –{show(token)}→ {state}" for token, state in zip(self.tokens, self.states[1:], strict=True))
+        return f"{self.states[0]}{''.join(steps)}"
+
+
+def run_from(dfa: TokenDFA, state: int, tokenization: Sequence[int]) -> Run | None:
+    """Return the run from `state` that reads these token numbers, or None if there is none."""
+    states = [state]
+    for token in tokenization:
+        following = dfa.step(states[-1], token)
+        if following is None:
+            return None
+        states.append(following)
+    return Run(tuple(states), dfa.alphabet.spell(tokenization))

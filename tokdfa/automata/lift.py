@@ -16,7 +16,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.patterns.trie import TokenTrie
 

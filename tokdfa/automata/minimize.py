@@ -1,4 +1,4 @@
-"""Trimming and minimizing explicit token DFAs."""
+"""Trimming and minimizing explicit token DFAs; deciding whether two of them are equal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from tokdfa.kernels.dfa import explicit as kernels
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.alphabet import Word, show
+from tokdfa.arrays import Int32Array
+from tokdfa.automata.exploration import trace
+from tokdfa.errors import AlphabetError
+from tokdfa.verdict import Verdict
 
-__all__ = ["minimize_hopcroft", "reachable_states", "useful_states"]
+__all__ = ["equivalence", "isomorphism", "minimize_hopcroft", "reachable_states", "useful_states"]
 
 
 def reachable_states(dfa: TokenDFA) -> BoolArray:
@@ -67,3 +72,117 @@ def _take_rows(
     taken = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(lengths, out=taken[1:])
     return taken, np.arange(taken[-1], dtype=np.int64) + np.repeat(offsets[rows] - taken[:-1], lengths)
+
+
+def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
+    """Decide whether two token DFAs accept the same tokenizations.
+
+    Tokens are compared by spelling; their numbers and the alphabets may differ.
+
+    Returns
+    -------
+    Verdict
+        Its witness is a spelled tokenization that exactly one of them accepts, with the fewest tokens possible.
+
+    Raises
+    ------
+    AlphabetError
+        If one is over bytes and the other over strings.
+
+    Notes
+    -----
+    Hopcroft and Karp's algorithm, O((m₁ + m₂) α(n)): states that should be equal are merged in a union-find forest.
+    """
+    from tokdfa.kernels.dfa import explicit as kernels
+
+    spelling, tokens = _second_tokens(first, second)
+    order = np.lexsort((tokens, second.sources))
+    # Both automata side by side, followed by a sink for the transitions that one of them lacks.
+    n = first.n_states
+    n_transitions = first.n_transitions
+    offsets = np.concatenate(
+        (first.offsets, second.offsets[1:] + n_transitions, [n_transitions + second.n_transitions])
+    )
+    differ, path = kernels.first_difference(
+        offsets,
+        np.concatenate((first.tokens, tokens[order])),
+        np.concatenate((first.targets, second.targets[order] + np.int32(n))),
+        np.concatenate((first.final, second.final, [False])),
+        first.initial,
+        second.initial + n,
+    )
+    if not differ:
+        return Verdict(True, None, "both accept the same language")
+    witness = tuple(spelling[token] for token in path)
+    accepting = "first" if _accepts(first, witness) else "second"
+    return Verdict(False, witness, f"only the {accepting} accepts {_show(witness)}")
+
+
+def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
+    """Decide whether two token DFAs are equal up to the names of their states.
+
+    Only the parts reachable from the initial states are compared, and tokens are compared by spelling.
+
+    Returns
+    -------
+    Verdict
+        If they are isomorphic, its witness maps the reachable states of the first to those of the second. Otherwise it
+        is a spelled tokenization at the end of which the two first differ, or reach states that are already matched
+        with others.
+
+    Raises
+    ------
+    AlphabetError
+        If one is over bytes and the other over strings.
+    """
+    spelling, renumbered = _second_tokens(first, second)
+    number_in_first = dict(zip(second.tokens.tolist(), renumbered.tolist(), strict=True))
+    matched = {first.initial: second.initial}
+    taken = {second.initial}
+    origin: dict[int, tuple[int, int]] = {}
+
+    def difference(state: int, token: int | None, reason: str) -> Verdict[dict[int, int] | tuple[Word, ...]]:
+        path = [*trace(origin, state), *([] if token is None else [token])]
+        witness = tuple(spelling[token] for token in path)
+        return Verdict(False, witness, f"{reason} after {_show(witness)}")
+
+    queue = [first.initial]
+    for p in queue:  # grows during the loop
+        q = matched[p]
+        if first.is_final(p) != second.is_final(q):
+            return difference(p, None, "only one reaches a final state")
+        p_moves = dict(first.moves(p))
+        q_moves = {number_in_first[token]: target for token, target in second.moves(q)}
+        for token in sorted(p_moves.keys() ^ q_moves.keys()):
+            return difference(p, token, "only one has a run")
+        for token, p_next in p_moves.items():
+            q_next = q_moves[token]
+            if p_next not in matched and q_next not in taken:
+                matched[p_next] = q_next
+                taken.add(q_next)
+                origin[p_next] = (p, token)
+                queue.append(p_next)
+            elif matched.get(p_next) != q_next:
+                return difference(p, token, "only one returns to an earlier state")
+    return Verdict(True, matched, f"{len(matched)} states correspond")
+
+
+def _second_tokens(first: TokenDFA, second: TokenDFA) -> tuple[list[Word], Int32Array]:
+    """Return the tokens of both automata, those of the first automaton first, and the second's transitions in them."""
+    if first.alphabet == second.alphabet:
+        return list(first.alphabet), second.tokens
+    if first.alphabet.kind != second.alphabet.kind:
+        raise AlphabetError(f"a DFA over {first.alphabet.kind} cannot be compared with one over {second.alphabet.kind}")
+    spelling = list(first.alphabet)
+    spelling += [word for word in second.alphabet if word not in first.alphabet]
+    number = {word: i for i, word in enumerate(spelling)}
+    renumbered = np.array([number[word] for word in second.alphabet], dtype=np.int32)
+    return spelling, renumbered[second.tokens]
+
+
+def _accepts(dfa: TokenDFA, tokenization: tuple[Word, ...]) -> bool:
+    return all(token in dfa.alphabet for token in tokenization) and dfa.accepts(tokenization)
+
+
+def _show(tokenization: tuple[Word, ...]) -> str:
+    return "≀".join(map(show, tokenization)) or "ε"

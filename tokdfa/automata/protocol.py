@@ -1,13 +1,26 @@
-"""The protocol that every token automaton implements."""
+"""The protocol that every token automaton implements, checks of its numbers, and the warning about dead ends."""
 
 from __future__ import annotations
 
+import operator
+import warnings
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.errors import AutomatonError, LimitExceededError
 
-__all__ = ["ListedAutomaton", "MaskedAutomaton", "TokenAutomaton", "accepts", "run"]
+__all__ = [
+    "DeadEndWarning",
+    "ListedAutomaton",
+    "MaskedAutomaton",
+    "TokenAutomaton",
+    "accepts",
+    "check_budget",
+    "checked",
+    "run",
+    "warn_of_dead_end",
+]
 
 S = TypeVar("S", bound=Hashable)
 
@@ -70,3 +83,35 @@ def accepts(automaton: TokenAutomaton[S], tokenization: Iterable[int]) -> bool:
     """Return whether `tokenization` (token numbers) is in the language of `automaton`."""
     state = run(automaton, tokenization)
     return state is not None and automaton.is_final(state)
+
+
+def checked(value: int, bound: int, what: str, where: str) -> int:
+    """Return `value` after checking that it is an integer from 0 to `bound` - 1."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise AutomatonError(f"a {what} must be an integer", value=value, where=where) from None
+    if not 0 <= number < bound:
+        raise AutomatonError(f"{what} out of range", value=value, where=where, hint=f"0 to {bound - 1} exist")
+    return number
+
+
+def check_budget(what: str, count: int, limit: int) -> None:
+    """Raise LimitExceededError if `count` exceeds `limit`."""
+    if count > limit:
+        raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")
+
+
+class DeadEndWarning(UserWarning):
+    """The mask of a state from which nothing is accepted; sampling should use a trim automaton."""
+
+
+def warn_of_dead_end(automaton: TokenAutomaton[Any], state: Any, mask: BoolArray) -> None:
+    """Warn if a mask is that of a state which is not final and allows no token: whoever samples is stuck there."""
+    if not mask.any() and not automaton.is_final(state):
+        warnings.warn(
+            f"state {state} is a dead end: it allows no token and is not final. Sample with the masks of the trim "
+            "automaton, TokenDFA.from_automaton(automaton, alphabet).trim(); see the guide on constrained decoding",
+            DeadEndWarning,
+            stacklevel=3,
+        )

@@ -12,9 +12,7 @@ import numpy as np
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.automata.checks import checked
-from tokdfa.automata.dead_ends import warn_of_dead_end
-from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.protocol import TokenAutomaton, checked, warn_of_dead_end
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, AutomatonError
 from tokdfa.verdict import Verdict
@@ -257,7 +255,7 @@ class TokenDFA(Displayed):
         """Return whether `state` has a transition on each token, as a bool array over the token numbers.
 
         A state that is not final and has no transition at all is a
-        :class:`~tokdfa.automata.dead_ends.DeadEndWarning`; :meth:`trim` removes such states.
+        :class:`~tokdfa.automata.protocol.DeadEndWarning`; :meth:`trim` removes such states.
         """
         mask = self.mask_of_moves(state)
         warn_of_dead_end(self, state, mask)
@@ -375,14 +373,14 @@ class TokenDFA(Displayed):
         return minimize_hopcroft(self)
 
     def equivalence(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
-        """Decide whether both DFAs accept the same language; see :func:`~tokdfa.automata.equivalence.equivalence`."""
-        from tokdfa.automata.equivalence import equivalence
+        """Decide whether both DFAs accept the same language; see :func:`~tokdfa.automata.minimize.equivalence`."""
+        from tokdfa.automata.minimize import equivalence
 
         return equivalence(self, other)
 
     def isomorphism(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-        """Decide whether both are equal up to names of states; see :func:`~tokdfa.automata.equivalence.isomorphism`."""
-        from tokdfa.automata.equivalence import isomorphism
+        """Decide whether both are equal up to names of states; see :func:`~tokdfa.automata.minimize.isomorphism`."""
+        from tokdfa.automata.minimize import isomorphism
 
         return isomorphism(self, other)
 

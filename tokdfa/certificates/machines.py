@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.patterns.partition import Partition
-from tokdfa.splitting.hypotheses import splitting_budget
+from tokdfa.patterns.class_dfa import Partition
+from tokdfa.splitting.machine import splitting_budget
 from tokdfa.splitting.scan import Scan
 from tokdfa.splitting.step_trees import step_tree
 from tokdfa.splitting.steps import Split, Splitting

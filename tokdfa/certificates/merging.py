@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import running_sum
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.kernels.merging.words import derivations
+from tokdfa.kernels.merging.merging import derivations
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Derived", "derived_merges", "merging_fields"]

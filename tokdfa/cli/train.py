@@ -13,8 +13,7 @@ from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.training.api import EndOfWord, Level
-    from tokdfa.training.like import Trainer
-    from tokdfa.training.rules import CountRule, TieRule
+    from tokdfa.training.rules import CountRule, TieRule, Trainer
     from tokdfa.training.splitting import Unit
 
 __all__ = ["command"]
@@ -116,9 +115,8 @@ def command(
 
     from tokdfa.errors import TrainingError
     from tokdfa.training.api import Reading, count_corpus_pieces
-    from tokdfa.training.like import DEFAULTS, resolve
     from tokdfa.training.output import check_output, write_dictionary
-    from tokdfa.training.rules import GreedyRules
+    from tokdfa.training.rules import DEFAULTS, GreedyRules, resolve
 
     began = perf_counter()
     given = click.get_current_context().get_parameter_source

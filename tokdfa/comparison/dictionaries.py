@@ -14,7 +14,7 @@ from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, Difference
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, AutomatonError
-from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
+from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
 __all__ = ["by_length", "compare_dictionaries"]
 

@@ -15,7 +15,7 @@ from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import BAD, MOST_EFFECTS, number_keys, parts_of_key, take_apart
 from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
 from tokdfa.unicode.utf8 import cut_apart
 

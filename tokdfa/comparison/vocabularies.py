@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
+from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["PairRows", "Vocabularies"]

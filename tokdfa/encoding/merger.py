@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.merges import Merges
-from tokdfa.kernels.merging.pieces import merge_pieces, pair_table
+from tokdfa.kernels.merging.merging import merge_pieces, pair_table
 
 __all__ = ["Merger", "Tokenized"]
 

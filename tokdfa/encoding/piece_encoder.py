@@ -14,9 +14,8 @@ from tokdfa.encoding.encoded import Encoded
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.characters import cut_pieces
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.encode.one_pass import index_words, tables_of
+from tokdfa.kernels.encode.one_pass import index_words, number_products, tables_of
 from tokdfa.kernels.encode.pieces import FOREIGN, ROOM, TOO_LONG, LongTables, PieceRun
-from tokdfa.kernels.encode.rules import number_products
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.pages import empty
 from tokdfa.transducers.one_pass import ByteCode, OnePass, joined, rules_table, symbols_of_bytes

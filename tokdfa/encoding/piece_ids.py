@@ -264,8 +264,8 @@ class PieceIds:
 
     @cached_property
     def last_steps(self) -> tuple[Int32Array, BoolArray]:
-        """The last step in merging the word of each token; see :func:`tokdfa.kernels.merging.words.derivations`."""
-        from tokdfa.kernels.merging.words import derivations
+        """The last step in merging the word of each token; see :func:`tokdfa.kernels.merging.merging.derivations`."""
+        from tokdfa.kernels.merging.merging import derivations
 
         words = (*self._contents.dictionary.alphabet, *self._contents.extra)
         symbols, lengths = self.symbols(words)

@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.on_threads import on_threads
 from tokdfa.encoding.text_encoder import TextEncoder
-from tokdfa.kernels.encode.parcels import Parcels
+from tokdfa.kernels.encode.texts import Parcels
 from tokdfa.kernels.encode.utf8 import FoundTexts
 
 __all__ = ["encode_side_by_side"]

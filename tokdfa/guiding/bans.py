@@ -13,8 +13,8 @@ from tokdfa.automata.regex import language
 from tokdfa.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
 from tokdfa.guiding.masked import Masked, checked_end, checked_size
-from tokdfa.kernels.dfa.trie import tokens_from, trie_of
-from tokdfa.kernels.guiding import bans as kernels
+from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
+from tokdfa.kernels.guiding import product as kernels
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -86,7 +86,7 @@ class Ban(Masked[int]):
     def _step(self, state: int, id: int) -> int | None:
         if id in self._controls:
             return self.machine.initial if self.is_final(state) else None
-        target = kernels.step(self._ban, state, id)
+        target = kernels.ban_step(self._ban, state, id)
         if not target:
             self._check(state)
         return target if target and id not in self._without_text else None

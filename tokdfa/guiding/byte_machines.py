@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["NOWHERE", "ByteMachine", "distances", "machine_of", "product", "trimmed", "without_words"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint32Array
-from tokdfa.kernels.guiding import masks as kernels
+from tokdfa.kernels.guiding import product as kernels
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["ALL", "NONE", "Followers"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tokdfa.arrays import Int32Array
-from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["WHOLE", "SpelledSpecials"]

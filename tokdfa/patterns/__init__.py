@@ -2,15 +2,16 @@
 
 A pattern passes through five forms. Read the modules in this order:
 
-1. `dialects`, `atoms`, `classes`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
-2. `partition`: code points that no set in the pattern distinguishes become one class.
+1. `dialects`, `atoms`, `syntax`: the text of a pattern, in the dialect of its library, becomes a tree.
+2. `class_dfa`: code points that no set in the pattern distinguishes become one class of a partition.
 3. `program`: the tree becomes a nondeterministic automaton whose threads have an order of preference; `predicates` are
    its look-arounds, and `committed` writes atomic groups as such.
-4. `subset`, `class_dfa`: the program becomes a deterministic automaton over classes of code points.
-5. `utf8`: that automaton becomes one over bytes, and `equal_states` merges those of its states that do not differ.
+4. `subset`: the program becomes a deterministic automaton over classes of code points.
+5. `utf8`: that automaton becomes one over bytes.
 
-`finder` takes all these steps for searching, and `literals` does so for lists of words, using `trie`. `backtracking`
-writes a tree as a pattern of the `regex` module: the slow twin, and the fallback for a pattern that has no automaton.
+`finder` takes all these steps for searching, merges equal states, and does the same for lists of words, using `trie`.
+`backtracking` writes a tree as a pattern of the `regex` module: the slow twin, and the fallback for a pattern that has
+no automaton.
 
 Callers: `automata.regex` (languages), `splitting` (pre-tokenizers), `searching`, `wordpiece`.
 

@@ -1,13 +1,74 @@
-"""Deterministic automata over classes of code points."""
+"""Classes of code points that a pattern does not distinguish, and deterministic automata over them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.patterns.partition import Partition
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["ClassDFA"]
+from tokdfa.arrays import BoolArray, Int32Array, Uint16Array
+from tokdfa.patterns.budget import Budget
+from tokdfa.unicode.ranges import LAST, Ranges
+
+__all__ = ["ClassDFA", "Partition"]
+
+
+class Partition:
+    """The coarsest partition of all code points such that each of some sets is a union of its classes.
+
+    Parameters
+    ----------
+    sets : sequence of ranges
+        The sets of code points.
+    budget : Budget, optional
+        The budget.
+
+    Attributes
+    ----------
+    bounds, class_of_interval : int32 arrays, one entry per interval
+        The code points from ``bounds[i]`` to the next bound are in class ``class_of_interval[i]``.
+    members : bool array of shape (classes, sets)
+        Whether a class is a subset of a set.
+
+    Raises
+    ------
+    LimitExceededError
+        If there are too many sets of too many ranges.
+    """
+
+    def __init__(self, sets: Sequence[Ranges], budget: Budget | None = None) -> None:
+        budget = Budget() if budget is None else budget
+        edges = {0, *(edge for ranges in sets for first, last in ranges for edge in (first, last + 1) if edge <= LAST)}
+        self.bounds: Int32Array = np.array(sorted(edges), dtype=np.int32)
+        budget.check_size(len(self.bounds) * len(sets), "sets of symbols")
+        inside = np.zeros((len(self.bounds), len(sets)), dtype=np.bool_)
+        for column, ranges in enumerate(sets):
+            budget.check_time()
+            edges_of_set = np.array(ranges, dtype=np.int64).reshape(-1) + np.tile([0, 1], len(ranges))
+            inside[:, column] = np.searchsorted(edges_of_set, self.bounds, side="right") % 2
+        packed = np.packbits(inside, axis=1) if sets else np.zeros((len(self.bounds), 1), np.uint8)
+        _, first, class_of_interval = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        self.members: BoolArray = inside[first]
+        self.class_of_interval: Int32Array = class_of_interval.reshape(-1).astype(np.int32)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.members)
+
+    def classes(self, code_points: npt.ArrayLike) -> Int32Array:
+        """Return the class of each code point."""
+        interval = np.searchsorted(self.bounds, np.asarray(code_points), side="right") - 1
+        return self.class_of_interval[interval]
+
+    @cached_property
+    def dense(self) -> Uint16Array:
+        """The class of every code point, one after the other."""
+        lengths = np.diff(self.bounds, append=LAST + 1)
+        return np.repeat(self.class_of_interval.astype(np.uint16), lengths)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.class_dfa import ClassDFA
-from tokdfa.patterns.partition import Partition
+from tokdfa.patterns.class_dfa import ClassDFA, Partition
 from tokdfa.patterns.program import Accept, Look, LookAround, Program, Read, after_forks
 
 __all__ = ["Preference", "determinize"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, iter_symbols
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.kernels.dfa import trie as kernels
+from tokdfa.kernels.dfa import explicit as kernels
 
 __all__ = ["TokenTrie"]
 
@@ -31,7 +31,7 @@ class TokenTrie:
     words : int64 array
         The numbers of the words in the trie, in lexicographic order.
     symbol, depth, end, first : int32 arrays
-        The nodes; see :func:`tokdfa.kernels.dfa.trie.build_trie`.
+        The nodes; see :func:`tokdfa.kernels.dfa.explicit.build_trie`.
     """
 
     def __init__(self, symbols: Int32Array, offsets: Int64Array, left_out: BoolArray | None = None) -> None:

@@ -152,7 +152,7 @@ class SymbolTries(NamedTuple):
 
     @classmethod
     def of_partition(cls, bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> SymbolTries:
-        """Return the tries for classes given by intervals, as :class:`~tokdfa.patterns.partition.Partition` does."""
+        """Return the tries for classes given by intervals, as :class:`~tokdfa.patterns.class_dfa.Partition` does."""
         return cls(no_symbol, _tries(bounds, class_of_interval, no_symbol))
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, running_sum
-from tokdfa.kernels.replacing.splicing import splice
+from tokdfa.kernels.replacing.regions import splice
 from tokdfa.replacing.result import Changes, Replacement
 from tokdfa.replacing.rewriting import Edits
 from tokdfa.tokenizers.decoder import Decoder

@@ -18,8 +18,8 @@ from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites, Symbols
 from tokdfa.splices.seam import Seam
 from tokdfa.splices.search import Search, Texts
 from tokdfa.splices.tokens import Tokens, byte_tokens, character_tokens
-from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import neighbours

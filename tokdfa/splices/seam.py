@@ -20,7 +20,7 @@ from tokdfa.patterns.budget import Budget
 from tokdfa.splices.found import PLAIN, WITHIN, Found, Scan
 from tokdfa.splices.languages import Language, classes_together, least_of_classes
 from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites
-from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.machine import Hypotheses
 
 __all__ = ["Move", "Seam"]
 

@@ -6,11 +6,11 @@ Read in this order:
    `llama_cpp`: those of llama.cpp.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine; `matches`: what a step makes of matches of
    its pattern; `byte_steps`: steps that come after ByteLevel, and split bytes.
-3. `step_trees`, `contexts`, `scan`, `stages`, `hypotheses_building`, `hypotheses`, `hypotheses_finding`: the same
-   as an unambiguous automaton that guesses where pieces begin and what the look-arounds of the pattern say; `counters`
-   name what makes it too large.
-4. `machine`, `machine_building`: its determinization; `known_machines`: those in use are shipped, not built anew.
-5. `splitter`, `split_tables`: the machine over UTF-8 in C, on whole texts and on streams.
+3. `step_trees`, `contexts`, `scan`, `hypotheses_building`, `hypotheses_finding`: the same as an unambiguous automaton
+   that guesses where pieces begin and what the look-arounds of the pattern say.
+4. `machine`, `machine_building`: that automaton, and its determinization; `known_machines`: those in use are shipped,
+   not built anew.
+5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
 `explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds
 places where every text is cut, whatever surrounds them, by the `border_pairs` of the patterns; `safe_borders` decides

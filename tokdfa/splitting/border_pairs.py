@@ -16,7 +16,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Uint16Array, distinct
 from tokdfa.kernels.encode.events import BEGINS
-from tokdfa.patterns.partition import Partition
+from tokdfa.patterns.class_dfa import Partition
 from tokdfa.patterns.syntax import (
     Alternate,
     Anchor,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.partition import Partition
+from tokdfa.patterns.class_dfa import Partition
 from tokdfa.patterns.predicates import Neighbour, Predicate, Words
 from tokdfa.patterns.program import Accept, Fork, Instruction, Read, Test
 from tokdfa.unicode import Ranges

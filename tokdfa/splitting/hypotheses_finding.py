@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from tokdfa.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.known_machines import known_hypotheses
+from tokdfa.splitting.machine import Hypotheses, splitting_budget
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["find_hypotheses"]

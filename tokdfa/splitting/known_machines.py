@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Uint16Array
-from tokdfa.splitting.hypotheses import Hypotheses
-from tokdfa.splitting.machine import Machine, Runs
+from tokdfa.splitting.machine import Hypotheses, Machine, Runs
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Splitting
 

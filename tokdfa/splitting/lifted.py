@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.kernels.walk.completions import Completions
+from tokdfa.kernels.walk.parts import Completions
 from tokdfa.locks import SHARED
 from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode.utf8 import cut_apart
 

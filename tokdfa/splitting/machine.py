@@ -1,4 +1,4 @@
-"""The machine of a splitting: its states and transitions."""
+"""The automata of a splitting: its hypotheses, and the deterministic machine, by their states and transitions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint16Array
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
 
-__all__ = ["DEFAULT_MAX_STATES", "Machine", "Runs"]
-
+__all__ = ["DEFAULT_MAX_STATES", "Hypotheses", "Machine", "Runs", "splitting_budget"]
 
 DEFAULT_MAX_STATES = 5_000
 
@@ -66,3 +66,32 @@ class Machine:
     def n_states(self) -> int:
         """The number of states."""
         return len(self.target)
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The unambiguous automaton of hypotheses, over classes of code points. Hypothesis 0 is the one before the text.
+
+    Attributes
+    ----------
+    class_of_code_point : uint16 array of shape (0x110000,)
+    moves : tuple
+        ``moves[h][c]`` has a pair (target, event) for each hypothesis after a symbol of class c. The event is the
+        effect of the symbol: ``CONTINUES``, ``BEGINS`` or ``DROPPED`` of :mod:`tokdfa.kernels.encode.events`.
+    ends : tuple of bool
+        Whether the end of the text confirms a hypothesis.
+    """
+
+    class_of_code_point: Uint16Array
+    moves: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    ends: tuple[bool, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.moves[0])
+
+
+def splitting_budget(max_seconds: float = DEFAULT_MAX_SECONDS) -> Budget:
+    """Return the budget for the automaton of a splitting."""
+    return Budget(max_seconds=max_seconds, what="the automaton of the split pattern")

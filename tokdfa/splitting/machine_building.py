@@ -11,11 +11,10 @@ from tokdfa.arrays import Int32Array
 from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import LimitExceededError
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, Budget
-from tokdfa.splitting.counters import naming_counters
-from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.known_machines import is_known
-from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Machine, Runs
+from tokdfa.splitting.machine import DEFAULT_MAX_STATES, Hypotheses, Machine, Runs, splitting_budget
+from tokdfa.splitting.step_trees import naming_counters
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["build_machine"]

@@ -17,7 +17,7 @@ from tokdfa.arrays import BoolArray, IntegerArray
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.locks import SHARED
-from tokdfa.splitting.hypotheses import Hypotheses
+from tokdfa.splitting.machine import Hypotheses
 
 __all__ = ["SAFE", "UNSAFE", "SafeBorders"]
 

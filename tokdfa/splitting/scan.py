@@ -9,7 +9,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.patterns.budget import Budget
-from tokdfa.patterns.partition import Partition
+from tokdfa.patterns.class_dfa import Partition
 from tokdfa.patterns.predicates import Predicates
 from tokdfa.patterns.program import (
     Accept,

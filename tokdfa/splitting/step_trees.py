@@ -1,11 +1,13 @@
-"""The patterns of the steps of a splitting, as trees."""
+"""The patterns of the steps of a splitting, as trees, and their counters, which make machines large."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
-from tokdfa.errors import PatternError
+from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
 from tokdfa.splitting.named import ONE_SCRIPT
@@ -13,7 +15,7 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode import Ranges, ranges, union
 from tokdfa.unicode.tables import names
 
-__all__ = ["step_tree"]
+__all__ = ["naming_counters", "step_tree"]
 
 
 def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
@@ -63,3 +65,32 @@ def _nullable_repeat(tree: Node) -> Repeat | None:
             return node
         nodes.extend(children(node))
     return None
+
+
+_LARGE = 32
+
+
+@contextmanager
+def naming_counters(splitting: Splitting) -> Iterator[None]:
+    """Let the error that a budget is spent name the largest counter of the patterns, if there is a large one."""
+    try:
+        yield
+    except LimitExceededError as error:
+        found = _largest(splitting)
+        if found is None:
+            raise
+        where, count = found
+        hint = f"it counts to {count} there, and a machine keeps every count apart"
+        raise LimitExceededError(error.what, where=where, hint=hint) from None
+
+
+def _largest(splitting: Splitting) -> tuple[str, int] | None:
+    most, where = _LARGE, ""
+    for number, step in enumerate(splitting.steps):
+        nodes = [step_tree(step, splitting)]
+        for node in nodes:  # grows during the loop
+            if isinstance(node, Repeat) and max(node.least, node.most or 0) > most:
+                most = max(node.least, node.most or 0)
+                where = f"pattern{f' {number}' if len(splitting.steps) > 1 else ''}, offset {node.offset}"
+            nodes.extend(children(node))
+    return (where, most) if where else None

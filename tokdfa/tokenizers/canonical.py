@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.splitting.hypotheses import Hypotheses
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
+from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -12,8 +12,8 @@ from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses, splitting_budget
 from tokdfa.splitting.steps import Splitting
 
 __all__ = ["automaton_form", "normal_form_of_splitting", "splitting_form"]

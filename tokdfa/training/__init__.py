@@ -2,15 +2,15 @@
 
 `api` has `train`: from files to a dictionary. The way there:
 
-1. `corpus`: blocks of text, of the size given by `tuning`, from files that `unpacking` opens;
+1. `corpus`: blocks of text from files, which are unpacked as they are read;
 2. `splitting`, `counting`: the `pieces` of the text with their multiplicities, counted on several threads, with a
-   `checkpoint`;
-3. `rules`: how pairs are counted and ties are broken, by name; `like` sets all of it to reproduce another library;
+   checkpoint;
+3. `rules`: how pairs are counted and ties are broken, by name, or all of it as another library does;
 4. `greedy`: the fast trainer, in C. `naive` is its slow twin, the trainer as printed in the papers;
 5. `output`: the dictionary as a file that other libraries load, written whole or not at all by `atomic`.
 
-The theory: `merges` (merges as trees), `utility` and `exact` (the best possible sequence), `noniterative`,
-`permutations` (rearrangements that change nothing), `gage`, `vocabulary`, `longest_piece`.
+The theory: `merges` (merges as trees), `utility` and `exact` (the best possible sequence),
+`permutations` (rearrangements that change nothing), `gage`, `longest_piece`.
 
 Callers: the command `train`; `tokdfa.train`, `tokdfa.train_greedy`.
 

@@ -12,9 +12,8 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import TrainingError
 from tokdfa.training.corpus import Corpus
-from tokdfa.training.like import Trainer, resolve
 from tokdfa.training.pieces import PieceCounts, with_end_of_word
-from tokdfa.training.rules import CountRule, TieRule
+from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve
 from tokdfa.training.splitting import CorpusSplitter, Unit
 
 __all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]
@@ -94,8 +93,7 @@ def count_corpus_pieces(
     OSError
         If a file cannot be read, or the checkpoint cannot be written.
     """
-    from tokdfa.training.checkpoint import Checkpoint
-    from tokdfa.training.counting import count_corpus
+    from tokdfa.training.counting import Checkpoint, count_corpus
 
     splitter = CorpusSplitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")
     given = [sources] if isinstance(sources, (str, Path)) else sources
@@ -135,7 +133,7 @@ def train(
         See :class:`Reading`.
     like : {"tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe"}, optional
         The trainer to imitate. It sets all of the following; a parameter that is also given must agree with it. See
-        :func:`tokdfa.training.like.resolve`.
+        :func:`tokdfa.training.rules.resolve`.
     level, unit, end_of_word
         See :class:`Reading`, which has the defaults.
     tie, count, min_frequency, max_token_length, alphabet

@@ -22,8 +22,7 @@ from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet
 if TYPE_CHECKING:
     from tokdfa.kernels.train.merging import Text, Training
 
-__all__ = ["GreedyTrace", "trace_greedy", "train_greedy"]
-
+__all__ = ["GreedyTrace", "trace_greedy", "train_greedy", "vocabulary_sizes"]
 
 _MOST_OCCURRENCES = 2**62
 
@@ -225,3 +224,32 @@ def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> 
         product = np.arange(256, len(words), dtype=np.int32)
         return CheckedDictionary(ByteTokens(cast("list[bytes]", words[256:])), left, right, product)
     return Dictionary(zip(map(words.__getitem__, left), map(words.__getitem__, right), strict=True), symbols.symbols)
+
+
+def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
+    """Return the number of different tokens in the corpus before the first merge and after each merge.
+
+    Parameters
+    ----------
+    trace : GreedyTrace
+        The trace that :func:`~tokdfa.training.greedy.trace_greedy` returns.
+
+    Returns
+    -------
+    int64 array, one entry per rule and one more
+
+    Notes
+    -----
+    BLOG: a merge adds its product and removes each part that occurs nowhere else, so the size changes by +1, 0 or -1.
+    """
+    dictionary = trace.dictionary
+    occurrences = np.zeros(len(dictionary.alphabet), np.int64)
+    occurrences[: len(trace.occurrences)] = trace.occurrences
+    sizes = [int(np.count_nonzero(occurrences))]
+    rules = (dictionary.left.tolist(), dictionary.right.tolist(), dictionary.product.tolist(), trace.gain.tolist())
+    for left, right, product, gain in zip(*rules, strict=True):
+        occurrences[left] -= gain
+        occurrences[right] -= gain
+        occurrences[product] += gain
+        sizes.append(sizes[-1] + 1 - sum(occurrences[part] == 0 for part in {left, right}))
+    return np.array(sizes, np.int64)

@@ -79,7 +79,7 @@ class PieceTable:
     """Counts pieces as they come, in memory that grows only with the unique ones."""
 
     def __init__(self) -> None:
-        from tokdfa.kernels.train.piece_table import Pieces
+        from tokdfa.kernels.train.merging import Pieces
 
         self._pieces = Pieces()
 

@@ -15,8 +15,7 @@ from tokdfa.splitting.named import NAMED, whitespace_split
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
-from tokdfa.training.corpus import Block
-from tokdfa.training.tuning import DEFAULT, Tuning
+from tokdfa.training.corpus import DEFAULT, Block, Tuning
 from tokdfa.unicode.utf8 import byte_offsets
 
 __all__ = ["PRETOKENIZERS", "CorpusSplitter", "Unit"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
-from tokdfa.automata.checks import checked
+from tokdfa.automata.protocol import checked
 
 __all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked_arc", "checked_output", "show_output"]
 

@@ -12,7 +12,7 @@ from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
-from tokdfa.kernels.encode.rules import NO_NUMBER, index_rules
+from tokdfa.kernels.encode.one_pass import NO_NUMBER, index_rules
 from tokdfa.kernels.library import Struct
 
 __all__ = [
@@ -99,7 +99,7 @@ def joined(words: Sequence[bytes]) -> tuple[Uint8Array, Int64Array]:
 def rules_table(
     left: Int32Array, right: Int32Array, product: Int32Array, number: Int32Array
 ) -> tuple[Uint64Array, Int32Array]:
-    """Return the tables of rules between numbered tokens; see :func:`tokdfa.kernels.encode.rules.index_rules`.
+    """Return the tables of rules between numbered tokens; see :func:`tokdfa.kernels.encode.one_pass.index_rules`.
 
     Raises
     ------

@@ -9,9 +9,8 @@ import numpy as np
 
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, quoted
-from tokdfa.automata.checks import checked
 from tokdfa.automata.exploration import reached
-from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.protocol import TokenAutomaton, checked
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, running_sum
-from tokdfa.kernels.spelling.order import sort_words
+from tokdfa.kernels.spelling.lookup import sort_words
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.unigram.piece_texts import PieceTexts
 

@@ -37,7 +37,7 @@ def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
     if not known:
         nothing = np.zeros(0, dtype=np.int32)
         return Doubts(np.zeros(0, dtype=np.int64), nothing, nothing, nothing)
-    from tokdfa.kernels.merging.pieces import pair_table
+    from tokdfa.kernels.merging.merging import pair_table
 
     ends = np.array([sequence[-2:] for sequence in known], dtype=np.int32)
     begins = np.flatnonzero(np.append(True, (ends[1:] != ends[:-1]).any(axis=1))).astype(np.int32)

@@ -13,7 +13,6 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.normalization.quick_check import no_form
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.kernels.walk import wrong
 from tokdfa.locks import SHARED
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
@@ -215,7 +214,7 @@ class Table:
         LimitExceededError
             If the table becomes too large.
         """
-        return wrong.wrong_parts(
+        return kernels.wrong_parts(
             lambda: self.walker(pairs),
             self._where_cut,
             ids,
@@ -229,7 +228,7 @@ class Table:
 
     @cached_property
     def _where_cut(self) -> Struct:
-        return wrong.cuts(*self._cuts)
+        return kernels.cuts(*self._cuts)
 
     # For single ids
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint16Array, Uint32Array
-from tokdfa.kernels.wordpiece.codes import (
+from tokdfa.kernels.wordpiece.end_to_end import (
     ALONE,
     BLOCK_BITS,
     CONTINUES,
@@ -34,7 +34,7 @@ class CodeTable(NamedTuple):
     """The meaning of each code point to the end-to-end tokenizer, in a two-stage table.
 
     The code of c is ``blocks[pages[c >> 8] * 256 + c % 256]``: a kind, a flag and a payload, as
-    `tokdfa.kernels.wordpiece.codes` describes them. `pool` has the codes of the sequences, each after its length.
+    `tokdfa.kernels.wordpiece.end_to_end` describes them. `pool` has the codes of the sequences, each after its length.
     The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending.
     The decomposition of mark i is ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
     and symbol number; the number is -1 if the part is removed.

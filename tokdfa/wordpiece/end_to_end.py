@@ -10,10 +10,15 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.errors import AlphabetError, TokdfaError
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.wordpiece.codes import ALONE, EDGE, KIND, LEAD, LONGEST_INDEXED, SPACE
 from tokdfa.kernels.wordpiece.end_to_end import (
+    ALONE,
+    EDGE,
+    KIND,
+    LEAD,
+    LONGEST_INDEXED,
     LONGEST_SHORT,
     SHARED_BITS,
+    SPACE,
     Room,
     SharedRooms,
     encode,

@@ -8,10 +8,9 @@ from typing import Any
 
 from tokdfa.arrays import BoolArray, Uint16Array
 from tokdfa.splitting.border_pairs import border_pairs
-from tokdfa.splitting.hypotheses import Hypotheses, splitting_budget
 from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import DATA, known_names
-from tokdfa.splitting.machine import Machine, Runs
+from tokdfa.splitting.machine import Hypotheses, Machine, Runs, splitting_budget
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.steps import Splitting
 

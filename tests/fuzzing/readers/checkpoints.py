@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.fuzzing.readers.target import Target, folder
 from tokdfa.errors import TokdfaError
-from tokdfa.training.checkpoint import Checkpoint
+from tokdfa.training.counting import Checkpoint
 
 REQUEST = {"corpus": [["a", 1, 2]], "merges": 3}
 NAMES = ("request.npy", "text.npy", "ends.npy", "counts.npy", "place.npy")

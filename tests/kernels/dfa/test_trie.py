@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import flat, tables_and_words
 
-from tokdfa.kernels.dfa.trie import build_trie, find_words, tokens_from, trie_of
+from tokdfa.kernels.dfa.explicit import build_trie, find_words, tokens_from, trie_of
 from tokdfa.patterns.trie import TokenTrie
 
 

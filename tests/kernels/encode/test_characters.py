@@ -17,7 +17,7 @@ from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.kernels.encode.characters import characters_of, cut_pieces
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.merging.pieces import pair_table
+from tokdfa.kernels.merging.merging import pair_table
 
 LETTERS = "aé中😀▁ x\n"
 UNKNOWN, FIRST_BYTE = 99, 1000

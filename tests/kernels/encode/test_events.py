@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tokdfa.kernels.encode import events, memory, pieces, rules, split, subsequential, texts
+from tokdfa.kernels.encode import events, one_pass, pieces, split, subsequential, texts
 from tokdfa.kernels.library import lib
 
 
@@ -13,9 +13,8 @@ from tokdfa.kernels.library import lib
     [
         (events, ["CONTINUES", "BEGINS", "DROPPED", "UNSETTLED", "EVENT_BITS"]),
         (split, ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART"]),
-        (rules, ["NO_NUMBER"]),
-        (memory, ["LONGEST_KEPT", "MANY_MISSED"]),
-        (pieces, ["FOREIGN", "TOO_LONG"]),
+        (one_pass, ["NO_NUMBER"]),
+        (pieces, ["LONGEST_KEPT", "MANY_MISSED", "FOREIGN", "TOO_LONG"]),
         (
             texts,
             ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "STRETCH"],

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode.memory import (
+from tokdfa.kernels.encode.one_pass import LONGEST_PACKED
+from tokdfa.kernels.encode.pieces import (
     ENTRY,
     LONGEST_KEPT,
     MANY_MISSED,
@@ -19,7 +20,6 @@ from tokdfa.kernels.encode.memory import (
     recall,
     remember,
 )
-from tokdfa.kernels.encode.one_pass import LONGEST_PACKED
 from tokdfa.kernels.library import Struct
 
 

@@ -15,7 +15,7 @@ from tokdfa import Dictionary, tokenize_leftmost
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
-from tokdfa.kernels.encode.rules import NO_NUMBER, index_rules
+from tokdfa.kernels.encode.one_pass import NO_NUMBER, index_rules
 from tokdfa.kernels.library import Struct, lib, writable
 from tokdfa.transducers.one_pass import OnePass, joined
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
+from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
 
 LINES = st.lists(st.one_of(st.none(), st.tuples(st.binary(min_size=1), st.integers(0, LARGEST_RANK))))
 

@@ -8,8 +8,7 @@ import pytest
 from support.machines import events, spans_of_events
 
 from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.split_tables import Tuning
-from tokdfa.splitting.splitter import Splitter
+from tokdfa.splitting.splitter import Splitter, Tuning
 from tokdfa.splitting.steps import Split, Splitting
 
 SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"

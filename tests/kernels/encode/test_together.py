@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
-from tokdfa.kernels.encode.one_pass import index_words, tables_of
+from tokdfa.kernels.encode.one_pass import BUCKET, NO_NUMBER, NOTHING, index_rules, index_words, merged, tables_of
 from tokdfa.kernels.encode.pieces import DONE, FOREIGN, ROOM, TOO_LONG, PieceRun
-from tokdfa.kernels.encode.rules import BUCKET, NO_NUMBER, NOTHING, index_rules, merged
 from tokdfa.kernels.library import Struct
 
 # Words of fewer bytes are merged with others.

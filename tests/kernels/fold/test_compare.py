@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tokdfa.kernels.fold.compare import compare_rows, ranked_rows
+from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
 
 @pytest.mark.parametrize("n_ranks", [1, 64, 700])

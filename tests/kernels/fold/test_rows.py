@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.fold.rows import gather_rows
+from tokdfa.kernels.fold.folding import gather_rows
 
 
 @st.composite

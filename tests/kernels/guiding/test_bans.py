@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from tokdfa.kernels.guiding.bans import ban_of, mask_like, step
+from tokdfa.kernels.guiding.product import ban_of, ban_step, mask_like
 from tokdfa.patterns.trie import TokenTrie
 
 
@@ -31,7 +31,7 @@ def test_masks_and_steps() -> None:
                 for byte in word:
                     here = int(table[here, column[byte]])
                 allowed.append(bool(alive[here]))
-                assert step(ban, state, id) == (here if state and alive[here] else 0)
+                assert ban_step(ban, state, id) == (here if state and alive[here] else 0)
             expected.append(allowed)
         for like in range(n_states):
             for state in range(1, n_states):
@@ -42,5 +42,11 @@ def test_masks_and_steps() -> None:
                 bits = np.unpackbits(mask.view(np.uint8), bitorder="little").astype(bool).tolist()
                 assert bits[: len(words)] == expected[state]
                 n_changed += expected[like] != expected[state]
-        assert step(ban, n_states, 0) == step(ban, -1, 0) == step(ban, 1, len(words)) == step(ban, 1, -1) == 0
+        assert (
+            ban_step(ban, n_states, 0)
+            == ban_step(ban, -1, 0)
+            == ban_step(ban, 1, len(words))
+            == ban_step(ban, 1, -1)
+            == 0
+        )
     assert n_changed > 100

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from tokdfa.kernels.guiding import masks as kernels
+from tokdfa.kernels.guiding import product as kernels
 
 
 def bits_of(ids: set[int], n_words: int) -> np.ndarray:

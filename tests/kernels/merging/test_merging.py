@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.merging import pieces as kernels
-from tokdfa.kernels.merging.words import derivations, derive
+from tokdfa.kernels.merging import merging as kernels
+from tokdfa.kernels.merging.merging import derivations, derive
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 5), st.integers(0, 5)), st.tuples(st.integers(0, 3), st.integers(3, 5)), max_size=12

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tokdfa.kernels.spelling.order import sort_words
+from tokdfa.kernels.spelling.lookup import sort_words
 
 
 @pytest.mark.parametrize("gap", [0, 1])

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tokdfa.kernels.train.piece_table import Pieces
+from tokdfa.kernels.train.merging import Pieces
 
 
 def contents(pieces: Pieces) -> dict[bytes, int]:

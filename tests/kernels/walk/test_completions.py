@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tokdfa.kernels.walk.completions import Completions
+from tokdfa.kernels.walk.parts import Completions
 from tokdfa.patterns.utf8 import SymbolTries
 
 CUTS = [

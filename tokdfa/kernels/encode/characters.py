@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.merging.pieces import pair_table
+from tokdfa.kernels.merging.merging import pair_table
 from tokdfa.kernels.pages import empty
 
 __all__ = ["characters_of", "cut_pieces"]
@@ -42,7 +42,7 @@ def characters_of(
     inner : int64 array
         The pairs of symbols that tokens have side by side, ``left << 32 | right``.
     merges : Struct
-        The table of :func:`~tokdfa.kernels.merging.pieces.pair_table`.
+        The table of :func:`~tokdfa.kernels.merging.merging.pair_table`.
     ids : int32 array, one entry a token
         The id of each token, -1 for those without.
     """

@@ -4,6 +4,8 @@ State 0 is the initial state, and the k-th live rule makes state k. Whether a st
 back in time. At every time, one pair of tokens meets at the border between the text read and the next token. A live
 rule merges across the border iff it is the rule of that pair. Going back, the younger token splits into its parts
 first.
+
+The tokens that a state does not allow are a row of intervals of positions; equal rows are shared.
 """
 
 from __future__ import annotations
@@ -13,7 +15,19 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 
-__all__ = ["LEFT_DEAD", "RIGHT_DEAD", "arrange", "depths", "fold", "forbidding_state", "forbidding_states", "history"]
+__all__ = [
+    "LEFT_DEAD",
+    "RIGHT_DEAD",
+    "arrange",
+    "compare_rows",
+    "depths",
+    "fold",
+    "forbidding_state",
+    "forbidding_states",
+    "gather_rows",
+    "history",
+    "ranked_rows",
+]
 
 LEFT_DEAD = -2
 RIGHT_DEAD = -3
@@ -160,3 +174,111 @@ def depths(parent: Int32Array) -> Int32Array:
     depth: Int32Array = np.empty(len(parent), dtype=np.int32)
     lib.tokdfa_depths(readable(parent, np.int32), len(parent), writable(depth, np.int32))
     return depth
+
+
+def gather_rows(
+    parent: Int32Array, first: Int32Array, width: Int32Array, states: Int32Array, n_live: int, n_tokens: int
+) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+    """Collect the forbidden intervals of `states` and number the distinct sets.
+
+    Parameters
+    ----------
+    parent, first, width : int32 arrays, one entry per state
+        State s loses ``width[s]`` positions from ``first[s]`` on.
+    states : int32 array
+        The states whose rows to gather, ascending, including the initial state 0.
+    n_live, n_tokens : int
+        No state allows the positions from `n_live` to `n_tokens`.
+
+    Returns
+    -------
+    row : int32 array, one entry per state
+        The row of each state; -1 for states not in `states`. Rows are numbered in the order of their first use.
+    pointer : int32 array, one entry per row and one more
+        Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
+    start, stop : int32 arrays, one entry per interval
+        Half-open, ascending within a row, not touching each other.
+    """
+    buckets = 4
+    while buckets < 2 * len(states):
+        buckets *= 2
+    row: Int32Array = np.full(len(parent), -1, dtype=np.int32)
+    pointer: Int32Array = np.zeros(len(states) + 1, dtype=np.int32)
+    start, stop = (np.empty(8 * len(states) + 1024, dtype=np.int32) for _ in range(2))
+    fields = {
+        "parent": parent, "first": first, "width": width, "states": states, "n_live": n_live, "n_tokens": n_tokens,
+        "table": np.full(buckets, -1, dtype=np.int32), "row": row, "pointer": pointer,
+        # A state has one interval for itself and one for each state above it.
+        "own": np.empty(int(depths(parent).max()) + 1, dtype=np.int64),
+    }  # fmt: skip
+    done = n_rows = 0
+    while True:
+        job = Struct("tokdfa_row_job", **fields, start=start, stop=stop, done=done, n_rows=n_rows)
+        done = lib.tokdfa_gather_rows(job.pointer)
+        n_rows = job.pointer.n_rows
+        if done == len(states):
+            break
+        start, stop = (np.concatenate((array, np.empty_like(array))) for array in (start, stop))
+    used = pointer[n_rows]
+    return row, pointer[: n_rows + 1].copy(), start[:used].copy(), stop[:used].copy()
+
+
+PAIRS_AT_ONCE = 1 << 12
+"""The number of pairs of rows to compare in one call: some hundredths of a second."""
+
+
+def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: Int32Array) -> Struct:
+    """Return the rows of an automaton whose tokens have ranks.
+
+    Parameters
+    ----------
+    pointer, start, stop : int32 arrays
+        The tokens that the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
+    rank : int32 array, one entry per position
+        The rank, in an order common to two automata, of the token at the position; -1 for tokens not common to both.
+    """
+    return Struct("tokdfa_ranked_rows", pointer=pointer, start=start, stop=stop, rank=rank)
+
+
+def compare_rows(
+    first: Struct, second: Struct, first_row: Int32Array, second_row: Int32Array, n_ranks: int
+) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """Compare rows of two automata whose tokens are in different orders.
+
+    Parameters
+    ----------
+    first, second : Struct
+        The rows of both automata, of :func:`ranked_rows`.
+    first_row, second_row : int32 arrays
+        The pairs of rows to compare.
+    n_ranks : int
+        The number of common tokens.
+
+    Returns
+    -------
+    least : int32 array, one entry per pair
+        The least rank that only one of the rows allows; -1 if they are equal.
+    only_first, only_second : int64 arrays, one entry per pair
+        The number of common tokens that only the first row allows, and that only the second allows.
+    """
+    if len(first_row) != len(second_row):
+        raise ValueError("rows are compared pair by pair")
+    bits = np.zeros((n_ranks + 511) // 512 * 8, dtype=np.uint64)
+    least: Int32Array = np.empty(len(first_row), dtype=np.int32)
+    only_first, only_second = np.empty((2, len(first_row)), dtype=np.int64)
+    # Python answers signals between the calls.
+    for begin in range(0, len(first_row), PAIRS_AT_ONCE):
+        part = slice(begin, begin + PAIRS_AT_ONCE)
+        lib.tokdfa_compare_rows(
+            first.pointer,
+            second.pointer,
+            readable(first_row[part], np.int32),
+            readable(second_row[part], np.int32),
+            len(first_row[part]),
+            writable(bits, np.uint64),
+            len(bits),
+            writable(least[part], np.int32),
+            writable(only_first[part], np.int64),
+            writable(only_second[part], np.int64),
+        )
+    return least, only_first, only_second

@@ -1,10 +1,15 @@
-"""The product of the pre-tokenizer, the rows of what may not follow, special tokens and a language of texts."""
+"""The product of the pre-tokenizer, the rows of what may not follow, special tokens and a language of texts.
+
+With it come the masks of what may follow, and what is banned, all with one bit an id.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
 
 __all__ = [
@@ -16,8 +21,13 @@ __all__ = [
     "NO_SUCH_PLACE",
     "TOO_MANY",
     "YES",
+    "ban_of",
+    "ban_step",
     "find_next",
+    "followers_of",
+    "forbid",
     "goes_on",
+    "mask_like",
     "merge_nodes",
     "resize_search",
     "resize_slots",
@@ -26,7 +36,6 @@ __all__ = [
     "target",
     "targets",
 ]
-
 
 NOWHERE = 0
 YES = 1
@@ -200,3 +209,59 @@ def merge_nodes(
     )
     columns, depths, ends = (array[:n_merged].copy() for array in merged)
     return node_of, columns, depths, ends
+
+
+def ban_of(
+    table: Int32Array, column: Int32Array, alive: BoolArray, text: Uint8Array, offsets: Int64Array, trie: Any
+) -> Struct:
+    """Return what texts may have, over ids.
+
+    Parameters
+    ----------
+    table : int32 array of shape (states, columns)
+        Targets; state 0 is that of what is banned, and leads to itself.
+    column : int32 array of 256 entries
+    alive : bool array, one entry a state
+        The states from which ids go on or may end; not state 0.
+    text, offsets : uint8 and int64 arrays
+        The spellings of all ids.
+    trie : TokenTrie of :mod:`tokdfa.patterns.trie`
+        Those of the ids that can be allowed.
+    """
+    return Struct(
+        "tokdfa_ban", table=table, column=column, n_columns=table.shape[1], alive=alive, text=text, offsets=offsets,
+        symbol=trie.symbol, depth=trie.depth, end=trie.end, first=trie.first, words=trie.words.astype(np.int32),
+    )  # fmt: skip
+
+
+def ban_step(ban: Struct, state: int, id: int) -> int:
+    """Return the state after an id, 0 if it is banned; also if there is no such state or id (within 32 bits)."""
+    return int(lib.tokdfa_ban_step(ban.pointer, state, id))
+
+
+def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
+    """Turn the mask of the state `like`, zeros for state 0, into that of `state`; return the number of nodes visited.
+
+    The caller has checked the states; the mask has a bit for each id.
+    """
+    path = np.empty(2 * (int(ban.fields["depth"].max(initial=0)) + 1), dtype=np.int32)
+    return int(lib.tokdfa_ban_mask(ban.pointer, state, like, writable(path, np.int32), writable(mask, np.uint32)))
+
+
+def followers_of(pointer: Int32Array, start: Int32Array, stop: Int32Array, id_at: Int32Array) -> Struct:
+    """Return the rows of what may not follow.
+
+    Parameters
+    ----------
+    pointer, start, stop : int32 arrays
+        Row r forbids the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``, which
+        ascend and do not overlap. Row 0 forbids nothing, row 1 all positions.
+    id_at : int32 array
+        The id at each position; -1 for none.
+    """
+    return Struct("tokdfa_followers", pointer=pointer, start=start, stop=stop, id_at=id_at)
+
+
+def forbid(followers: Struct, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:
+    """Take the ids of `fragile` that a row forbids out of `mask`; both have one bit an id."""
+    lib.tokdfa_forbid(followers.pointer, row, readable(fragile, np.uint32), writable(mask, np.uint32))

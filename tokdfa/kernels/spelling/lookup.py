@@ -1,4 +1,4 @@
-"""Finding words by their spelling: single ones, and the rules of a file, looked up in its vocabulary."""
+"""Words by their spelling: finding single ones, and the rules of a file in its vocabulary; sorting them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
 
-__all__ = ["WordTable", "check_words"]
+__all__ = ["WordTable", "check_words", "sort_words"]
 
 
 class WordTable:
@@ -177,3 +177,32 @@ def check_words(text: Uint8Array, offsets: Int64Array, gap: int) -> None:
         raise ValueError(f"{n_words} words with gaps of {gap}")
     if offsets[0] < 0 or offsets[-1] > len(text) or (np.diff(offsets) < gap).any():
         raise ValueError("the offsets are not those of words")
+
+
+def sort_words(text: Uint8Array, offsets: Int64Array, gap: int) -> Int32Array:
+    """Return the numbers of words in the order of their bytes: O(bytes) but for the sorting of eight at a time.
+
+    Equal words keep their order.
+
+    Parameters
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i] : offsets[i + 1] - gap]``. There is one word at least, and less than 2**31.
+    gap : {0, 1}
+        The number of bytes between words.
+
+    Raises
+    ------
+    ValueError
+        If the offsets are not those of words.
+    """
+    check_words(text, offsets, gap)
+    order: Int32Array = np.empty(len(offsets) - 1, dtype=np.int32)
+    # An empty array has no address.
+    text = text if len(text) else np.zeros(1, dtype=np.uint8)
+    check_memory(
+        lib.tokdfa_sort_words(
+            readable(text, np.uint8), readable(offsets, np.int64), len(order), gap, writable(order, np.int32)
+        )
+    )
+    return order

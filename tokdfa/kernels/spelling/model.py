@@ -1,4 +1,4 @@
-"""Reading the vocabulary and the rules of a tokenizer.json where they are written plainly, as nearly always."""
+"""Reading the words of a tokenizer.json, a SentencePiece model, or lines of ranks, where they are written plainly."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib
 
-__all__ = ["NOWHERE", "SEPARATOR", "ModelText", "Scores", "read_model"]
+__all__ = [
+    "LARGEST_RANK",
+    "NOWHERE",
+    "SEPARATOR",
+    "ModelText",
+    "PieceList",
+    "Scores",
+    "read_model",
+    "read_pieces",
+    "read_rank_lines",
+]
 
 SEPARATOR = 0
 """The byte after each word, and after each part of a rule; no word that is read contains it."""
@@ -142,3 +152,91 @@ def read_model(data: bytes, largest_id: int, *, scored: bool = False) -> ModelTe
         (found.vocab_begin, found.vocab_end),
         (found.merges_begin, found.merges_end),
     )
+
+
+# A tag, a length, and the same and a byte for the spelling.
+_LEAST_PIECE = 5
+
+
+class PieceList(NamedTuple):
+    """What is read.
+
+    Attributes
+    ----------
+    text, offsets : uint8 and int64 arrays
+        Piece i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte follows it, which no piece has. It has
+        1 to 1024 bytes, which need not be UTF-8.
+    scores : float64 array
+        Values of 32 bits.
+    kinds : uint8 array
+        From 1 to 6, as the format numbers them.
+    left : bytes
+        All that is not a piece, as it is written.
+    """
+
+    text: Uint8Array
+    offsets: Int64Array
+    scores: Float64Array
+    kinds: Uint8Array
+    left: bytes
+
+
+def read_pieces(data: bytes) -> PieceList | None:
+    """Read the pieces of a model: O(n).
+
+    Returns
+    -------
+    PieceList or None
+        None if there is no piece, or anything odd: a field of a piece that is unknown or there twice, a piece that is
+        empty, long or has a zero byte, a group, or a message that does not end.
+    """
+    most = len(data) // _LEAST_PIECE + 1
+    # What is not written to takes no memory.
+    text, left = (np.empty(len(data) + 1, dtype=np.uint8) for _ in range(2))
+    offsets, scores = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.float64)
+    kinds = np.empty(most, dtype=np.uint8)
+    pieces = Struct(
+        "tokdfa_piece_list",
+        data=np.frombuffer(data or b"\0", dtype=np.uint8),
+        n_data=len(data),
+        most=most,
+        text=text,
+        offsets=offsets,
+        scores=scores,
+        kinds=kinds,
+        left=left,
+        n_pieces=0,
+        n_left=0,
+    )
+    if not lib.tokdfa_read_pieces(pieces.pointer) or not pieces.pointer.n_pieces:
+        return None
+    n, found = pieces.pointer.n_pieces, pieces.pointer
+    return PieceList(text[: int(offsets[n])], offsets[: n + 1], scores[:n], kinds[:n], left[: found.n_left].tobytes())
+
+
+LARGEST_RANK = 0xFFFFFFFF
+
+
+def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, Int64Array, int, int]:
+    """Read every line that is not empty: O(n).
+
+    Returns
+    -------
+    text, offsets : uint8 and int64 arrays
+        Word i is ``text[offsets[i]:offsets[i + 1]]``.
+    ranks, lines : int64 arrays
+        Its rank, and the number of its line, from 1 on.
+    fault, place : int
+        0 if there is no fault, otherwise the fault of the last line that was read, and its place as a byte of `data`:
+        1 a character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word,
+        5 no rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
+    """
+    n_lines = lib.tokdfa_count_lines(data, len(data))
+    text = np.empty(3 * (len(data) // 4) + 3, dtype=np.uint8)
+    offsets, ranks, lines = (np.empty(n_lines + more, dtype=np.int64) for more in (1, 0, 0))
+    found = Struct(
+        "tokdfa_rank_lines", text=text, offsets=offsets, ranks=ranks, lines=lines, n_words=0, fault=0, place=0
+    )
+    lib.tokdfa_read_rank_lines(data, len(data), found.pointer)
+    n, fault, place = found.pointer.n_words, found.pointer.fault, found.pointer.place
+    return text[: offsets[n]].copy(), offsets[: n + 1].copy(), ranks[:n].copy(), lines[:n].copy(), fault, place

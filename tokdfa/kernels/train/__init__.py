@@ -1,5 +1,4 @@
 """Loops of training: counting different pieces of text, and merging the most frequent pair until enough are made.
 
-`piece_table` counts pieces, `merging` merges pairs. Growing memory belongs to C and is freed with the Python object
-that holds it.
+`merging` does both. Growing memory belongs to C and is freed with the Python object that holds it.
 """

@@ -1,7 +1,7 @@
 """Judging streams of ids: the pair test, and the walk through the machine of a pre-tokenizer.
 
 `pairs` builds the table of all pairs and marks the ids that may not follow the one before them, `histories.h` tests
-pairs without a table; `parts` takes the words of all ids apart, as the machine lifted to ids needs them, and
-`completions` says which cut symbols can be completed alike; `walk` walks over ids, and `wrong` over many streams and on
-after violations in them. Callers have checked that ids are in range, except for `accepts`, which checks that itself.
+pairs without a table; `parts` takes the words of all ids apart, as the machine lifted to ids needs them, and says which
+cut symbols can be completed alike; `walk` walks over ids, over many streams, and on after violations in them. Callers
+have checked that ids are in range, except for `accepts`, which checks that itself.
 """

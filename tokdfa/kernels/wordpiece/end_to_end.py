@@ -1,21 +1,33 @@
-"""WordPiece from UTF-8 to ids in one pass."""
+"""WordPiece from UTF-8 to ids in one pass, and the codes in its tables, which ``door.h`` explains."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from threading import local
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, lib, readable, writable
-from tokdfa.kernels.wordpiece.codes import LONGEST_INDEXED
 
 __all__ = [
+    "ALONE",
     "AT_A_TIME",
+    "BLOCK_BITS",
+    "CONTINUES",
+    "EDGE",
+    "KIND",
+    "KIND_BITS",
+    "LEAD",
+    "LONGEST_INDEXED",
     "LONGEST_SHORT",
+    "REORDER",
+    "SEQUENCE",
     "SHARED_BITS",
+    "SKIP",
+    "SPACE",
+    "SYMBOL",
     "Room",
     "SharedRooms",
     "encode",
@@ -23,6 +35,21 @@ __all__ = [
     "encode_text",
     "index_words",
 ]
+
+SYMBOL: Final[int] = lib.TOKDFA_CODE_SYMBOL
+SKIP: Final[int] = lib.TOKDFA_CODE_SKIP
+SPACE: Final[int] = lib.TOKDFA_CODE_SPACE
+ALONE: Final[int] = lib.TOKDFA_CODE_ALONE
+SEQUENCE: Final[int] = lib.TOKDFA_CODE_SEQUENCE
+REORDER: Final[int] = lib.TOKDFA_CODE_REORDER
+KIND: Final[int] = lib.TOKDFA_CODE_KIND
+CONTINUES: Final[int] = lib.TOKDFA_CODE_CONTINUES
+KIND_BITS: Final[int] = lib.TOKDFA_CODE_KIND_BITS
+BLOCK_BITS: Final[int] = lib.TOKDFA_CODE_BLOCK_BITS
+EDGE: Final[int] = lib.TOKDFA_BYTE_EDGE
+LEAD: Final[int] = lib.TOKDFA_BYTE_LEAD
+LONGEST_INDEXED: Final[int] = lib.TOKDFA_LONGEST_INDEXED
+
 
 _NOTHING = np.empty(0, np.int64)
 _LAST_ASCII = 0x7F

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tokdfa.kernels.spelling.pieces import PieceList, read_pieces
+from tokdfa.kernels.spelling.model import PieceList, read_pieces
 
 __all__ = ["SURFACE", "PlainModel", "Settings", "read_plain_model"]
 

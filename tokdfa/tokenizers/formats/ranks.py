@@ -110,7 +110,7 @@ def _rules(
     text: Int32Array, offsets: Int64Array, n: int, priority: Int32Array | None
 ) -> tuple[Int32Array, Int32Array | None]:
     """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
-    from tokdfa.kernels.merging.words import derive
+    from tokdfa.kernels.merging.merging import derive
 
     if len(text) > _MOST_SYMBOLS:
         raise LimitExceededError(f"the tokens have more than {_MOST_SYMBOLS:,} symbols in all", value=len(text))

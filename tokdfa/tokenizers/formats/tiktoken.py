@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from tokdfa.errors import FileFormatError
-from tokdfa.kernels.encode.rank_lines import LARGEST_RANK, read_rank_lines
 from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
 from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.decoder import Spellings, words_of
 from tokdfa.tokenizers.formats.contents import Contents

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokdfa.kernels.encode.rules import index_rules, number_products
+from tokdfa.kernels.encode.one_pass import index_rules, number_products
 
 N_SYMBOLS, N_TOKENS = 5, 40
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tokdfa.kernels.replacing.splicing import splice
+from tokdfa.kernels.replacing.regions import splice
 
 
 @pytest.mark.parametrize("seed", range(100))

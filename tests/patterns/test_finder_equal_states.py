@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tokdfa.patterns.equal_states import merge_equal_states
+from tokdfa.patterns.finder import merge_equal_states
 from tokdfa.patterns.program import compile_program
 from tokdfa.patterns.subset import determinize
 from tokdfa.patterns.syntax import parse

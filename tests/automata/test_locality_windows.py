@@ -10,9 +10,8 @@ from support.dictionaries import proper_dictionaries
 
 from tokdfa import Dictionary
 from tokdfa.automata.fold import token_dfa
-from tokdfa.automata.locality import local_from
+from tokdfa.automata.locality import WindowVerifier, local_from, verify_by_windows
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.automata.windows import WindowVerifier, verify_by_windows
 from tokdfa.errors import AlphabetError, AutomatonError
 
 

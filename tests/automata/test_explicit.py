@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from support.automata import token_dfas
 
-from tokdfa.automata import product
+from tokdfa.automata import explicit
 from tokdfa.automata.boolean import intersection
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import LimitExceededError
@@ -19,7 +19,7 @@ def test_it_equals_the_lazy_one(first: TokenDFA, second: TokenDFA) -> None:
     second = second.over(first.alphabet) if second.alphabet != first.alphabet else second
     lazy = intersection(first, second)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(product, "intersect_explicit", lambda *_, **__: None)
+        patched.setattr(explicit, "intersect_explicit", lambda *_, **__: None)
         slow = TokenDFA.from_automaton(lazy, first.alphabet)
     assert TokenDFA.from_automaton(lazy, first.alphabet) == slow
     for limits in ({"max_states": slow.n_states - 1}, {"max_transitions": slow.n_transitions - 1}):

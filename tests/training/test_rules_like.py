@@ -10,8 +10,7 @@ from support.commands import run
 
 from tokdfa.errors import TrainingError
 from tokdfa.training.api import train
-from tokdfa.training.like import DEFAULTS, Trainer, resolve
-from tokdfa.training.rules import GreedyRules
+from tokdfa.training.rules import DEFAULTS, GreedyRules, Trainer, resolve
 
 
 def test_without_a_trainer_the_defaults_hold() -> None:

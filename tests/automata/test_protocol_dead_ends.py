@@ -9,8 +9,8 @@ import pytest
 
 import tokdfa
 from tokdfa.automata.boolean import difference, intersection, union
-from tokdfa.automata.dead_ends import DeadEndWarning
 from tokdfa.automata.lift import tokenized_language
+from tokdfa.automata.protocol import DeadEndWarning
 
 # Over a and b: after "b" the language has only "ba", whose tokenization is one token; b≀a is not canonical.
 TOY = tokdfa.Dictionary([("b", "a")], alphabet="ab")
