@@ -23,7 +23,6 @@ from chat_templates.sources import VARIABLES, templates
 from chat_templates.tokenizers_of import Encode, tokenizer_of
 from tokdfa.splices.injection import Attack
 from tokdfa.templates.api import TemplateCheck, check_template
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
 DATA = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[2] / "notebooks" / "chat_templates.md"
@@ -43,7 +42,7 @@ def decide(folder: Path) -> list[dict[str, Any]]:
                 begun = time.process_time()
                 given = VARIABLES.get(template, {})
                 found = check_template(tokenizer, text, rule=rule, variables=given)  # type: ignore[arg-type]
-                confirm(found, encode, puts_spaces=isinstance(tokenizer, RewritingTokenizer))
+                confirm(found, encode, puts_spaces=not tokenizer.is_plain)
                 rows.append({"template": template, "source": source, "tokenizer": name, "rule": rule} | fields(found))
                 print(f"{time.process_time() - begun:6.2f} s of CPU  {name}: {template}", flush=True)
     return rows

@@ -18,7 +18,7 @@ import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.errors import TokenStreamError
 from tokdfa.splitting.named import NAMED
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode import SCALARS
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.tuning import Tuning
@@ -27,7 +27,7 @@ CORPORA = ("english.txt", "multilingual.txt")
 
 
 @pytest.fixture(scope="module")
-def pair(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, RewritingTokenizer]:
+def pair(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tokenizer]:
     tokenizers = pytest.importorskip("tokenizers")
     file = json.loads((data / "vocabs" / "gpt2" / "tokenizer.json").read_bytes())
     split = {"type": "Split", "pattern": {"Regex": NAMED["qwen2"].steps[0].pattern}, "behavior": "Isolated"}
@@ -37,7 +37,8 @@ def pair(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Rew
     path = tmp_path_factory.mktemp("qwen") / "tokenizer.json"
     path.write_text(json.dumps(file), "utf-8")
     loaded = tokdfa.load(path)
-    assert isinstance(loaded, RewritingTokenizer)
+    assert isinstance(loaded, Tokenizer)
+    assert not loaded.is_plain
     assert loaded.form == "NFC"
     return tokenizers.Tokenizer.from_file(str(path)), loaded
 
@@ -65,7 +66,7 @@ def text(drawn: random.Random, data: Path) -> str:
     return "".join(parts)
 
 
-def check(pair: tuple[Any, RewritingTokenizer], data: Path, seed: int, n_texts: int) -> dict[str, int]:
+def check(pair: tuple[Any, Tokenizer], data: Path, seed: int, n_texts: int) -> dict[str, int]:
     theirs, tokenizer = pair
     drawn = random.Random(seed)
     ids_of_tokens = np.flatnonzero(tokenizer.means_something).tolist()
@@ -98,7 +99,7 @@ def check(pair: tuple[Any, RewritingTokenizer], data: Path, seed: int, n_texts: 
     return met
 
 
-def test_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: Path) -> None:
+def test_texts_and_spoiled_streams(pair: tuple[Any, Tokenizer], data: Path) -> None:
     met: dict[str, int] = {}
     for seed in seeds(2):
         for kind, count in check(pair, data, seed, 1_000).items():
@@ -107,7 +108,7 @@ def test_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: P
 
 
 @pytest.mark.slow
-def test_many_texts_and_spoiled_streams(pair: tuple[Any, RewritingTokenizer], data: Path, tally: Tally) -> None:
+def test_many_texts_and_spoiled_streams(pair: tuple[Any, Tokenizer], data: Path, tally: Tally) -> None:
     met = check(pair, data, 1_000, 100_000)
     tally("encoding", "random cases", 100_000)
     tally("validation", "spoiled inputs", sum(met.values()))

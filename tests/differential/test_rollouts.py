@@ -20,7 +20,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.rollouts.stretch_class import StretchClass
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -205,7 +205,8 @@ def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: C
 
 def check_many_normalized(data: Path, n: int, seed: int) -> Counter[str]:
     own = Peer(real_tokenizers.by_tokenizers("qwen with NFC", extra("qwen", "tokenizer.json")))
-    assert isinstance(own.tokenizer, RewritingTokenizer)
+    assert isinstance(own.tokenizer, Tokenizer)
+    assert not own.tokenizer.is_plain
     assert own.tokenizer.form == "NFC"
     drawn = random.Random(f"{own.real.name} {seed}")
     corpora = [(data / "corpora" / name).read_text(encoding="utf-8")[:1_000_000] for name in CORPORA]

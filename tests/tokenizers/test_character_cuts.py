@@ -21,7 +21,7 @@ import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokdfaError, TokenStreamError
 from tokdfa.tokenizers.character_cuts import CUT, CharacterCuts
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.tuning import Tuning
@@ -32,8 +32,8 @@ ONE = Tuning(window=1 << 40)
 class Peer(NamedTuple):
     """A tokenizer that cuts, the same one judged as a whole, and the library's encode and decode."""
 
-    tokenizer: RewritingTokenizer
-    whole: RewritingTokenizer
+    tokenizer: Tokenizer
+    whole: Tokenizer
     encode: Callable[[str], list[int]]
     decode: Callable[[list[int]], str]
     control: set[int]
@@ -45,7 +45,7 @@ def peer(path: Path, *rest: Any) -> Peer | None:
         tokenizer = tokdfa.load(path)
     except TokdfaError:
         return None
-    if not isinstance(tokenizer, RewritingTokenizer) or not isinstance(tokenizer.cuts, CharacterCuts):
+    if not isinstance(tokenizer, Tokenizer) or not isinstance(tokenizer.cuts, CharacterCuts):
         return None
     whole = copy.copy(tokenizer)
     whole.why_not_cut = "as asked"
@@ -257,7 +257,8 @@ def test_violations_are_the_same_however_a_stream_is_cut(
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(bytes_as_tokens(decoder, symbols)), encoding="utf-8")
     tokenizer = tokdfa.load(path)
-    assert isinstance(tokenizer, RewritingTokenizer)
+    assert isinstance(tokenizer, Tokenizer)
+    assert not tokenizer.is_plain
     assert isinstance(tokenizer.cuts, CharacterCuts)
     later = 0
     for first, second in itertools.product(pieces, repeat=2):
@@ -294,7 +295,8 @@ def test_bytes_that_are_no_text_and_have_no_token(bytes_: tuple[int, ...], tmp_p
             found = validate(tokenizer, chunks, tuning=Tuning(window=window))
             assert (bool(found), found.index) == (False, index), (stream, size, window)
     # Runs that are text are cut off as before.
-    assert isinstance(tokenizer, RewritingTokenizer)
+    assert isinstance(tokenizer, Tokenizer)
+    assert not tokenizer.is_plain
     assert tokenizer.cut_between(np.array([256, 0x2E, 257], dtype=np.int32)).tolist() == [True, True]
     assert tokenizer.validate([256, 0x2E, 257])
 

@@ -17,10 +17,10 @@ from support.seeds import seeds
 
 import tokdfa
 from tokdfa.errors import TokdfaError
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
-def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, RewritingTokenizer, Any]]:
+def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, Tokenizer, Any]]:
     """Yield random tokenizers that normalize, beside the library's own, with their seeds."""
     tokenizers = pytest.importorskip("tokenizers")
     path = folder / "tokenizer.json"
@@ -31,7 +31,8 @@ def normalizing(folder: Path) -> Iterator[tuple[int, random.Random, RewritingTok
             tokenizer = tokdfa.load(path)
         except TokdfaError:
             continue
-        assert isinstance(tokenizer, RewritingTokenizer)
+        assert isinstance(tokenizer, Tokenizer)
+        assert not tokenizer.is_plain
         if tokenizer.form is not None:
             yield seed, drawn, tokenizer, tokenizers.Tokenizer.from_file(str(path))
 

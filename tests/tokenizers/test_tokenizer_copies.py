@@ -26,7 +26,6 @@ from support.tokenizer_files import as_bytes, merges_txt, ranks, tekken_json, ti
 import tokdfa
 from tokdfa import Tokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 
 SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "Removed", "invert": False}
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
@@ -109,7 +108,7 @@ every_kind = pytest.mark.parametrize("tokenizer", KINDS, indirect=True)
 
 def test_the_kinds_are_of_every_class(tmp_path: Path) -> None:
     made = {type(KINDS[name](tmp_path)) for name in ("byte pairs", "normalized", "wordpiece")}
-    assert made == {Tokenizer, RewritingTokenizer, tokdfa.WordPieceTokenizer}
+    assert made == {Tokenizer, tokdfa.WordPieceTokenizer}
 
 
 @every_kind

@@ -20,7 +20,6 @@ from tokdfa.locks import SHARED
 from tokdfa.splitting.safe_borders import SafeBorders
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.safe_cuts import safe_borders_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -199,7 +198,7 @@ class _CutsOfRoundTrip(Cuts):
         self._encode = self._encode_later = tokenizer.encode
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
-        if isinstance(tokenizer, RewritingTokenizer):
+        if isinstance(tokenizer, Tokenizer) and not tokenizer.is_plain:
             self._has_later = tokenizer.character_cuts is not None
             if self._has_later:
                 self._encode_later = tokenizer.later.encode

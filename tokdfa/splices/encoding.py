@@ -11,7 +11,6 @@ from tokdfa.arrays import Int32Array
 from tokdfa.encoding.special import Special
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import pretokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["SpecialsPolicy", "decode_after", "encode_after", "with_specials"]
@@ -43,7 +42,7 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
     UnsupportedFeatureError
         If it is not known what the tokenizer does to a text only because it begins there.
     """
-    if isinstance(tokenizer, RewritingTokenizer):
+    if not tokenizer.is_plain:
         normalizer, split = tokenizer.rewriting.normalizer, tokenizer.pretokenizer
         changes_start = normalizer is not None and (not normalizer.is_local or normalizer.touches_ends)
         if not changes_start and (split is None or split.splitting.prefix_space is None):
@@ -65,7 +64,7 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
 
 def decode_after(tokenizer: Tokenizer, ids: Int32Array) -> str:
     """Return the text of ids that follow others, of which no space is dropped at the beginning."""
-    if isinstance(tokenizer, RewritingTokenizer) and tokenizer.form is None:
+    if not tokenizer.is_plain and tokenizer.form is None:
         return tokenizer.later.decode(ids)
     return tokenizer.decode(ids)
 

@@ -14,7 +14,6 @@ from tokdfa.splices.rules import Rule, RuleName, rule_of
 from tokdfa.splices.spelling import least_values
 from tokdfa.tokenizers.normalizers import Chain, Lowercase, UnicodeForm
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.verdict import Verdict
 
@@ -240,7 +239,7 @@ class _Question:
     @property
     def _normalizer(self) -> Chain | None:
         tokenizer = self._rule.tokenizer
-        if not isinstance(tokenizer, RewritingTokenizer) or not isinstance(tokenizer.rewriting.normalizer, Chain):
+        if not isinstance(tokenizer.rewriting.normalizer, Chain):
             return None
         return tokenizer.rewriting.normalizer if tokenizer.rewriting.normalizer.steps else None
 
@@ -251,7 +250,7 @@ class _Question:
             return False
         tokenizer = self._rule.tokenizer
         late = [special for special in self._rule.specials if special.level]
-        if not isinstance(tokenizer, RewritingTokenizer) or tokenizer.rewriting.normalizer is None or not late:
+        if tokenizer.rewriting.normalizer is None or not late:
             return True
         steps = tokenizer.rewriting.normalizer.steps if isinstance(tokenizer.rewriting.normalizer, Chain) else (None,)
         is_known = all(isinstance(step, (UnicodeForm, Lowercase)) for step in steps)
@@ -275,7 +274,7 @@ class _Question:
         rule = self._rule
         levels = {special.level for special in rule.specials}
         is_plain = all(special.is_plain for special in rule.specials) and len(levels) < 2
-        is_rewritten = isinstance(rule.tokenizer, RewritingTokenizer) and bool(levels - {0})
+        is_rewritten = not rule.tokenizer.is_plain and bool(levels - {0})
         if not rule.is_one_text:
             self._check_proof()
             return known

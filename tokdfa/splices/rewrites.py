@@ -13,7 +13,6 @@ from tokdfa.arrays import BoolArray
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.normalizers import Chain, Normalizer, Prepend, Replace
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF
@@ -66,7 +65,7 @@ class Rewrites:
         UnsupportedFeatureError
             If it does anything else to characters.
         """
-        normalizer = tokenizer.rewriting.normalizer if isinstance(tokenizer, RewritingTokenizer) else None
+        normalizer = tokenizer.rewriting.normalizer
         space, put = " ", ""
         always = False
         for step in _steps(normalizer):

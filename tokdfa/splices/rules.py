@@ -16,7 +16,6 @@ from tokdfa.splices.alignments import FILLER
 from tokdfa.splices.encoding import encode_after, with_specials
 from tokdfa.splices.found import overlap
 from tokdfa.splices.parts import Part
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["RULES", "Rule", "RuleName", "rule_of"]
@@ -210,7 +209,7 @@ def rule_of(
     if tokenizer.format == "gguf":
         return Rule("llama.cpp", with_specials(tokenizer, "found"), ids)
     lengths = sorted({len(content.encode()) for content in contents}, reverse=True)
-    is_rewritten = isinstance(tokenizer, RewritingTokenizer)
+    is_rewritten = not tokenizer.is_plain
     if is_rewritten and any(overlap(one, other) for one in contents for other in contents):
         raise UnsupportedFeatureError("special tokens that llama.cpp finds one after the other overlap")
     kept = [

@@ -16,7 +16,6 @@ from tokdfa.splices.parts import Part, Slot, checked_parts, nodes
 from tokdfa.splices.result import Splice, SplitTexts
 from tokdfa.splices.texts import iter_least
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.verdict import Verdict
 
@@ -286,7 +285,7 @@ def _text(text: str) -> list[Part]:
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """Return where special tokens are in a text that are found whatever surrounds it."""
     split = tokenizer.pretokenizer
-    if not tokenizer.finds_specials or isinstance(tokenizer, RewritingTokenizer):
+    if not tokenizer.finds_specials or not tokenizer.is_plain:
         return []
     if split is not None and split.splitting.prefix_space is not None:
         return []

@@ -3,8 +3,7 @@
 Read `protocol` first: what every tokenizer answers. Then `loading` (from a path to a tokenizer), `formats` (untrusted
 bytes end there) and the kinds:
 
-- `tokenizer`: byte pair encoding whose ids spell the text one after the other;
-- `rewriting`: byte pair encoding that changes texts or decodes in steps (`normalizers`, `precompiled`,
+- `tokenizer`: byte pair encoding (what changes texts and decodes in steps: `normalizers`, `precompiled`,
   `sentencepiece_normalizer`, `decoding`);
 - `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
   `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize

@@ -35,7 +35,7 @@ from tokdfa.unicode.normalizer import Sides
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import Word
-    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["DOUBT", "CharacterCuts", "why_not_cut"]
 
@@ -48,7 +48,7 @@ _UNKNOWN = 2
 _ONE_BY_ONE = (DecodeReplace, ByteFallback, DecodeStrip, DecodeMetaspace, DecodeSentencePiece, StripWhole)
 
 
-def why_not_cut(tokenizer: RewritingTokenizer) -> str | None:
+def why_not_cut(tokenizer: Tokenizer) -> str | None:
     """Return why no place of a text is known to be cut; None if some are."""
     rewriting, _, _, prefix = tokenizer.rewrites
     if tokenizer.is_bytewise or tokenizer.spells_bytes:
@@ -74,9 +74,9 @@ class CharacterCuts:
 
     Parameters
     ----------
-    tokenizer : RewritingTokenizer
+    tokenizer : Tokenizer
         One for which `why_not_cut` gives no reason.
-    later : RewritingTokenizer
+    later : Tokenizer
         The same for the text after such a place.
 
     Notes
@@ -85,7 +85,7 @@ class CharacterCuts:
     before anything else, and join characters that they have side by side. No text is cut within a run of byte tokens.
     """
 
-    def __init__(self, tokenizer: RewritingTokenizer, later: RewritingTokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, later: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._later = later
         self._texts = IdTexts(

@@ -186,12 +186,7 @@ def tokenizer_of(
     contents: Contents, pretokenizer: str | None = None, unicode: str | None = None, where: str | None = None
 ) -> Tokenizer:
     """Return the tokenizer that a file describes; see :func:`load`. `where` is for messages."""
-    splitting = _pretokenizer(contents, pretokenizer, unicode, where)
-    if contents.is_plain:
-        return Tokenizer(contents, splitting)
-    from tokdfa.tokenizers.rewriting import RewritingTokenizer
-
-    return RewritingTokenizer(contents, splitting)
+    return Tokenizer(contents, _pretokenizer(contents, pretokenizer, unicode, where))
 
 
 def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:

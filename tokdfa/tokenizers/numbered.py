@@ -129,9 +129,9 @@ class NumberedTokens(AnyTokenizer):
             ]
         )
 
-    @cached_property
-    def decoder(self) -> Decoder:
-        """The decoder, which spells ids chunk by chunk."""
+    @property
+    def _plain_decoder(self) -> Decoder:
+        """The decoder that concatenates the spellings of ids, chunk by chunk."""
         return Decoder(self.id_spellings, self.means_something, None if self.suffix is None else self.ends_word)
 
     @property

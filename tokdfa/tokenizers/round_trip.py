@@ -19,7 +19,7 @@ from tokdfa.unicode.quick_check import Change, changes
 if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.tokenizers.rewriting import RewritingTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
     from tokdfa.unigram.lattice import RecordedText
     from tokdfa.wordpiece.stream import StreamState
@@ -187,16 +187,16 @@ class RewritingRoundTrip(BytesRoundTrip):
 
     Parameters
     ----------
-    tokenizer : RewritingTokenizer
+    tokenizer : Tokenizer
     """
 
-    _tokenizer: RewritingTokenizer
+    _tokenizer: Tokenizer
 
-    def __init__(self, tokenizer: RewritingTokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
 
     def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is cut before it; see :class:`RewritingTokenizer`."""
+        """Return, for each id but the first, whether the text is cut before it; see :class:`Tokenizer`."""
         return self._tokenizer.cut_between(ids, begins=begins, ends=ends)
 
     def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
@@ -259,7 +259,7 @@ class RewritingRoundTrip(BytesRoundTrip):
         """Return the spelling of an id in its file, or its bytes."""
         return self._tokenizer.token_string(id)
 
-    def _at(self, begins: bool) -> RewritingTokenizer:
+    def _at(self, begins: bool) -> Tokenizer:
         return self._tokenizer if begins or self._tokenizer.character_cuts is None else self._tokenizer.later
 
 

@@ -1,4 +1,4 @@
-"""A real tokenizer: pre-tokenizer, dictionary, special tokens, ids."""
+"""A real byte pair tokenizer: added tokens, normalizer, pre-tokenizer, dictionary, decoder, ids."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
@@ -22,21 +23,30 @@ from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
-from tokdfa.errors import AlphabetError
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.kernels.encode.utf8 import FoundTexts
-from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
+from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
+from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Decoder, WholeDecoder
+from tokdfa.tokenizers.decoding import StripWhole, later_step
+from tokdfa.tokenizers.form_cuts import FormCuts
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
+from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.safely_cut import SafelyCut
+from tokdfa.tokenizers.spelled import Spelled
+from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
 from tokdfa.tokenizers.whole import why_whole
+from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.splitting.splitter import Splitter
-    from tokdfa.tokenizers.character_cuts import CharacterCuts
-    from tokdfa.tokenizers.form_cuts import FormCuts
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.protocol import Capability
     from tokdfa.transducers.one_pass import OnePass
@@ -50,12 +60,14 @@ _PIECES = frozenset({str, bytes})
 _TEXTS_A_LOOK = 1000
 # With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
 _FEWEST_TOGETHER = 3
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Tokenizer(SafelyCut, NumberedTokens):
     """A byte pair tokenizer, as its file and its library define it: from text to ids and back.
 
-    Immutable; made by :func:`tokdfa.load`.
+    If it does not encode the text itself, ids are canonical if they are those of the text to which they *decode*,
+    whatever text they came from. Immutable; made by :func:`tokdfa.load`.
 
     Attributes
     ----------
@@ -86,8 +98,9 @@ class Tokenizer(SafelyCut, NumberedTokens):
     piece_ids : PieceIds
         The function from pieces to ids.
     is_plain : bool
-        Whether texts are encoded unchanged and ids spell them one after the other; if not, it is a
-        :class:`RewritingTokenizer`.
+        Whether texts are encoded unchanged and ids spell them one after the other.
+    rewriting : Rewriting
+        The normalizer, and the steps of the decoder.
     rewrites : tuple
         The treatment of texts, and of symbols that are not in the alphabet; equal if both are treated the same.
     ignored : tuple of str
@@ -118,9 +131,13 @@ class Tokenizer(SafelyCut, NumberedTokens):
         self.is_plain = contents.is_plain
         self.ignored = contents.ignored
         self.library = contents.library
+        self.rewriting = contents.rewriting or Rewriting()
         self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
         self.piece_ids = PieceIds(contents)
         self._of_thread = local()
+        self._strings = _Strings(self)
+        self._first_normalizer = self.rewriting.normalizer
+        self._continues = False
 
     def __reduce__(self) -> tuple[type[Self], tuple[Contents, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -169,17 +186,17 @@ class Tokenizer(SafelyCut, NumberedTokens):
         """
         return self.piece_ids.one_pass
 
-    # Rewriting, which a `RewritingTokenizer` does
+    # Where normalizing is the identity
 
-    @property
+    @cached_property
     def form(self) -> Form | None:
-        """The normalization form that texts are brought into, if nothing else is done to them; None otherwise."""
-        return None
+        """The normalization form that texts are brought into, if nothing else is done to them; None otherwise.
 
-    @property
-    def unnormalized(self) -> Tokenizer:
-        """The tokenizer without the normalizer, if there is a `form`."""
-        return self
+        Ids of a text in that form are those of `unnormalized`. Texts that are not come from no canonical ids.
+        """
+        if self.read_in_form is None or not all(special.is_plain for special in self.specials):
+            return None
+        return self.read_in_form[1]
 
     @property
     def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
@@ -187,29 +204,95 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
         The form is None if texts stay unchanged. Special tokens may strip or be single words.
         """
-        return (self, None) if self.is_bytewise and self.is_plain else None
+        if self.is_plain:
+            return (self, None) if self.is_bytewise else None
+        return self._read_in_form
+
+    @cached_property
+    def _read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
+        _, *others = self.rewrites
+        if not self.is_bytewise or any(others) or self.rewriting.decoding is not None:
+            return None
+        form: Form | None = None
+        if self.rewriting.normalizer is not None:
+            steps = self.rewriting.normalizer.steps if isinstance(self.rewriting.normalizer, Chain) else ()
+            if len(steps) != 1 or not isinstance(steps[0], UnicodeForm):
+                return None
+            form = steps[0].form
+        twin = Tokenizer(replace(self._contents, rewriting=None), self.pretokenizer)
+        twin.piece_ids = self.piece_ids
+        return twin, form
 
     @property
+    def unnormalized(self) -> Tokenizer:
+        """The tokenizer without the normalizer, if there is a `form`."""
+        return self if self.read_in_form is None else self.read_in_form[0]
+
+    # Where every text is cut
+
+    @cached_property
+    def later(self) -> Tokenizer:
+        """The tokenizer for the text after a place of `cut_between`: it does nothing to the beginning of a text."""
+        rewriting = self.rewriting
+        normalizer = None if rewriting.normalizer is None else rewriting.normalizer.later
+        steps = None
+        if rewriting.decoding is not None:
+            steps = tuple(later_step(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
+        twin = self._twin()
+        twin.rewriting = Rewriting(rewriting.normalizer, steps)
+        twin._first_normalizer = normalizer
+        twin._continues = True
+        return twin
+
+    def _twin(self) -> Tokenizer:
+        """Return a tokenizer that does the same, and does not refer to this one."""
+        twin = Tokenizer(self._contents, self.pretokenizer)
+        twin.rewriting = self.rewriting
+        twin._first_normalizer = self._first_normalizer
+        twin._continues = self._continues
+        twin._strings = self._strings
+        twin.piece_ids = self.piece_ids
+        return twin
+
+    @property
+    def cuts(self) -> CharacterCuts | FormCuts | None:
+        """The places where texts that are rewritten are certainly cut; None if none are known."""
+        return self.form_cuts or self.character_cuts
+
+    @cached_property
     def form_cuts(self) -> FormCuts | None:
         """The places where texts that are only brought into a form are certainly cut; None if none are known."""
-        return None
+        twin, form = (None, None) if self.is_plain else self.read_in_form or (None, None)
+        if twin is None or form is None or twin.pretokenizer is None:
+            return None
+        return FormCuts(twin, form)
 
-    @property
+    @cached_property
     def character_cuts(self) -> CharacterCuts | None:
-        """The places where texts over characters that are rewritten are certainly cut; None if none are known."""
-        return None
+        """The places where texts over characters are certainly cut; None if none are known."""
+        if self.is_plain or self.form_cuts is not None or self.why_not_cut is not None:
+            return None
+        # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
+        return CharacterCuts(self._twin(), self.later)
 
     @cached_property
     def why_not_cut(self) -> str | None:
         """Why streams are judged as a whole, because no place of a text is known to be cut; None if some are."""
-        return why_whole(self)
+        if self.is_plain:
+            return why_whole(self)
+        if self.form_cuts is not None:
+            return None
+        return "nothing splits the text" if self.form is not None else why_not_cut(self)
 
     def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
 
-        Only of tokenizers that rewrite texts such places are known here; see `safe_cuts`.
+        Only of tokenizers that rewrite texts such places are known here: see :class:`CharacterCuts` and, where texts
+        are only brought into a form, :class:`FormCuts`. For others see `safe_cuts`.
         """
-        return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+        if self.cuts is None:
+            return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+        return self.cuts.between(ids, begins=begins, ends=ends)
 
     # Text to ids
 
@@ -241,14 +324,19 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
         It returns None for other texts, and for those that are refused. None is returned if there is no such function.
         """
+        if self._continues or (self.form is None and not self.is_plain):
+            return None
         splitter = self._direct_splitter
         encoder = None if splitter is None else self.piece_ids.text_encoder(splitter)
         if encoder is None:
             return None
         encode = encoder.run.encode_string
         finds_none = self.added_tokens.finds_none if self.added_tokens else None
+        form = self.form
 
         def encode_direct(text: str) -> Int32Array | None:
+            if form is not None and not _is_in_form(text, form):
+                return None
             if finds_none is not None and not finds_none(text):
                 return None
             try:
@@ -276,7 +364,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
         splitter = self._direct_splitter
-        if splitter is None:
+        if splitter is None or not (self.is_plain or self._are_in_form(texts)):
             return None
         try:
             found = FoundTexts(texts)
@@ -288,6 +376,10 @@ class Tokenizer(SafelyCut, NumberedTokens):
             if not all(self.added_tokens.finds_none("".join(part)) for part in parts):
                 return None
         return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), n_threads)
+
+    def _are_in_form(self, texts: list[str]) -> bool:
+        form = self.form
+        return form is not None and not self._continues and all(_is_in_form(text, form) for text in texts)
 
     def encode_stretches(self, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
         """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
@@ -329,35 +421,75 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     def _encode_by_stretches(self, text: str) -> Int32Array:
         """Encode any text, as :meth:`encode` does."""
-        stretches = self.added_tokens.cut(text)
-        together = self.encode_stretches([(stretch, not place) for place, stretch in enumerate(stretches)])
+        surrogate = None if self.is_plain or text.isascii() else _SURROGATE.search(text)
+        if surrogate is not None:
+            where = f"character {surrogate.start()}"
+            raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+        stretches = [*self.stretches(text)]
+        together = None if self._continues else self.encode_stretches(stretches)
         if together is not None:
             return together
         parts: list[Int32Array] = []
-        at = 0
-        try:
-            for stretch in stretches:
-                if isinstance(stretch, Special):
-                    parts.append(np.array([stretch.id], dtype=np.int32))
-                    at += len(stretch.content)
-                elif stretch:
-                    parts.append(self.encode_stretch(stretch, begins=not parts))
-                    at += len(stretch)
-        except AlphabetError as error:
-            place = at + self.foreign_character(cast(str, stretch), begins=not parts)
-            value = text[place : place + 1] if error.value is None else error.value
-            raise AlphabetError(error.what, value=value, where=f"character {place}") from None
+        for number, (stretch, begins) in enumerate(stretches):
+            if isinstance(stretch, Special):
+                parts.append(np.array([stretch.id], dtype=np.int32))
+                continue
+            try:
+                if begins and self._continues:
+                    parts.append(self._without_prefix.encode_stretch(stretch, begins=False))
+                else:
+                    parts.append(self.encode_stretch(stretch, begins=begins))
+            except AlphabetError as error:
+                if not self.is_plain and (self.form is None or not _is_in_form(text, self.form)):
+                    raise
+                place = self.added_tokens.spans(text)[number][0] + self.foreign_character(stretch, begins=begins)
+                value = text[place : place + 1] if error.value is None else error.value
+                raise AlphabetError(error.what, value=value, where=f"character {place}") from None
         return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
-    def stream(self) -> EncodingStream:
-        """Return a stream that takes a text part by part; it returns ids as soon as they are settled."""
-        from tokdfa.encoding.stream import SettlingStream
+    def pieces_of(self, text: str) -> list[str]:
+        """Return the pieces of a text, rewritten; none if an added token is found in it."""
+        stretches = [*self.stretches(text)]
+        stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
+        if isinstance(stretch, Special):
+            return []
+        first = begins and self._continues
+        split = (self._without_prefix if first else self).pretokenizer
+        return [stretch] if split is None else split.split(stretch, begins=begins and not first)
 
-        return SettlingStream(self)
+    @property
+    def _without_prefix(self) -> Tokenizer:
+        """The tokenizer that puts nothing before a stretch."""
+        split = self.pretokenizer
+        return self if split is None or split.splitting.prefix_space is None else self._unprefixed
+
+    @cached_property
+    def _unprefixed(self) -> Tokenizer:
+        assert self.pretokenizer is not None
+        split = replace(self.pretokenizer.splitting, prefix_space=None)
+        twin = Tokenizer(self._contents, pretokenizer_of(split))
+        twin.piece_ids = self.piece_ids
+        return twin
+
+    def stream(self) -> EncodingStream:
+        """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
+
+        Where texts are rewritten, these are the ids up to the last place where the text is certainly cut; all of them
+        come at the end if none are known.
+        """
+        from tokdfa.encoding.stream import CutStream, HeldStream, SettlingStream
+
+        if self.is_plain:
+            return SettlingStream(self)
+        cuts = self.cuts
+        if cuts is None:
+            return HeldStream(lambda text, _: self.encode(text))
+        later = self if self.character_cuts is None else self.later
+        return CutStream(self.encode, later.encode, cuts.is_cut)
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
-        """Yield the special tokens found in a text and what is between them, each with whether it begins the text."""
-        return ((stretch, not number) for number, stretch in enumerate(self.added_tokens.cut(text)))
+        """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
+        return self.added_tokens.stretches(text, self.rewriting.normalizer, self._first_normalizer)
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a text without looking for special tokens; raises as :meth:`encode` does.
@@ -430,9 +562,76 @@ class Tokenizer(SafelyCut, NumberedTokens):
         if not contents.drops_unknown:
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
-        return type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
+        dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
+        return cast("Self", dropping.later) if self._continues else dropping
 
     # Ids to text
+
+    @property
+    def token_strings(self) -> list[str]:
+        """The spelling of each id in its file."""
+        return self._strings.of_ids
+
+    def token_string(self, id: int) -> str | bytes:
+        """Return the spelling of an id: in the file, or its bytes."""
+        return self.name_of(id) if self.is_bytewise else self.token_strings[id]
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` spell, special tokens included if the decoder includes them.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
+            says which token, and which byte.
+        """
+        return super().decode(ids) if self.rewriting.decoding is None else self.decode_with_ends(ids).text
+
+    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
+        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds; see :meth:`decode`."""
+        decoder = self.decoder
+        checked = decoder.check(ids)
+        if isinstance(decoder, WholeDecoder):
+            return decoder.text_of(checked)
+        return Decoded("".join(decoder.iter_text([checked])), self.ends_of(checked))
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The decoder, which spells all ids at once if it does more than concatenate their spellings."""
+        steps = self.rewriting.decoding
+        if steps is None:
+            return self._plain_decoder
+        return WholeDecoder(self.id_spellings, self.means_something, self._strings, steps)
+
+    @property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its position.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it depends on more than whether the id is the first or the last one.
+        """
+        steps = self.rewriting.decoding
+        if steps is None:
+            return super().spelled
+        return spelled_by_steps([str(self.token_string(id)) for id in range(self.n_ids)], steps, self.format)
+
+    @cached_property
+    def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
+        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
+        try:
+            spelled = self.spelled
+        except UnsupportedFeatureError:
+            return None
+        usual: Int64Array = np.diff(spelled.usual.offsets)
+        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
+        return usual, spelled.varies, other, spelled.silent
+
+    @property
+    def round_trip(self) -> RoundTrip:
+        """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
+        return BytesRoundTrip(self) if self.is_plain else RewritingRoundTrip(self)
 
     @cached_property
     def whole_piece_tokens(self) -> Int32Array:
@@ -503,6 +702,41 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+
+
+class _Strings:
+    """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._words = (tokenizer.dictionary, tokenizer.extra_tokens)
+        self._id_to_token = tokenizer.id_to_token
+        self._specials = tokenizer.specials
+        *_, self._prefix = tokenizer.rewrites
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        dictionary, extra = self._words
+        words = (*dictionary.alphabet, *extra)
+        numbers = self._id_to_token.tolist()
+        strings = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in numbers]
+        for special in self._specials:
+            strings[special.id] = special.text
+        return strings
+
+    def _string(self, word: str | tuple[str, ...]) -> str:
+        if self._prefix and len(word) > 1:
+            return word[0] + "".join(symbol[len(self._prefix) :] for symbol in word[1:])
+        return "".join(word)
+
+
+def _is_in_form(text: str, form: Form) -> bool:
+    """Return whether normalizing a text, or any part of it, gives it back."""
+    if text.isascii():
+        return True
+    try:
+        return is_normal(text.encode("utf-8"), form)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_utf8(word: bytes) -> bool:

@@ -10,21 +10,22 @@ import pytest
 from support.tokenizer_files import spell, tokenizer_json, vocabulary
 
 import tokdfa
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.tuning import Tuning
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> RewritingTokenizer:
+def tokenizer(tmp_path: Path) -> Tokenizer:
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(tokenizer_json(normalizer={"type": "NFC"})), encoding="utf-8")
     found = tokdfa.load(path)
-    assert isinstance(found, RewritingTokenizer)
+    assert isinstance(found, Tokenizer)
+    assert not found.is_plain
     return found
 
 
-def test_the_tokens_that_are_not_utf8_are_those_and_no_others(tokenizer: RewritingTokenizer) -> None:
+def test_the_tokens_that_are_not_utf8_are_those_and_no_others(tokenizer: Tokenizer) -> None:
     c3, ff = vocabulary()[spell(b"\xc3")], vocabulary()[spell(b"\xff")]
     the = tokenizer.encode("the").tolist()
     for ids, bad in (
@@ -47,7 +48,7 @@ def test_the_tokens_that_are_not_utf8_are_those_and_no_others(tokenizer: Rewriti
 
 
 @pytest.mark.parametrize("window", [2, 5, 1 << 15])
-def test_parts_are_judged_as_the_whole_is(tokenizer: RewritingTokenizer, window: int) -> None:
+def test_parts_are_judged_as_the_whole_is(tokenizer: Tokenizer, window: int) -> None:
     ids = tokenizer.encode("the then the\n\n" * 30)
     e, accent = vocabulary()["e"], [vocabulary()[spell(bytes([byte]))] for byte in "\u0301".encode()]
     spoiled = np.insert(ids, 100, [e, *accent])

@@ -17,7 +17,7 @@ from support.tokenizer_files import tokenizer_json
 import tokdfa
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.tokenizers.rewriting import RewritingTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.judges.choice import judge_of
 from tokdfa.validation.judges.encoding import EncodingJudge
@@ -26,13 +26,13 @@ from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.violation import Violation
 
 
-def as_a_whole(tokenizer: RewritingTokenizer, ids: Int32Array) -> list[Violation]:
+def as_a_whole(tokenizer: Tokenizer, ids: Int32Array) -> list[Violation]:
     """Judge by decoding and encoding all of the ids at once."""
     judge = EncodingJudge(tokenizer.round_trip, tuning=Tuning(window=1 << 40))
     return [*judge.feed(ids), *judge.finish()]
 
 
-def is_walked(tokenizer: RewritingTokenizer) -> bool:
+def is_walked(tokenizer: Tokenizer) -> bool:
     begin = judge_of(tokenizer)
     return isinstance(begin, partial) and begin.func is WalkJudge
 
@@ -57,7 +57,8 @@ def test_walking_finds_what_judging_as_a_whole_finds(tmp_path: Path) -> None:
         except TokdfaError:
             met["refused"] += 1
             continue
-        assert isinstance(tokenizer, RewritingTokenizer)
+        assert isinstance(tokenizer, Tokenizer)
+        assert not tokenizer.is_plain
         met["walked" if is_walked(tokenizer) else "not walked"] += 1
         theirs = tokenizers.Tokenizer.from_file(str(path))
         words = [tokenizer.decode_bytes([id]) for id in range(tokenizer.n_ids)]
@@ -111,16 +112,17 @@ def test_walking_finds_what_judging_as_a_whole_finds(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> RewritingTokenizer:
+def tokenizer(tmp_path: Path) -> Tokenizer:
     rules = [(b"\xcc", b"\x81"), (b"e", b"\xcc\x81"), (b" ", b"a"), (b"\xc3", b"\xa9"), (b"\xe0", b"\xb8")]
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(tokenizer_json(rules, normalizer={"type": "NFC"})), encoding="utf-8")
     loaded = tokdfa.load(path)
-    assert isinstance(loaded, RewritingTokenizer)
+    assert isinstance(loaded, Tokenizer)
+    assert not loaded.is_plain
     return loaded
 
 
-def test_a_stream_is_judged_in_parts_and_little_of_it_is_kept(tokenizer: RewritingTokenizer) -> None:
+def test_a_stream_is_judged_in_parts_and_little_of_it_is_kept(tokenizer: Tokenizer) -> None:
     validator = tokdfa.Validator(tokenizer)
     ids = tokenizer.encode("x thing, ต่ำ and é\n" * 500)
     most = 0
@@ -138,7 +140,7 @@ def test_a_stream_is_judged_in_parts_and_little_of_it_is_kept(tokenizer: Rewriti
 
 @pytest.mark.parametrize("n_marks", [30, 62, 63, 64, 127, 128, 129, 1_000])
 @pytest.mark.parametrize("is_last_wrong", [False, True])
-def test_runs_of_marks_of_any_length(tokenizer: RewritingTokenizer, n_marks: int, is_last_wrong: bool) -> None:
+def test_runs_of_marks_of_any_length(tokenizer: Tokenizer, n_marks: int, is_last_wrong: bool) -> None:
     word = "x" + "\u0334" * n_marks + ("\u0301\u0323" if is_last_wrong else "\u0323\u0301")
     ids = tokenizer.unnormalized.encode(" a" * 300 + word + " a" * 300)
     for size in (7, 400, len(ids)):
@@ -150,7 +152,7 @@ def test_runs_of_marks_of_any_length(tokenizer: RewritingTokenizer, n_marks: int
         assert window or is_last_wrong
 
 
-def test_windows_see_marks_that_are_out_of_order_before_the_first_cut(tokenizer: RewritingTokenizer) -> None:
+def test_windows_see_marks_that_are_out_of_order_before_the_first_cut(tokenizer: Tokenizer) -> None:
     for source, is_possible in (("\u0323\u0301", True), ("\u0301\u0323", False), ("e\u0301", False), ("\u0301e", True)):
         ids = tokenizer.unnormalized.encode(source)
         assert bool(validate(tokenizer, ids, window=True)) == is_possible, source
