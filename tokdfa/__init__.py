@@ -65,9 +65,9 @@ if TYPE_CHECKING:
     from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
     from tokdfa.bpe import tokenize_rounds as tokenize_rounds
     from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
+    from tokdfa.certificates.api import Certificate as Certificate
     from tokdfa.certificates.api import certify_comparison as certify_comparison
     from tokdfa.certificates.api import certify_splice as certify_splice
-    from tokdfa.certificates.certificate import Certificate as Certificate
     from tokdfa.comparison.api import compare as compare
     from tokdfa.comparison.result import Comparison as Comparison
     from tokdfa.comparison.result import Difference as Difference
@@ -78,12 +78,12 @@ if TYPE_CHECKING:
     from tokdfa.encoding.batches import encode_batch as encode_batch
     from tokdfa.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.errors import TokdfaError as TokdfaError
+    from tokdfa.guiding.api import Guide as Guide
     from tokdfa.guiding.api import guide as guide
     from tokdfa.guiding.bans import Ban as Ban
     from tokdfa.guiding.bans import ban as ban
     from tokdfa.guiding.forcing import Forcing as Forcing
     from tokdfa.guiding.forcing import forced as forced
-    from tokdfa.guiding.guide import Guide as Guide
     from tokdfa.guiding.matcher import Matcher as Matcher
     from tokdfa.identification.api import identify as identify
     from tokdfa.replacing.api import Replacer as Replacer
@@ -111,13 +111,13 @@ if TYPE_CHECKING:
     from tokdfa.searching.api import search as search
     from tokdfa.shards.check import check_shard as check_shard
     from tokdfa.shards.report import Report as Report
+    from tokdfa.splices.api import Splice as Splice
+    from tokdfa.splices.api import SplitTexts as SplitTexts
     from tokdfa.splices.api import splice as splice
     from tokdfa.splices.injection import Attack as Attack
     from tokdfa.splices.injection import Injection as Injection
     from tokdfa.splices.injection import check_injection as check_injection
     from tokdfa.splices.parts import Slot as Slot
-    from tokdfa.splices.result import Splice as Splice
-    from tokdfa.splices.result import SplitTexts as SplitTexts
     from tokdfa.splices.turns import Turns as Turns
     from tokdfa.splices.turns import check_turns as check_turns
     from tokdfa.stores.opening import open_store as open_store
@@ -195,7 +195,7 @@ _HOMES = {
     "Transducer": "tokdfa.transducers.transducer",
     "default_dictionary": "tokdfa.tokenizers.default",
     "default_tokenizer": "tokdfa.tokenizers.default",
-    "Certificate": "tokdfa.certificates.certificate",
+    "Certificate": "tokdfa.certificates.api",
     "certify_comparison": "tokdfa.certificates.api",
     "certify_splice": "tokdfa.certificates.api",
     "compare": "tokdfa.comparison.api",
@@ -234,7 +234,7 @@ _HOMES = {
     "check_rollouts": "tokdfa.rollouts.api",
     "iter_rollout_checks": "tokdfa.rollouts.api",
     "Ban": "tokdfa.guiding.bans",
-    "Guide": "tokdfa.guiding.guide",
+    "Guide": "tokdfa.guiding.api",
     "Forcing": "tokdfa.guiding.forcing",
     "forced": "tokdfa.guiding.forcing",
     "ban": "tokdfa.guiding.bans",
@@ -254,8 +254,8 @@ _HOMES = {
     "TemplateCheck": "tokdfa.templates.api",
     "TemplatePrefix": "tokdfa.templates.api",
     "TemplateSeam": "tokdfa.templates.api",
-    "Splice": "tokdfa.splices.result",
-    "SplitTexts": "tokdfa.splices.result",
+    "Splice": "tokdfa.splices.api",
+    "SplitTexts": "tokdfa.splices.api",
     "splice": "tokdfa.splices.api",
     "search": "tokdfa.searching.api",
     "replace": "tokdfa.replacing.api",

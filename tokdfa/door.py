@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
+    from tokdfa.guiding.api import Guide
     from tokdfa.guiding.bans import Ban
-    from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.tokenizers.protocol import AnyTokenizer

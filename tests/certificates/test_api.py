@@ -18,7 +18,7 @@ from tests.evidence.tally import Tally
 from tokdfa import Certificate, TokdfaError
 from tokdfa.certificates import api
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.splices.result import SplitTexts
+from tokdfa.splices.api import SplitTexts
 
 SCHEMA = json.loads(Path(api.__file__).with_name("data").joinpath("certificate.json").read_text("utf-8"))
 RULES = [(b"a", b"b"), (b" ", b"ab"), (b"s", b"s")]

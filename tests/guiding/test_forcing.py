@@ -14,7 +14,7 @@ from support.tokenizer_files import tiktoken_lines
 import tokdfa
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.guiding import forcing
-from tokdfa.guiding.tuning import Tuning
+from tokdfa.guiding.forcing import Limits
 from tokdfa.splitting.named import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -148,9 +148,9 @@ def test_bad_questions() -> None:
 
 
 def test_strings_of_many_tokens() -> None:
-    few = Tuning(max_counted=1 << 17)
-    assert tokdfa.forced(TOKENIZER, r'\{"name": "[a-z]{1,5}"\}', longest=12, tuning=few)
-    found = tokdfa.forced(TOKENIZER, r'\{"name": "[^"\\]*", "age": [0-9]+\}', longest=30, tuning=few)
+    few = Limits(max_counted=1 << 17)
+    assert tokdfa.forced(TOKENIZER, r'\{"name": "[a-z]{1,5}"\}', longest=12, limits=few)
+    found = tokdfa.forced(TOKENIZER, r'\{"name": "[^"\\]*", "age": [0-9]+\}', longest=30, limits=few)
     assert not found
     assert found.witness is not None
     text = found.witness.text
@@ -165,14 +165,14 @@ def test_strings_of_many_tokens() -> None:
 def test_limits() -> None:
     question = r"x[a-c]{1,9}( man|ly)"
     full = tokdfa.forced(TOKENIZER, question, longest=12)
-    part = tokdfa.forced(TOKENIZER, question, longest=12, tuning=Tuning(max_counted=300))
+    part = tokdfa.forced(TOKENIZER, question, longest=12, limits=Limits(max_counted=300))
     assert 2 < part.longest < 12
     assert part.texts == {n: full.texts[n] for n in part.texts}
     assert part.differing == {n: full.differing[n] for n in part.texts}
     assert (part.holds, part.witness) == (full.holds, full.witness)
-    assert tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_searched=0)).witness is None
+    assert tokdfa.forced(TOKENIZER, question, limits=Limits(max_searched=0)).witness is None
     with pytest.raises(LimitExceededError, match=r"^canonical ids lead through more than 10 moves \(use a narrower"):
-        tokdfa.forced(TOKENIZER, question, tuning=Tuning(max_moves=10))
+        tokdfa.forced(TOKENIZER, question, limits=Limits(max_moves=10))
 
 
 def test_a_text_that_encoding_does_not_confirm(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.errors import PatternError, UnsupportedFeatureError
+from tokdfa.splices.api import Splice, SplitTexts
 
 
 def _agrees(seed: int, longest: int, met: Counter[str]) -> None:
@@ -196,3 +197,14 @@ def test_what_is_not_searched_is_tried_and_then_refused() -> None:
     lower = tokdfa.load(tokenizer_json([], normalizer={"type": "Lowercase"}))
     with pytest.raises(tokdfa.TokdfaError, match="neither a proof nor two texts"):
         tokdfa.splice(lower, before="a", after="b")
+
+
+def test_a_verdict_says_what_it_found() -> None:
+    texts = SplitTexts("a", "s", (64,), (82,), (289,))
+    assert texts.text == "as"
+    assert Splice(False, texts).reason == "the shortest texts for which not: 'a' + 's', ids 64 + 82, as one text 289"
+    some = SplitTexts("a", "s", (64,), (82,), (289,), shortest=False)
+    assert Splice(False, some).reason.startswith("texts for which not: 'a' + 's'")
+    assert Splice(True).reason.startswith("the ids of both texts, one after the other, are always those")
+    assert Splice(True)
+    assert not Splice(False, texts)

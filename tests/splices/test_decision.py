@@ -11,7 +11,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.splices.decision import Ground, ground_of
+from tokdfa.splices.decision import Ground, Marks, ground_of
 from tokdfa.splices.languages import ANYTHING, language_of, literal, regular
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -98,3 +98,21 @@ def test_a_space_is_put_after_a_special_token_in_the_whole_text_alone() -> None:
     starts = tokdfa.splice(tokenizer, after="a", starts=True).witness
     assert starts is not None
     assert (starts.before, starts.after) == ("\0", "a")
+
+
+@pytest.mark.parametrize(
+    ("ends", "begins", "fuses", "left", "right", "shows"),
+    [
+        # 0 is a class of characters without a symbol, 1 one of others.
+        (True, False, False, 1, 1, True),
+        (True, False, False, 0, 1, False),
+        (True, False, False, 1, 0, True),
+        (False, True, False, 1, 0, False),
+        (False, True, False, 0, 1, True),
+        (True, True, False, 0, 0, False),
+        (True, True, True, 0, 0, True),
+        (True, False, True, 0, 1, False),
+    ],
+)
+def test_which_borders_show(ends: bool, begins: bool, fuses: bool, left: int, right: int, shows: bool) -> None:
+    assert Marks(ends, begins, frozenset({0}), fuses).show(left, right) is shows

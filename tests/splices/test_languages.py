@@ -13,6 +13,7 @@ from tokdfa.splices.languages import (
     ANYTHING,
     classes_together,
     intersection,
+    iter_least,
     language_of,
     least_of_classes,
     literal,
@@ -57,3 +58,14 @@ def test_classes_together_are_the_coarsest() -> None:
     some = random.choice(valid, 5000)
     assert [symbols[c] for c in classes[some]] == [*zip(*(part[some].tolist() for part in parts), strict=True)]
     assert len(symbols) == len({*symbols}) == len(found)
+
+
+@pytest.mark.parametrize("pattern", ["[ab\u00e9]*", "(ab)+", "a|b{3}|\u00e9\u00e9", "(a|b)*\u00e9"])
+def test_texts_are_in_order(pattern: str) -> None:
+    language = language_of("x", regular(pattern, "regex", "x"))
+    texts = ["".join(row) for n in range(7) for row in product("ab\u00e9", repeat=n)]
+    every = [text for text in texts if text in language]
+    expected = sorted(every, key=lambda text: (len(text.encode()), text.encode()))
+    found = [*iter_least(language, 12)]
+    assert found[: len(expected)] == expected[: len(found)]
+    assert len(found) >= min(len(expected), 3)

@@ -8,8 +8,7 @@ from support.tokenizer_files import tokenizer_json
 import tokdfa
 from tokdfa.splices.parts import Slot
 from tokdfa.templates.api import TemplateCheck, TemplateSeam, check_template
-from tokdfa.templates.rendering import rendered
-from tokdfa.templates.shapes import SHAPES, Shape
+from tokdfa.templates.rendering import SHAPES, Shape, rendered
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")
 

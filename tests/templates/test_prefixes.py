@@ -16,7 +16,7 @@ import tokdfa
 from tokdfa.splices.parts import Slot
 from tokdfa.templates.api import check_template
 from tokdfa.templates.prefixes import TemplatePrefix, pairs_of, rest_of
-from tokdfa.templates.shapes import CHAINS, Shape
+from tokdfa.templates.rendering import CHAINS, Shape
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")
 

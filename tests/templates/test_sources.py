@@ -115,7 +115,7 @@ def test_json_that_is_given_as_a_template_is_recognised() -> None:
 
 def test_a_token_that_is_not_set_is_undefined() -> None:
     pytest.importorskip("jinja2", reason="jinja2 is not installed")
-    from tokdfa.templates.shapes import SHAPES
+    from tokdfa.templates.rendering import SHAPES
 
     template = "{{ 'yes ' if bos_token is defined else 'no' }}{{ messages[0].content }}"
     tokenizer = tokdfa.default_tokenizer()

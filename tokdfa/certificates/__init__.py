@@ -1,14 +1,12 @@
 """Write why two tokenizers are equivalent, or a seam is safe, so that others can check it without tokdfa.
 
-Read `api` first: the certificates of a comparison and of a seam, and `certificate`, the value that they return. Their
-parts:
+Read `api` first: the certificates of a comparison and of a seam. Their parts:
 
-- `sides`: what a certificate says of each tokenizer, and which ones it can be about;
-- `machines`: a split pattern as a table over classes of symbols;
-- `runs`: the states of two such tables that some text reaches, and those that no text can leave alive;
-- `disputes`: places where only one of two tables cuts, and whether a rule merges across them;
-- `merging`: the pair from which merging makes each token;
-- `sequences`: what texts at a seam end and begin with.
+- `sides`: what a certificate says of each tokenizer, which ones it can be about, and the pair of tokens from which
+  merging makes each token;
+- `runs`: a split pattern as a table over classes of symbols; the states of two such tables that some text reaches, and
+  those that no text can leave alive;
+- `disputes`: places where only one of two tables cuts, and whether a rule merges across them.
 
 `tokdfa/check.py` checks certificates, and imports nothing of tokdfa. A certificate that it rejects is not issued.
 

@@ -4,32 +4,80 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from tokdfa import check
-from tokdfa.certificates.certificate import Certificate
 from tokdfa.certificates.disputes import check_borders
-from tokdfa.certificates.machines import Classes, Machine, machines_of
-from tokdfa.certificates.merging import Derived, derived_merges, merging_fields
-from tokdfa.certificates.runs import Joint, Pair, SeamPair, States, explore
-from tokdfa.certificates.sequences import as_pattern, is_text, may_begin, sequence
-from tokdfa.certificates.sides import Side, side_of
+from tokdfa.certificates.runs import Classes, Joint, Machine, Pair, SeamPair, States, explore, machines_of
+from tokdfa.certificates.sides import Derived, Side, derived_merges, merging_fields, side_of
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.parts import as_text
 from tokdfa.comparison.result import Comparison
+from tokdfa.display import Displayed
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.patterns.syntax import Alternate, Concat, Node, Repeat, Symbols, parse
+from tokdfa.splices.api import Splice
 from tokdfa.splices.encoding import SpecialsPolicy, with_specials
-from tokdfa.splices.result import Splice
+from tokdfa.splices.languages import literal
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.unicode import Ranges
+from tokdfa.unicode import SURROGATES, Ranges, contains, difference
 from tokdfa.unicode.tables import data_file
 
-__all__ = ["certify_comparison", "certify_splice"]
+__all__ = ["Certificate", "certify_comparison", "certify_splice"]
 
 VERSION = 1
+
+# Letters with a meaning in a pattern, or in brackets, that the checker reads after a backslash.
+_SPECIAL = frozenset(r"\.[](){}*+?^$|-&~#")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate(Displayed):
+    r"""Why two tokenizers are equivalent or different, or why a seam is safe or not.
+
+    Attributes
+    ----------
+    fields : dict
+        The certificate as JSON values. The guide "Certificates" says what is in it.
+
+    Notes
+    -----
+    The same question about the same files gives the same bytes.
+
+    Examples
+    --------
+    >>> from tokdfa.certificates.api import Certificate
+    >>> Certificate({"claim": "equivalent"}).text
+    '{"claim":"equivalent"}\n'
+    """
+
+    fields: dict[str, Any]
+
+    @property
+    def claim(self) -> str:
+        """What it claims: "equivalent", "different", "splices" or "does not splice"."""
+        return str(self.fields["claim"])
+
+    @property
+    def text(self) -> str:
+        """The content of the file."""
+        return json.dumps(self.fields, ensure_ascii=True, separators=(",", ":")) + "\n"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the certificate to a file.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+        """
+        from tokdfa.training.atomic import write_atomically
+
+        write_atomically(Path(path), self.text.encode("ascii"))
 
 
 def certify_comparison(
@@ -162,10 +210,10 @@ def certify_splice(
         tokenizer = with_specials(tokenizer, specials)
     side = side_of(tokenizer, file)
     sets = [
-        sequence(text, regex=regex, table=table, name=name) for name, text in (("before", before), ("after", after))
+        _sequence(text, regex=regex, table=table, name=name) for name, text in (("before", before), ("after", after))
     ]
     fields = _head("splices" if found else "does not splice", [side], "compared")
-    seam = dict(zip(("before", "after"), map(as_pattern, sets), strict=True))
+    seam = dict(zip(("before", "after"), map(_as_pattern, sets), strict=True))
     if not found:
         pair = found.witness
         assert pair is not None, "the texts are split otherwise"
@@ -190,14 +238,14 @@ def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[s
     specials = side.fields["specials"]
     for special in specials:
         for at in range(1, len(special)):
-            if may_begin(special[:at][::-1], before[::-1]) and may_begin(special[at:], after):
+            if _may_begin(special[:at][::-1], before[::-1]) and _may_begin(special[at:], after):
                 raise UnsupportedFeatureError(
                     "there is no certificate where a special token may be across the seam", value=special
                 )
-    if any(is_text(before[-len(each) :], each) or is_text(after[: len(each)], each) for each in specials):
+    if any(_is_text(before[-len(each) :], each) or _is_text(after[: len(each)], each) for each in specials):
         return {"splitting": None, "merging": None}
     classes, (machine,) = machines_of([side.splitting], [*before, *after])
-    stops = {at for at in range(1, len(after)) if any(may_begin(each, after[at:]) for each in specials)}
+    stops = {at for at in range(1, len(after)) if any(_may_begin(each, after[at:]) for each in specials)}
     members = classes.members[: len(before)], classes.members[len(before) :]
     states = explore(SeamPair(machine, *members, stops | {len(after)}, cut_short=bool(specials)))
     merging = None
@@ -246,3 +294,54 @@ def _dead(sides: Sequence[Side], derived: Sequence[Derived]) -> list[bytes]:
             texts = (word for word in words if word is not None and not any(special in word for special in specials))
             found |= {word.encode() for word in texts} - live
     return sorted(found, key=lambda word: (len(word), word))
+
+
+def _sequence(text: str, *, regex: bool, table: str, name: str) -> list[Ranges]:
+    """Return the sets of symbols of a text, or of a regular expression of symbols and classes one after the other."""
+    sets = _sets(parse(text, table) if regex else literal(text, name))
+    if sets is None or not all(sets):
+        raise UnsupportedFeatureError(
+            "there are certificates only for texts, and for expressions of symbols and classes one after the other",
+            value=text,
+            where=name,
+        )
+    return sets
+
+
+def _sets(node: Node) -> list[Ranges] | None:
+    if isinstance(node, Symbols):
+        return [difference(node.ranges, SURROGATES)]
+    if isinstance(node, Repeat) and node.least == node.most:
+        inner = _sets(node.body)
+        return None if inner is None else inner * node.least
+    if isinstance(node, Alternate) or not isinstance(node, Concat):
+        return None
+    parts = [_sets(part) for part in node.parts]
+    return None if None in parts else [each for part in parts if part is not None for each in part]
+
+
+def _as_pattern(sets: list[Ranges]) -> str:
+    """Return sets as a pattern that names every symbol, so that it depends on no table of classes."""
+    return "".join(map(_as_class, sets))
+
+
+def _as_class(symbols: Ranges) -> str:
+    if len(symbols) == 1 and symbols[0][0] == symbols[0][1]:
+        return _letter(symbols[0][0])
+    parts = (_letter(first) + (f"-{_letter(last)}" if last > first else "") for first, last in symbols)
+    return f"[{''.join(parts)}]"
+
+
+def _letter(code_point: int) -> str:
+    letter = chr(code_point)
+    return f"\\{letter}" if letter in _SPECIAL else letter
+
+
+def _may_begin(text: str, sets: list[Ranges]) -> bool:
+    """Return whether a text may begin with these sets of symbols, or be the beginning of such a text."""
+    return all(contains(symbols, ord(symbol)) for symbol, symbols in zip(text, sets, strict=False))
+
+
+def _is_text(sets: list[Ranges], text: str) -> bool:
+    """Return whether these sets of symbols allow one text only, this one."""
+    return [*sets] == [((ord(symbol), ord(symbol)),) for symbol in text]

@@ -11,9 +11,8 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from functools import cached_property, reduce
 
-from tokdfa.certificates.machines import Classes
-from tokdfa.certificates.merging import Derived
-from tokdfa.certificates.runs import Joint, States
+from tokdfa.certificates.runs import Classes, Joint, States
+from tokdfa.certificates.sides import Derived
 from tokdfa.comparison.remembered import remembered
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.unicode import LAST
@@ -33,11 +32,6 @@ def check_borders(states: States, classes: Classes, derived: list[Derived], dead
         The rules of both.
     dead : iterable of bytes
         Tokens that are given for whole pieces only, and may be pieces.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If one does, or there are both such tokens and such borders. The checker, too, does not ask whether they meet.
     """
     if not states.has_disputes:
         return

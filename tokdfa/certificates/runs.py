@@ -1,4 +1,4 @@
-"""Two runs of split machines over one text: their joint states, and where only one of the two cuts.
+"""Split patterns as machines over classes of symbols, and two runs of them over one text: where only one cuts.
 
 A *run* guesses the pieces of a text. It has the state of the machine in the current piece, and those of earlier pieces
 that still read on and must report no further match. A joint state from which no text can end is *doomed*.
@@ -6,30 +6,104 @@ that still read on and must report no further match. A joint state from which no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from tokdfa.certificates.machines import DEAD, Machine
-from tokdfa.errors import LimitExceededError
+import numpy as np
 
-__all__ = ["Joint", "Move", "Pair", "Run", "SeamPair", "States", "explore"]
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.patterns.class_dfa import Partition
+from tokdfa.splitting.machine import splitting_budget
+from tokdfa.splitting.scan import Scan
+from tokdfa.splitting.step_trees import step_tree
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.unicode import SURROGATES, Ranges
+
+__all__ = ["DEAD", "Classes", "Joint", "Machine", "Move", "Pair", "Run", "SeamPair", "States", "explore", "machines_of"]
+
+
+DEAD: Final = -1
+"""The state in which no match can end any more."""
+
+_WHOLE = Splitting("tokenizers", (Split(r"[\s\S]+"),))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The leftmost-first search for a match that begins where the machine is started, in state 0."""
+
+    next: list[list[int]]  # The state after a symbol of each class
+    # Whether a match ends before a symbol of each class, and, last, at the end of the text. The last one that is
+    # reported is the match.
+    report: list[list[int]]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes of symbols that the machines, and the sets of a seam, do not distinguish."""
+
+    runs: list[tuple[int, int]]  # The first symbols of ranges, ascending, and the classes of these ranges
+    n_classes: int
+    members: list[set[int]]  # The classes of each set of the seam
+
+
+def machines_of(splittings: Sequence[Splitting | None], sets: Sequence[Ranges]) -> tuple[Classes, list[Machine]]:
+    """Return the machines of splittings, over common classes that also separate `sets`."""
+    scans = [_scan(_WHOLE if splitting is None else splitting) for splitting in splittings]
+    of_sets = Partition([*sets, SURROGATES])
+    partitions = [*(scan.partition for scan in scans), of_sets]
+    bounds = np.unique(np.concatenate([partition.bounds for partition in partitions]))
+    columns = np.column_stack([partition.classes(bounds) for partition in partitions])
+    surrogate = of_sets.members[columns[:, -1], len(sets)]
+    kinds: dict[tuple[int, ...], int] = {}
+    runs: list[tuple[int, int]] = []
+    for bound, column, is_surrogate in zip(bounds.tolist(), columns.tolist(), surrogate.tolist(), strict=True):
+        # No text has a surrogate, so that they may be of any class.
+        class_ = runs[-1][1] if is_surrogate else kinds.setdefault(tuple(column), len(kinds))
+        if not runs or runs[-1][1] != class_:
+            runs.append((bound, class_))
+    machines = [_machine(scan, [column[at] for column in kinds]) for at, scan in enumerate(scans)]
+    of_class = [column[-1] for column in kinds]
+    members = [{c for c, row in enumerate(of_class) if of_sets.members[row, at]} for at in range(len(sets))]
+    return Classes(runs, len(kinds), members), machines
+
+
+def _scan(splitting: Splitting) -> Scan:
+    budget = splitting_budget()
+    scan = Scan(step_tree(splitting.steps[0], splitting, budget), budget)
+    if len(scan.contexts.truths) != 1 or scan.starts[0] != scan.starts[1]:
+        raise UnsupportedFeatureError(
+            "there are no certificates for a pattern that looks behind, or ahead at more than a symbol",
+            value=splitting.steps[0].pattern,
+        )
+    return scan
+
+
+def _machine(scan: Scan, classes: list[int]) -> Machine:
+    letters = [scan.letter[0][class_] for class_ in [*classes, scan.partition.n_classes]]
+    target: Any = scan.target[:, letters].tolist()
+    matched: Any = scan.matched[:, letters].tolist()
+    states = [scan.starts[0]]
+    number = {0: DEAD, scan.starts[0]: 0}
+    table: list[list[int]] = []
+    for state in states:  # grows during the loop
+        for to in target[state][:-1]:
+            if to not in number:
+                number[to] = len(states)
+                states.append(to)
+        table.append([number[to] for to in target[state][:-1]])
+    return Machine(table, [[int(each) for each in matched[state]] for state in states])
+
 
 MAX_STATES = 200_000
 
 
 class Run(NamedTuple):
-    """A guess at the pieces of a text.
+    """A guess at the pieces of a text."""
 
-    Parameters
-    ----------
-    current : int
-        The state of the machine in the current piece.
-    ended : tuple of int
-        The states for pieces that have ended: ascending, each once.
-    """
-
-    current: int
-    ended: tuple[int, ...]
+    current: int  # The state of the machine in the current piece
+    ended: tuple[int, ...]  # The states for pieces that have ended: ascending, each once
 
 
 class Joint(NamedTuple):
@@ -139,21 +213,11 @@ class SeamPair(Pair):
 
 
 class States(NamedTuple):
-    """The joint states that texts reach.
+    """The joint states that texts reach."""
 
-    Parameters
-    ----------
-    live : list of Joint
-        Those from which a text can end, in the order in which they are found.
-    doomed : list of Joint
-        The others.
-    moves : dict
-        For each live state and each class, the moves to live states.
-    """
-
-    live: list[Joint]
-    doomed: list[Joint]
-    moves: dict[Joint, list[list[Move]]]
+    live: list[Joint]  # Those from which a text can end, in the order in which they are found
+    doomed: list[Joint]  # The others
+    moves: dict[Joint, list[list[Move]]]  # For each live state and each class, the moves to live states
 
     @property
     def has_disputes(self) -> bool:
@@ -162,13 +226,7 @@ class States(NamedTuple):
 
 
 def explore(pair: Pair) -> States:
-    """Return the joint states of a pair.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are too many.
-    """
+    """Return the joint states of a pair."""
     found = list(pair.starts)
     known = set(found)
     moves: dict[Joint, list[list[Move]]] = {}

@@ -1,13 +1,18 @@
-"""What a certificate says of a tokenizer, and which tokenizers one can be about."""
+"""What a certificate says of a tokenizer and its merging, and which tokenizers one can be about."""
 
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tokdfa.arrays import running_sum
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.kernels.merging.merging import derivations
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.files import find
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -15,7 +20,8 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode import version
 from tokdfa.unicode.tables import data_file
 
-__all__ = ["Side", "side_of"]
+__all__ = ["Derived", "Side", "derived_merges", "merging_fields", "side_of"]
+
 
 # The formats of which the checker reads files, by their names here.
 _FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
@@ -47,13 +53,6 @@ def side_of(tokenizer: AnyTokenizer, file: str | PathLike[str]) -> Side:
     tokenizer : AnyTokenizer
     file : path
         The file or folder that it was loaded from.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If there are no certificates about tokenizers of this kind.
-    FileFormatError, OSError
-        If the file cannot be read.
     """
     if not isinstance(tokenizer, Tokenizer) or tokenizer.format not in _FORMATS:
         kind = tokenizer.format if isinstance(tokenizer, Tokenizer) else tokenizer.algorithm
@@ -118,3 +117,36 @@ def _hashes(given: Path, format: str) -> dict[str, str]:
         vocabulary = path.with_name("vocab.json").read_bytes()
         return {"merges": digest, "vocab": hashlib.sha256(vocabulary).hexdigest()}
     return {"ranks" if format == "tiktoken" else "json": digest}
+
+
+Derived = list[tuple[bytes, int]]
+"""Tokens in the order of the priorities of the pairs that make them, each with the length of the first of the pair."""
+
+
+def derived_merges(tokenizer: Tokenizer) -> Derived:
+    """Return the tokens that merging makes, in order, with the lengths of the first parts.
+
+    Notes
+    -----
+    Merging makes a token from one pair only: while a word is merged, the steps within the bytes of the token are those
+    of merging these bytes on their own. So there is one pair a token, whatever the rules are.
+    """
+    words: list[Any] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
+    merger = tokenizer.piece_ids.merger
+    symbols, lengths = tokenizer.piece_ids.symbols(words)
+    last, _ = derivations(symbols, running_sum(lengths), merger.table)
+    made = np.flatnonzero((last[:, 0] == 1) & (last[:, 1] >= 0))
+    made = made[np.argsort(last[made, 3], kind="stable")]
+    return [(words[token], len(words[left])) for token, left in zip(made.tolist(), last[made, 1].tolist(), strict=True)]
+
+
+def merging_fields(derived: list[Derived]) -> list[list[Any]]:
+    """Return the part of a certificate about merging, by one or two tokenizers."""
+    for one, other in pairwise(derived):
+        if one != other:
+            different = [token for (token, _), mine in zip(one, other, strict=False) if mine[0] != token]
+            raise UnsupportedFeatureError(
+                "there is no certificate for tokenizers that merge in different steps, if with the same results",
+                value=next(iter(different), None),
+            )
+    return [[token.hex(), size] for token, size in derived[0]]

@@ -9,7 +9,7 @@ import click
 from tokdfa.cli.output import print_table
 
 if TYPE_CHECKING:
-    from tokdfa.certificates.certificate import Certificate
+    from tokdfa.certificates.api import Certificate
 
 __all__ = ["certificate_option", "check_certificate_path", "print_certificate", "write_certificate"]
 

@@ -21,7 +21,7 @@ from tokdfa.cli.output import (
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
-    from tokdfa.splices.result import Splice, SplitTexts
+    from tokdfa.splices.api import Splice, SplitTexts
 
 __all__ = ["command", "witness_fields"]
 

@@ -1,17 +1,15 @@
 """Guides: the ids that can come next so that a canonical stream goes on, in a language of texts if one is given.
 
-Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids in `guide`. `bans` has the ids
-after which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for
-engines; `forcing` decides whether forced text may be encoded separately, by its `jumps` over the `moves` of states,
-within the limits of `tuning`.
+Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
+which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for engines;
+`forcing` decides whether forced text may be encoded separately, by its `jumps` over the `moves` of states.
 Below them, from the bottom up:
 
-- `followers`: the ids that may not follow a token within a piece, as rows of intervals;
-- `cuts`: incomplete symbols; `splits`: the pre-tokenizer read by ids;
-- `spelled`: the special tokens that the text of ids spells;
-- `tokens`: these tables of one tokenizer, made once;
+- `splits`: the pre-tokenizer read by ids, incomplete symbols included;
+- `tokens`: the tables of one tokenizer, made once: which ids may not follow a token within a piece, as rows of
+  intervals, and the special tokens that the text of ids spells;
 - `byte_machines`: automata over bytes as tables;
-- `texts`: a regular language of texts, read by ids; `groups`: the ids that it and the pre-tokenizer cannot tell apart;
+- `texts`: a regular language of texts, read by groups of ids that it and the pre-tokenizer cannot tell apart;
 - `prefixes`: the product of all these without dead ends; its inner loops are `tokdfa.kernels.guiding.product`.
 
 Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; that

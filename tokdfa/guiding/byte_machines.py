@@ -24,22 +24,13 @@ NOWHERE = 0
 
 
 class ByteMachine(NamedTuple):
-    """A deterministic automaton over bytes, and over special tokens if it reads them. From state 0 no text goes on.
+    """A deterministic automaton over bytes, and over special tokens if it reads them. From state 0 no text goes on."""
 
-    Attributes
-    ----------
-    table : int32 array of shape (states, columns)
-        The targets.
-    column : int32 array of 256 entries or more
-        The column of each byte, and then of each special token. No byte shares one with a special token; those of bytes
-        are first.
-    final : bool array, one entry a state
-    initial : int
-    """
-
-    table: Int32Array
+    table: Int32Array  # Of shape (states, columns): the targets
+    # Of 256 entries or more: the column of each byte, and then of each special token. No byte shares one with a special
+    # token; those of bytes are first.
     column: Int32Array
-    final: BoolArray
+    final: BoolArray  # One entry a state
     initial: int
 
     def after(self, data: bytes) -> Int32Array:
@@ -69,13 +60,7 @@ class ByteMachine(NamedTuple):
 
 
 def machine_of(dfa: TokenDFA) -> ByteMachine:
-    """Return an automaton over bytes as a table; its states are numbered from 1.
-
-    Raises
-    ------
-    LimitExceededError
-        If it has too many states.
-    """
+    """Return an automaton over bytes as a table; its states are numbered from 1."""
     n = dfa.n_states + 1
     if n * 256 > MAX_ENTRIES:
         raise LimitExceededError("the automaton of the language has too many states", value=dfa.n_states)
@@ -90,11 +75,6 @@ def machine_of(dfa: TokenDFA) -> ByteMachine:
 
 def without_words(words: Sequence[bytes]) -> ByteMachine:
     """Return the automaton of all sequences of bytes in which none of some words, none of them empty, occurs.
-
-    Raises
-    ------
-    LimitExceededError
-        If it has too many states.
 
     Notes
     -----
@@ -126,11 +106,6 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
     first, second : ByteMachine
     outside : bool
         Whether the texts of `second` are left out, instead of all others.
-
-    Raises
-    ------
-    LimitExceededError
-        If it has too many states.
     """
     width = len(second.table)
     if len(first.table) * width > MAX_PAIRS:

@@ -14,16 +14,37 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.guesses import Guided
-from tokdfa.guiding.guide import check_texts
+from tokdfa.guiding.api import check_texts
 from tokdfa.guiding.jumps import ForcedText, Jumps, count_texts, find_difference, is_same_everywhere
 from tokdfa.guiding.moves import MoveTables
 from tokdfa.guiding.prefixes import prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
-from tokdfa.guiding.tuning import DEFAULT, Tuning
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["ForcedText", "Forcing", "forced"]
+__all__ = ["ForcedText", "Forcing", "Limits", "forced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of :func:`tokdfa.forced`. They change what is left undecided, never what is decided.
+
+    Parameters
+    ----------
+    max_moves : int
+        Number of moves between states after which the question is refused.
+    max_counted : int
+        Number of moves after which texts of more bytes are not counted.
+    max_searched : int
+        Number of ways that are extended before the search for a shortest text is given up.
+    """
+
+    max_moves: int = 1 << 28
+    max_counted: int = 1 << 22
+    max_searched: int = 1 << 14
+
+
+_DEFAULT = Limits()
 
 
 @dataclass(frozen=True)
@@ -62,7 +83,7 @@ class Forcing(Guided):
 
 
 def forced(
-    tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 24, tuning: Tuning = DEFAULT
+    tokenizer: AnyTokenizer, language: str | TokenDFA, *, longest: int = 24, limits: Limits = _DEFAULT
 ) -> Forcing:
     """Decide whether the text that a language forces may be encoded separately and appended.
 
@@ -79,8 +100,8 @@ def forced(
         See :func:`tokdfa.guide`.
     longest : int
         The number of bytes up to which texts are counted, as far as that can be done in some seconds.
-    tuning : Tuning, optional
-        The limits; see :class:`~tokdfa.guiding.tuning.Tuning`.
+    limits : Limits, optional
+        When the question, the counting and the search are given up; see :class:`~tokdfa.guiding.forcing.Limits`.
 
     Returns
     -------
@@ -122,10 +143,10 @@ def forced(
     check_texts(prefixes, language)
     jumps = Jumps(prefixes)
     tables = MoveTables(prefixes)
-    holds = is_same_everywhere(prefixes, tables, jumps, tuning.max_moves)
-    totals, same = count_texts(prefixes, tables, jumps, int(longest), tuning.max_counted)
+    holds = is_same_everywhere(prefixes, tables, jumps, limits.max_moves)
+    totals, same = count_texts(prefixes, tables, jumps, int(longest), limits.max_counted)
     differing = {n: totals[n] - same[n] for n in totals}
-    witness = None if holds else find_difference(prefixes, tables, jumps, tuning.max_searched)
+    witness = None if holds else find_difference(prefixes, tables, jumps, limits.max_searched)
     if witness is not None:
         _check_by_encoding(tokenizer, witness)
     return Forcing(

@@ -59,12 +59,7 @@ class Jump(NamedTuple):
 
 
 class Jumps:
-    """The texts that a language forces, by its states.
-
-    Parameters
-    ----------
-    prefixes : PrefixAutomaton
-    """
+    """The texts that a language forces, by its states."""
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self._prefixes = prefixes
@@ -92,13 +87,7 @@ class Jumps:
 
 
 def is_same_everywhere(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, max_moves: int) -> bool:
-    """Return whether no jump differs from the canonical ids at any border where an engine arrives.
-
-    Raises
-    ------
-    LimitExceededError
-        If canonical ids lead through more than `max_moves` moves.
-    """
+    """Return whether no jump differs from the canonical ids at any border where an engine arrives."""
     seen = {base_of(prefixes.initial): {prefixes.initial.row}}
     queue = deque([(base_of(prefixes.initial), np.array([prefixes.initial.row], dtype=np.int64))])
     left = max_moves
@@ -236,33 +225,17 @@ def _add(layer: _Layer, place: Place, number: int) -> None:
 
 
 class _Way(NamedTuple):
-    """Canonical ids from the beginning of a text.
-
-    Attributes
-    ----------
-    before : _Way or None
-    id : int
-        The last of them.
-    place : Place
-    size, n_ids : int
-        The numbers of their bytes, and of themselves.
-    rest : tuple of int
-        What of the ids of a jump is still to come, if all have been canonical.
-    jump : Jump or None
-        The jump that is being made, or that differs.
-    start : _Way or None
-        The way up to the jump.
-    differs : bool
-    """
+    """Canonical ids from the beginning of a text."""
 
     before: _Way | None
-    id: int
+    id: int  # The last of them
     place: Place
+    # The numbers of their bytes, and of themselves.
     size: int
     n_ids: int
-    rest: tuple[int, ...]
-    jump: Jump | None
-    start: _Way | None
+    rest: tuple[int, ...]  # What of the ids of a jump is still to come, if all have been canonical
+    jump: Jump | None  # The jump that is being made, or that differs
+    start: _Way | None  # The way up to the jump
     differs: bool
 
 

@@ -137,13 +137,7 @@ def allocate_bitmask(n_sequences: int, vocab_size: int) -> Int32Array:
 
 
 def checked_bitmask(bitmask: Any, vocab_size: int) -> Int32Array:
-    """Return a bitmask as an array of two dimensions that shares its memory.
-
-    Raises
-    ------
-    WrongTypeError
-        If it is not an int32 array of the right shape that can be written.
-    """
+    """Return a bitmask as an array of two dimensions that shares its memory."""
     rows = bitmask if isinstance(bitmask, np.ndarray) else _shared(bitmask)
     n_words = -(-vocab_size // 32)
     if rows.dtype != np.int32 or rows.ndim not in (1, 2) or rows.shape[-1] != n_words:

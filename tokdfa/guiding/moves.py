@@ -29,30 +29,19 @@ def base_of(place: Place) -> BaseKey:
 
 
 class Moves(NamedTuple):
-    """The ids with which a stream goes on from a base, ascending, and where each leads; all arrays have an entry an id.
-
-    Attributes
-    ----------
-    ids : int32 array
-    free, cut : int32 arrays
-        The state of the pre-tokenizer after an id that the row does not forbid, and after one that it forbids; 0 where
-        no stream goes on from it.
-    row, spelled, text : int32 arrays
-        The other parts of the place after the id.
-    size : int64 array
-        The number of bytes.
-    position : int32 array
-        The position of each id in the rows; -1 for ids that none forbids.
-    """
+    """The ids with which a stream goes on from a base, ascending, and where each leads: arrays with an entry an id."""
 
     ids: Int32Array
+    # The state of the pre-tokenizer after an id that the row does not forbid, and after one that it
+    # forbids; 0 where no stream goes on from it.
     free: Int32Array
     cut: Int32Array
+    # The other parts of the place after the id.
     row: Int32Array
     spelled: Int32Array
     text: Int32Array
-    size: Int64Array
-    position: Int32Array
+    size: Int64Array  # The number of bytes
+    position: Int32Array  # The position of each id in the rows; -1 for ids that none forbids
 
     def place(self, number: int, *, is_forbidden: bool) -> Place:
         """Return the place after the id with a number."""
@@ -61,12 +50,7 @@ class Moves(NamedTuple):
 
 
 class MoveTables:
-    """The moves of a prefix automaton; those asked for last are kept.
-
-    Parameters
-    ----------
-    prefixes : PrefixAutomaton
-    """
+    """The moves of a prefix automaton; those asked for last are kept."""
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self._prefixes = prefixes

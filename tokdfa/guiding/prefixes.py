@@ -16,9 +16,8 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Uint32Array
 from tokdfa.errors import LimitExceededError, WrongTypeError
-from tokdfa.guiding.followers import NONE
 from tokdfa.guiding.texts import Texts, texts_of
-from tokdfa.guiding.tokens import Tokens, tokens_of
+from tokdfa.guiding.tokens import NONE, Tokens, tokens_of
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.locks import SHARED
@@ -32,39 +31,19 @@ MAX_SLOTS = 1 << 21
 
 
 class Place(NamedTuple):
-    """A state of the prefix automaton.
+    """A state of the prefix automaton."""
 
-    Parameters
-    ----------
-    split : int
-        The state of the pre-tokenizer.
-    row : int
-        The row of the last id: what may not follow it within a piece.
-    spelled : int
-        The state of the search for special tokens in the text.
-    text : int
-        The state of the language of texts.
-    """
-
-    split: int
-    row: int
-    spelled: int
-    text: int
+    split: int  # The state of the pre-tokenizer
+    row: int  # The row of the last id: what may not follow it within a piece
+    spelled: int  # The state of the search for special tokens in the text
+    text: int  # The state of the language of texts
 
 
 class Base(NamedTuple):
-    """The next ids of all states that differ only in the row.
+    """The next ids of all states that differ only in the row."""
 
-    Attributes
-    ----------
-    allowed : uint32 array, one bit an id
-        Those that go on if the row does not forbid them.
-    fragile : uint32 array, one bit an id
-        Those of them that do not go on if the row forbids them.
-    """
-
-    allowed: Uint32Array
-    fragile: Uint32Array
+    allowed: Uint32Array  # One bit an id: those that go on if the row does not forbid them
+    fragile: Uint32Array  # One bit an id: those of them that do not go on if the row forbids them
 
 
 class PrefixAutomaton:
@@ -76,13 +55,6 @@ class PrefixAutomaton:
     texts : Texts
     any : PrefixAutomaton, optional
         That of all texts, unless it is this one. What no text goes on from is found there once for all languages.
-
-    Raises
-    ------
-    LimitExceededError
-        By all methods, if a search through `MOST_SEARCHED` states did not show whether any stream goes on.
-    WrongTypeError
-        By all methods, if a state is not one of this automaton.
     """
 
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:

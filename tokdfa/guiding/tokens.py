@@ -1,27 +1,194 @@
-"""The tables over the ids of a tokenizer by which its canonical streams are read id by id."""
+"""The tables over the ids of a tokenizer by which its canonical streams are read id by id.
+
+`Followers` are the ids that may not follow a token within a piece, as rows of intervals; `SpelledSpecials` searches the
+text of ids for all special tokens at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.guiding.followers import Followers
-from tokdfa.guiding.spelled import SpelledSpecials
 from tokdfa.guiding.splits import Splits
+from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
+from tokdfa.kernels.guiding.product import followers_of, forbid
 from tokdfa.kernels.library import Struct
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
-from tokdfa.tokenizers.neighbours import neighbours
+from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Tokens", "tokens_of"]
+__all__ = ["ALL", "NONE", "WHOLE", "Followers", "SpelledSpecials", "Tokens", "tokens_of"]
+
+
+WHOLE = -1
+"""The state in which a text has a whole special token."""
+
+
+class SpelledSpecials:
+    """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
+
+    State 0 is that of a text that ends with the beginning of no content.
+
+    Parameters
+    ----------
+    contents : sequence of bytes
+        No content is within another one.
+    trie : TokenTrie
+        The words of the ids over bytes.
+    n_ids : int
+
+    Attributes
+    ----------
+    from_start : int32 array, one entry an id
+        The state after each id, from state 0; `WHOLE` if a content is within it.
+    n_states : int
+    table : int32 array
+        ``table[256 * state + byte]`` is the state after a byte.
+
+    Notes
+    -----
+    A. Aho, M. Corasick, *Efficient string matching*, 1975.
+    """
+
+    def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
+        self._trie = trie
+        self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
+        self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
+        children: list[dict[int, int]] = [{}]
+        ends: set[int] = set()
+        for content in contents:
+            node = 0
+            for byte in content:
+                if byte not in children[node]:
+                    children[node][byte] = len(children)
+                    children.append({})
+                node = children[node][byte]
+            ends.add(node)
+        # Row 0 is the sink, which is reached on a whole content.
+        table = np.zeros((len(children) + 1, 256), dtype=np.int32)
+        table[1] = 1
+        fallback = [0] * len(children)
+        order = [0]
+        for node in order:  # grows during the loop
+            if node:
+                table[node + 1] = table[fallback[node] + 1]
+            for byte, child in children[node].items():
+                fallback[child] = int(table[node + 1, byte]) - 1 if node else 0
+                table[node + 1, byte] = 0 if child in ends else child + 1
+                order.append(child)
+        self.n_states = len(children)
+        self.table: Int32Array = (table - 1)[1:].reshape(-1)
+        if contents:
+            struct = trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
+            places, targets = tokens_from(struct, table.reshape(-1), 256, 1)
+            self.from_start[trie.words] = WHOLE
+            self.from_start[trie.words[places]] = targets - 1
+
+    def differing(self, state: int) -> Int32Array:
+        """Return the ids that lead to another state than from state 0."""
+        known = self._differing.get(state)
+        if known is None:
+            known = self._differing[state] = np.array(self._find(state), dtype=np.int32)
+        return known
+
+    def _find(self, state: int) -> list[int]:
+        trie, table = self._trie, self.table.tolist()
+        found: list[int] = []
+        stack = [(0, state, 0)]
+        while stack:
+            node, here, start = stack.pop()
+            child = node + 1
+            while child < trie.end[node]:
+                byte = int(trie.symbol[child])
+                after = WHOLE if here == WHOLE else table[256 * here + byte]
+                plain = WHOLE if start == WHOLE else table[256 * start + byte]
+                if after != plain:
+                    found += trie.words[trie.first[child] : trie.first[child + 1]].tolist()
+                    stack.append((child, after, plain))
+                child = int(trie.end[child])
+        return found
+
+
+NONE = 0
+"""The row that forbids no id: that of the beginning of a text, and of special tokens."""
+
+ALL = 1
+"""The row that forbids every id: that of tokens that are given only for whole pieces."""
+
+_N_OTHERS = 2
+
+
+class Followers:
+    """The sets of ids that may not follow a token within a piece; tokens with the same set share a row.
+
+    Parameters
+    ----------
+    of : Neighbours
+        The live tokens of a tokenizer and their rows.
+    n_ids : int
+    alone : int32 array
+        The ids of the tokens that are given only for whole pieces.
+
+    Attributes
+    ----------
+    row_of : int32 array, one entry an id
+        The row of each id; `NONE` for special tokens and ids without a token.
+    position : int32 array, one entry an id
+        The position of each id in the intervals; -1 for ids that no row forbids.
+    id_at : int32 array
+        The id at each position; -1 where there is none.
+    pointer, start, stop : int32 arrays
+        Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to
+        ``pointer[r + 1]``. The intervals of a row ascend and do not overlap.
+    struct : Struct
+        What the kernels read.
+    """
+
+    def __init__(self, of: Neighbours, n_ids: int, alone: Int32Array) -> None:
+        live = of.live[of.ids[of.live] >= 0]
+        ids = of.ids[live]
+        n_positions = int(of.position.max(initial=-1)) + 1
+        self.row_of: Int32Array = np.full(n_ids, NONE, dtype=np.int32)
+        self.row_of[ids] = of.rows.of_token[live] + np.int32(_N_OTHERS)
+        self.row_of[alone] = ALL
+        self.position: Int32Array = np.full(n_ids, -1, dtype=np.int32)
+        self.position[ids] = of.position[live]
+        self.id_at: Int32Array = np.full(n_positions, -1, dtype=np.int32)
+        self.id_at[of.position[live]] = ids
+        pointer, start, stop = _apart(of.rows.pointer, of.rows.start, of.rows.stop)
+        self.pointer: Int32Array = np.concatenate(([0, 0], pointer + 1)).astype(np.int32)
+        self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
+        self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
+        self.struct = followers_of(self.pointer, self.start, self.stop, self.id_at)
+
+    def take_out(self, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:
+        """Take the ids of `fragile` that a row forbids out of `mask`; both have one bit an id."""
+        forbid(self.struct, row, fragile, mask)
+
+
+def _apart(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array]:
+    """Return the intervals of rows, whose starts ascend, with those joined that overlap."""
+    row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+    # A row's positions follow those of the row before it.
+    room = int(stop.max(initial=0)) + 1
+    reached = np.maximum.accumulate(stop + row * room) if len(stop) else stop
+    is_new = np.ones(len(start), dtype=np.bool_)
+    is_new[1:] = (start + row * room)[1:] > reached[:-1]
+    if is_new.all():
+        return pointer, start, stop
+    begins = np.flatnonzero(is_new)
+    counts = np.bincount(row[begins], minlength=len(pointer) - 1)
+    ends = np.append(begins[1:], len(stop)) - 1
+    return np.append(0, np.cumsum(counts)), start[begins], (reached - row * room)[ends]
 
 
 class Tokens(OfTokenizer["Tokenizer"]):
@@ -47,11 +214,6 @@ class Tokens(OfTokenizer["Tokenizer"]):
         The usable ids, in the order of the trie; and those of special tokens, ascending.
     struct : Struct
         What the kernels read.
-
-    Raises
-    ------
-    UnsupportedFeatureError, PatternError, LimitExceededError
-        If the streams of the tokenizer are judged as a whole, not id by id.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -122,13 +284,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
 
 
 def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
-    """Return the tables over the ids of a tokenizer.
-
-    Raises
-    ------
-    UnsupportedFeatureError, PatternError, LimitExceededError
-        If the streams of the tokenizer are judged as a whole, not id by id.
-    """
+    """Return the tables over the ids of a tokenizer."""
     if not isinstance(tokenizer, Tokenizer):
         what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, so no guide knows the next id"
         raise UnsupportedFeatureError(what)

@@ -15,8 +15,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.errors import WrongTypeError
-from tokdfa.guiding.api import guide
-from tokdfa.guiding.guide import Guide, State
+from tokdfa.guiding.api import Guide, State, guide
 from tokdfa.guiding.matcher import checked_bitmask
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.patterns.syntax import parse

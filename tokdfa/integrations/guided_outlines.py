@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.guiding.api import guide
-from tokdfa.guiding.guide import Guide
+from tokdfa.guiding.api import Guide, guide
 from tokdfa.integrations.guided import SequenceStates, allowed_rows
 from tokdfa.integrations.json_schema import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tokdfa.errors import TokdfaError, TokenStreamError
-from tokdfa.guiding.api import guide
-from tokdfa.guiding.guide import Guide
+from tokdfa.guiding.api import Guide, guide
 from tokdfa.guiding.matcher import Matcher
 from tokdfa.integrations.json_schema import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer

@@ -2,19 +2,18 @@
 
 Read in this order:
 
-1. `api`: `splice`, and `result`, its answer. `languages` are what the texts on both sides may be, and `texts` the least
-   ones of them; `encoding` encodes a text as the continuation of another one.
-2. `decision`: what a tokenizer does, as far as it is searched, and which special tokens matter; `rewrites`, what it
-   does to spaces and to characters without a token; `forms`, for those that normalize.
+1. `api`: `splice` and its answer. `languages` are what the texts on both sides may be, and the least ones of them;
+   `encoding` encodes a text as the continuation of another one.
+2. `decision`: what a tokenizer does, as far as it is searched, which special tokens matter, and which of two searches
+   there is; `rewrites`, what it does to spaces and to characters without a token; `forms`, for those that normalize.
 3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
-   tokens in it. `tokens`, their `trie` and `edges`: which tokens lead on.
-4. `partings`: where tokens can differ at all, for all texts at once; `whole_words`, the same for tokens that only
-   whole pieces become. `search`: the least two texts that are split otherwise; `marked`, the same for tokenizers that
-   mark the ends of words, where borders decide.
+   tokens in it. `tokens` and `edges`: which tokens lead on, and where tokens can differ at all, for all texts at once;
+   `whole_words`, the same for tokens that only whole pieces become.
+4. `search`: the least two texts that are split otherwise.
 
 Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
-`injection` (can what fills a slot make a control id), by the `rules` of each library: `alignments` are the shortest
-texts that spell a special token across a template, and `spelling` searches those of given languages.
+`injection` (can what fills a slot make a control id), by the `rules` of each library: `spelling` has the shortest
+texts that spell a special token across a template.
 
 Used by: the commands `splice`, `turns` and `injection`.
 

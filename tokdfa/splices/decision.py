@@ -1,9 +1,16 @@
-"""Deciding about a seam: which special tokens matter, the search, and its confirmation by encoding."""
+"""Deciding about a seam: which special tokens matter, and which search finds the least two texts.
+
+Where symbols are marked at the ends or beginnings of pieces, what precedes or follows a border of pieces has another id
+than without the border, so that borders alone decide: except beside characters that have no symbol with the mark nor
+without it, and become the same one either way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import cast
 
 import numpy as np
@@ -11,11 +18,11 @@ import numpy as np
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
+from tokdfa.patterns.budget import Budget
 from tokdfa.splices.found import apart, overlap
 from tokdfa.splices.languages import Language
-from tokdfa.splices.marked import Marks, least_by_borders
 from tokdfa.splices.rewrites import PLAIN_TEXT, Rewrites, Symbols
-from tokdfa.splices.seam import Seam
+from tokdfa.splices.seam import Move, Seam
 from tokdfa.splices.search import Search, Texts
 from tokdfa.splices.tokens import Tokens, byte_tokens, character_tokens
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
@@ -25,7 +32,58 @@ from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import neighbours
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Ground", "ground_of", "least_texts"]
+__all__ = ["Ground", "Marks", "ground_of", "least_texts"]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What shows that a piece begins or ends."""
+
+    # Whether the last symbol of a piece is marked, and whether all but the first one are.
+    ends: bool
+    begins: bool
+    hides: frozenset[int]  # The classes of characters that become the same symbol with a mark and without it
+    fuses: bool  # Whether several such symbols side by side become one, so that a border between them shows
+
+    def show(self, left: int | None, right: int) -> bool:
+        """Return whether it can be seen that there is a border between symbols of two classes."""
+        hidden_left, hidden_right = left in self.hides, right in self.hides
+        if self.fuses and hidden_left and hidden_right:
+            return True
+        return (self.ends and not hidden_left) or (self.begins and not hidden_right)
+
+
+def _least_by_borders(seam: Seam, marks: Marks) -> Texts | None:
+    """Return the least two texts in which the borders of pieces show that they differ; None if there are none."""
+    budget = Budget(what="the search for two texts")
+    settled: set[tuple[int, bool, bool]] = set()
+    # The bytes, the bytes before the seam, the text; the state, whether the last symbol hides borders, and whether
+    # something differed.
+    heap: list[tuple[int, int, bytes, int, bool, bool]] = [(0, 0, b"", 0, False, False)]
+    hidden = next(iter(marks.hides), None)
+    while heap:
+        size, before, text, state, hides, differs = heappop(heap)
+        if (state, hides, differs) in settled:
+            continue
+        settled.add((state, hides, differs))
+        budget.spend(1)
+        if differs and seam.ends[state]:
+            return Texts(text[:before], text[before:])
+        for c, cell in enumerate(seam.moves[state]):
+            data = seam.least[c].encode()
+            for move in cell:
+                now = differs or _differs(move, marks, hidden if hides else None, c)
+                length = size + len(data)
+                split = before if seam.is_after[move.target] else length
+                key = move.target, not now and c in marks.hides, now
+                if key not in settled:
+                    heappush(heap, (length, split, text + data, *key))
+    return None
+
+
+def _differs(move: Move, marks: Marks, left: int | None, right: int) -> bool:
+    return move.parts or (move.begins_apart != move.begins_whole and marks.show(left, right))
+
 
 _WHOLE = Splitting("tokenizers")
 _LEFTMOST = (*LEFTMOST_FORMATS, "sentencepiece")
@@ -45,13 +103,6 @@ class Ground:
     ----------
     rewrites : Rewrites
         What is done to spaces.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If it does something to texts that is not searched; the error says what.
-    LimitExceededError
-        If its automata are too large.
     """
 
     def __init__(self, tokenizer: Tokenizer, starts: bool = False) -> None:
@@ -125,7 +176,7 @@ class Ground:
         )
         if hides is not None:
             classes = frozenset(seam.class_of_code_point[hides].tolist())
-            return least_by_borders(seam, Marks(*symbols.marks, classes, symbols.fuses))
+            return _least_by_borders(seam, Marks(*symbols.marks, classes, symbols.fuses))
         return Search(seam, self._tokens(seam), self.whole).least()
 
     def _tokens(self, seam: Seam) -> Tokens:
@@ -147,11 +198,6 @@ class Ground:
 
         Any other may be left out of a text, with all that is on the other side of it than the seam, and the languages
         still have the rest.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If one of them strips, is a single word, or is found in normalized text.
         """
         contents = [special.text for special in self.specials]
         wanted = {text for text in contents if _matters_before(before, text) or _matters_after(after, text)}
@@ -219,7 +265,7 @@ class Ground:
 
 
 def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
-    """Return what seams of a tokenizer are searched in; raises as :class:`Ground` does.
+    """Return what seams of a tokenizer are searched in.
 
     Whether the text after a seam starts makes a difference only where something is put before texts.
     """
@@ -254,15 +300,7 @@ def _may_cross(before: Language, after: Language, text: str) -> bool:
 
 
 def least_texts(ground: Ground, before: Language, after: Language) -> Texts | None:
-    """Return the least two texts of two languages that a seam separates; None if there are none.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If special tokens that may decide are of a kind that is not searched.
-    LimitExceededError
-        If it takes too long.
-    """
+    """Return the least two texts of two languages that a seam separates; None if there are none."""
     tracked = ground.tracked(before, after)
     crossing: set[str] | None = None
     while True:

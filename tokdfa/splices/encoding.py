@@ -35,13 +35,7 @@ def _with_specials_the_other_way(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
-    """Return the ids of a text as the continuation of another one: nothing is put before it.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If it is not known what the tokenizer does to a text only because it begins there.
-    """
+    """Return the ids of a text as the continuation of another one: nothing is put before it."""
     if not tokenizer.is_plain:
         normalizer, split = tokenizer.rewriting.normalizer, tokenizer.pretokenizer
         changes_start = normalizer is not None and (not normalizer.is_local or normalizer.touches_ends)

@@ -41,13 +41,7 @@ def _used(language: Language) -> BoolArray:
 
 
 def normalized_before(form: Form, text: str) -> Language:
-    """Return a language with the normalized texts of all that end with `text`.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If none is known.
-    """
+    """Return a language with the normalized texts of all that end with `text`."""
     first = next((place for place, symbol in enumerate(text) if _is_steady(form, symbol)), len(text))
     kept = text[first:]
     if _normal(form, kept) != kept:
@@ -56,13 +50,7 @@ def normalized_before(form: Form, text: str) -> Language:
 
 
 def normalized_after(form: Form, text: str) -> Language:
-    """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If a normalization may cross the seam.
-    """
+    """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes."""
     if not text or not _is_steady(form, text[0]):
         raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
     # What follows may change the text from the last place on before which there is a border.

@@ -13,20 +13,11 @@ WITHIN: Final = -2
 
 
 class Scan(NamedTuple):
-    """A guess: the special token that is being read, if any, and what must not turn out to be one.
+    """A guess: the special token that is being read, if any, and what must not turn out to be one."""
 
-    Parameters
-    ----------
-    special : int
-        Its number; -1 outside.
-    place : int
-        The number of its symbols read so far.
-    pending : frozenset of str
-        What was read since places where no special token, or a shorter one, was supposed to begin.
-    """
-
-    special: int = -1
-    place: int = 0
+    special: int = -1  # Its number; -1 outside
+    place: int = 0  # The number of its symbols read so far
+    # What was read since places where no special token, or a shorter one, was supposed to begin.
     pending: frozenset[str] = frozenset()
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.splices.alignments import least_preimage, preimages, values_that_spell
 from tokdfa.splices.parts import Part, Slot, checked_parts
 from tokdfa.splices.rules import Rule, RuleName, rule_of
-from tokdfa.splices.spelling import least_values
+from tokdfa.splices.spelling import least_preimage, least_values, preimages, values_that_spell
 from tokdfa.tokenizers.normalizers import Chain, Lowercase, UnicodeForm
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer

@@ -1,8 +1,10 @@
-"""Languages of texts, as deterministic automata over classes of code points."""
+"""Languages of texts, as deterministic automata over classes of code points, and their least texts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -18,6 +20,7 @@ __all__ = [
     "Language",
     "classes_together",
     "intersection",
+    "iter_least",
     "language_of",
     "least_of_classes",
     "literal",
@@ -66,13 +69,7 @@ ANYTHING: Node = Repeat(Symbols(((0, 0x10FFFF),)), 0, None)
 
 
 def literal(text: str, what: str) -> Node:
-    """Return a text as a pattern.
-
-    Raises
-    ------
-    PatternError
-        If the text has half of a surrogate pair; `what` names the text.
-    """
+    """Return a text as a pattern."""
     for place, symbol in enumerate(text):
         if 0xD800 <= ord(symbol) <= 0xDFFF:
             where = f"character {place} of {what}"
@@ -90,15 +87,7 @@ def regular(pattern: str, table: str, what: str) -> Node:
 
 
 def language_of(what: str, *parts: Node) -> Language:
-    """Return the language of the texts that patterns match, one after the other.
-
-    Raises
-    ------
-    PatternError
-        If no text matches; `what` names the language.
-    LimitExceededError
-        If the automaton is too large.
-    """
+    """Return the language of the texts that patterns match, one after the other."""
     budget = Budget(what=f"the automaton of {what}")
     dfa = determinize(compile_program(Concat(parts), budget), budget=budget)
     finals = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
@@ -111,13 +100,7 @@ def language_of(what: str, *parts: Node) -> Language:
 
 
 def intersection(first: Language, second: Language, what: str) -> Language:
-    """Return the texts of both languages.
-
-    Raises
-    ------
-    PatternError
-        If there are none.
-    """
+    """Return the texts of both languages."""
     classes, symbols = classes_together([first.class_of_code_point, second.class_of_code_point])
     numbers: dict[tuple[int, int], int] = {(0, 0): 0}
     pairs = [(0, 0)]
@@ -205,3 +188,29 @@ def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], ini
     order = list(first)
     merged = tuple(tuple(finer.get(target, -1) for target in rows[first[number]]) for number in order)
     return Language(classes, merged, tuple(finals[first[number]] for number in order))
+
+
+_MOST_WAITING = 100_000
+_PER_CLASS = 30
+
+
+def iter_least(language: Language, most: int) -> Iterator[str]:
+    """Yield up to `most` texts of a language by their bytes, then in order; they have a few symbols of each class."""
+    of = language.class_of_code_point.copy()
+    of[0xD800:0xE000] = -1
+    symbols: list[list[str]] = []
+    for number in range(len(language.rows[0])):
+        places = np.flatnonzero(of == number)
+        symbols.append([chr(place) for place in places[:_PER_CLASS].tolist()])
+    heap: list[tuple[int, bytes, int]] = [(0, b"", 0)]
+    found = 0
+    while heap and found < most and len(heap) < _MOST_WAITING:
+        size, text, state = heappop(heap)
+        if language.finals[state]:
+            yield text.decode()
+            found += 1
+        for number, target in enumerate(language.rows[state]):
+            if target >= 0:
+                for symbol in symbols[number]:
+                    data = symbol.encode()
+                    heappush(heap, (size + len(data), text + data, target))

@@ -77,11 +77,6 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
     Two braces are one, literally.
 
-    Raises
-    ------
-    PatternError
-        If a brace is not part of a slot.
-
     Examples
     --------
     >>> from tokdfa.splices.parts import parts_of
@@ -106,15 +101,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def checked_parts(parts: str | Iterable[Part]) -> tuple[Part, ...]:
-    """Return parts of which no two neighbours are literal, and none is empty.
-
-    Raises
-    ------
-    WrongTypeError
-        If they are not texts and slots.
-    PatternError
-        If a text has half of a surrogate pair, or a slot both strips and has a pattern.
-    """
+    """Return parts of which no two neighbours are literal, and none is empty."""
     if isinstance(parts, str):
         return parts_of(parts)
     if not isinstance(parts, Iterable):

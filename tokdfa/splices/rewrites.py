@@ -25,46 +25,23 @@ _N_POINTS = 0x110000
 
 @dataclass(frozen=True)
 class Prefix:
-    """The space that is put before texts.
+    """The space that is put before texts."""
 
-    Parameters
-    ----------
-    always : bool
-        Whether it is also put before what begins with a space.
-    everywhere : bool
-        Whether it is also put after each special token, and not only at the beginning of a text.
-    before_specials : bool
-        Whether it is also put before a special token that begins the text.
-    """
-
-    always: bool
-    everywhere: bool
-    before_specials: bool = False
+    always: bool  # Whether it is also put before what begins with a space
+    everywhere: bool  # Whether it is also put after each special token, and not only at the beginning of a text
+    before_specials: bool = False  # Whether it is also put before a special token that begins the text
 
 
 @dataclass(frozen=True)
 class Rewrites:
-    """What is done to spaces.
+    """What is done to spaces."""
 
-    Parameters
-    ----------
-    space : str
-        The character that they become.
-    prefix : Prefix, optional
-    """
-
-    space: str = " "
+    space: str = " "  # The character that they become
     prefix: Prefix | None = None
 
     @staticmethod
     def of(tokenizer: Tokenizer, splitting: Splitting) -> Rewrites:
-        """Return what a tokenizer does to spaces.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If it does anything else to characters.
-        """
+        """Return what a tokenizer does to spaces."""
         normalizer = tokenizer.rewriting.normalizer
         space, put = " ", ""
         always = False
@@ -123,11 +100,6 @@ def _steps(normalizer: Normalizer | None) -> Sequence[Normalizer]:
 class Symbols:
     """Which characters a tokenizer has symbols for.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    rewrites : Rewrites
-
     Attributes
     ----------
     unknown : bool array of shape (0x110000,)
@@ -142,11 +114,6 @@ class Symbols:
         Whether symbols depend on whether a piece begins or ends with them.
     marks : tuple of bool
         Whether the last symbol of a piece is marked, and whether all but the first one are.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If a symbol depends on its neighbours, or on where it is in a piece in another way.
     """
 
     def __init__(self, tokenizer: Tokenizer, rewrites: Rewrites) -> None:

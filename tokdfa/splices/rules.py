@@ -12,10 +12,10 @@ import numpy as np
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, PatternError, UnsupportedFeatureError
-from tokdfa.splices.alignments import FILLER
 from tokdfa.splices.encoding import encode_after, with_specials
 from tokdfa.splices.found import overlap
 from tokdfa.splices.parts import Part
+from tokdfa.splices.spelling import FILLER
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["RULES", "Rule", "RuleName", "rule_of"]
@@ -171,13 +171,6 @@ def rule_of(
         default, all.
     control : iterable of int, optional
         The control ids; by default those of all special tokens.
-
-    Raises
-    ------
-    PatternError
-        If there is no such rule or special token.
-    UnsupportedFeatureError
-        If it is not known in which order the library finds the special tokens.
     """
     if name not in RULES:
         raise PatternError("no such rule", value=name, where="rule", hint=f"one of {', '.join(RULES)}")

@@ -26,24 +26,14 @@ __all__ = ["Move", "Seam"]
 
 
 class Move(NamedTuple):
-    """A move on a symbol.
-
-    Parameters
-    ----------
-    target : int
-    begins_apart, begins_whole : bool
-        Whether a piece begins with the symbol in the texts apart, and in the whole text.
-    is_special : bool
-        Whether the symbol belongs to a special token in the texts apart.
-    parts : bool
-        Whether the special tokens of the two differ here.
-    """
+    """A move on a symbol."""
 
     target: int
+    # Whether a piece begins with the symbol in the texts apart, and in the whole text.
     begins_apart: bool
     begins_whole: bool
-    is_special: bool
-    parts: bool
+    is_special: bool  # Whether the symbol belongs to a special token in the texts apart
+    parts: bool  # Whether the special tokens of the two differ here
 
 
 # What is guessed of the special tokens and of the pieces: a hypothesis; or _DUE where a space is still to be put; or
@@ -111,15 +101,6 @@ class Seam:
         Whether within the current piece of the texts apart, or where it ends, the borders of pieces may differ.
     distance : list of int
         The least number of symbols after which borders may differ.
-
-    Raises
-    ------
-    PatternError
-        If no text of the two languages is encoded.
-    UnsupportedFeatureError
-        If the splitting drops text.
-    LimitExceededError
-        If the automaton is too large.
     """
 
     def __init__(

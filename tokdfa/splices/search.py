@@ -21,8 +21,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.budget import Budget
-from tokdfa.splices.edges import EdgeFinder, Edges, Location, Use
-from tokdfa.splices.partings import Parting, partings
+from tokdfa.splices.edges import EdgeFinder, Edges, Location, Parting, Use, partings
 from tokdfa.splices.seam import Move, Seam
 from tokdfa.splices.tokens import Tokens
 from tokdfa.splices.whole_words import WholeWords, Word
@@ -82,11 +81,6 @@ class Search:
         The tokens that are emitted only for whole pieces.
     max_seconds : float
         The time that the search may take.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If unknown symbols that are fused may be in one piece of the texts apart, but not of the whole text.
     """
 
     def __init__(self, seam: Seam, tokens: Tokens, whole: Iterable[str] = (), *, max_seconds: float = 60.0) -> None:
@@ -113,13 +107,7 @@ class Search:
         self._max_seconds = max_seconds
 
     def least(self) -> Texts | None:
-        """Return the least two texts; None if the seam separates none.
-
-        Raises
-        ------
-        LimitExceededError
-            If it takes too long.
-        """
+        """Return the least two texts; None if the seam separates none."""
         budget = Budget(max_seconds=self._max_seconds, max_states=1 << 22, what="the search for two texts")
         bound, step = self._to_parting[0], 1
         is_directed = False

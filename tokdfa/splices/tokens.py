@@ -4,20 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, Uint8Array, running_sum
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splices.rewrites import Rewrites, Symbols
-from tokdfa.splices.trie import Level, trie_levels
 from tokdfa.tokenizers.neighbours import Neighbours
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
-__all__ = ["Tokens", "byte_tokens", "character_tokens"]
+__all__ = ["Level", "Tokens", "byte_tokens", "character_tokens", "trie_levels"]
+
+
+class Level(NamedTuple):
+    """The nodes of a trie at one depth, in the order of words."""
+
+    byte: Uint8Array  # The bytes that lead to them
+    word: Int32Array  # The numbers of the words that end there, -1 for none
+    # One longer: where their children begin on the next level; those of the last one end at the last
+    # number.
+    below: Int32Array
+
+
+def trie_levels(words: Sequence[bytes]) -> list[Level]:
+    """Return the levels of the trie of words that ascend, none of them twice or empty; it takes time linear in them.
+
+    Examples
+    --------
+    >>> from tokdfa.splices.tokens import trie_levels
+    >>> [(bytes(level.byte), level.word.tolist()) for level in trie_levels([b"a", b"ab", b"b"])]
+    [(b'ab', [0, 2]), (b'b', [1])]
+    """
+    lengths = np.fromiter(map(len, words), dtype=np.int32, count=len(words))
+    offsets = np.cumsum(lengths, dtype=np.int64) - lengths
+    data = np.frombuffer(b"".join(words), dtype=np.uint8)
+    node_of = np.zeros(len(words), dtype=np.int32)
+    alive = np.arange(len(words), dtype=np.int32)
+    levels: list[Level] = []
+    depth = 0
+    while len(alive):
+        byte, above = data[offsets[alive] + depth], node_of[alive]
+        is_new = np.append(True, (byte[1:] != byte[:-1]) | (above[1:] != above[:-1]))
+        first = np.flatnonzero(is_new)
+        node = np.cumsum(is_new, dtype=np.int32) - 1
+        node_of[alive] = node
+        depth += 1
+        ends = lengths[alive] == depth
+        word = np.full(len(first), -1, dtype=np.int32)
+        word[node[ends]] = alive[ends]
+        if levels:
+            levels[-1].below[1:] = np.cumsum(np.bincount(above[first], minlength=len(levels[-1].byte)))
+        levels.append(Level(byte[first], word, np.zeros(len(first) + 1, dtype=np.int32)))
+        alive = alive[~ends]
+    return levels
 
 
 class Tokens:
@@ -142,13 +184,7 @@ def _merged(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[I
 
 
 def byte_tokens(of: Neighbours) -> Tokens:
-    """Return the tokens of a dictionary over bytes.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If one of them has no id.
-    """
+    """Return the tokens of a dictionary over bytes."""
     texts = cast("Sequence[bytes]", of.words)
     numbers = [number for number in of.live.tolist() if BYTES_OF_UTF8.issuperset(texts[number])]
     _check_ids(of, numbers)
@@ -156,13 +192,7 @@ def byte_tokens(of: Neighbours) -> Tokens:
 
 
 def character_tokens(of: Neighbours, rewrites: Rewrites, symbols: Symbols, unknown: Sequence[str] = ()) -> Tokens:
-    """Return the tokens of a dictionary over characters, and some characters that it does not have.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If one of the tokens has no id.
-    """
+    """Return the tokens of a dictionary over characters, and some characters that it does not have."""
     texts: list[bytes] = []
     numbers: list[int] = []
     for number in of.live.tolist():

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.splices.api import Question, Side
+from tokdfa.splices.api import Question, Side, Splice, SplitTexts
 from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
 from tokdfa.splices.found import apart
-from tokdfa.splices.languages import ANYTHING, Language, language_of
+from tokdfa.splices.languages import ANYTHING, Language, iter_least, language_of
 from tokdfa.splices.parts import Part, Slot, checked_parts, nodes
-from tokdfa.splices.result import Splice, SplitTexts
-from tokdfa.splices.texts import iter_least
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.verdict import Verdict
@@ -129,11 +127,6 @@ def seam_of(
     """Return whether texts of the parts on both sides of a seam may be encoded separately.
 
     With `quick`, two texts for which not need not be the shortest. Seams that share `known` share questions.
-
-    Raises
-    ------
-    UnsupportedFeatureError, LimitExceededError
-        If neither a proof nor two texts were found.
     """
     far_left, left = _since_special(tokenizer, before)
     right, far_right = _until_special(tokenizer, after)
@@ -229,13 +222,7 @@ def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part
 
 
 def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
-    """Return two texts with the parts far from the seam, where the contents are the least.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If encoding does not confirm these texts, or the tokenizer has no symbol for some of them.
-    """
+    """Return two texts with the parts far from the seam, where the contents are the least."""
     before = "".join(map(_least, left)) + found.before
     after = found.after + "".join(map(_least, right))
     try:

@@ -14,13 +14,7 @@ Word: TypeAlias = tuple[int, str, bool, bool]
 
 
 class WholeWords:
-    """The words in a seam that are tokens only as whole pieces.
-
-    Parameters
-    ----------
-    seam : Seam
-    words : iterable of str
-    """
+    """The words in a seam that are tokens only as whole pieces."""
 
     def __init__(self, seam: Seam, words: Iterable[str]) -> None:
         self._seam = seam

@@ -2,12 +2,12 @@
 
 Read in this order:
 
-1. `shapes`: the finite set of conversations that a template is rendered for; contents are slots.
-2. `rendering`: a child process renders them, with limits; `child` is its program, and `marked` the strings that stand
-   for contents and notice what a template does to them.
-3. `prefixes`: whether the ids of a conversation are kept when a turn is added.
-4. `api`: `check_template`, which decides the seams beside each slot, what is kept, and injection.
-5. `sources`: reading a template from the files of a model.
+1. `rendering`: the finite set of conversations that a template is rendered for, with slots for contents, and the child
+   process that renders them, with limits; `child` is its program, and `marked` the strings that stand for contents and
+   notice what a template does to them.
+2. `prefixes`: whether the ids of a conversation are kept when a turn is added.
+3. `api`: `check_template`, which decides the seams beside each slot, what is kept, and injection.
+4. `sources`: reading a template from the files of a model.
 
 Used by: the command `template`. It needs jinja2, the extra `templates`.
 

@@ -9,14 +9,13 @@ from typing import TypeAlias
 from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.splices.api import Splice, SplitTexts
 from tokdfa.splices.injection import Attack, check_injection
 from tokdfa.splices.parts import Part, Slot
-from tokdfa.splices.result import Splice, SplitTexts
 from tokdfa.splices.rules import RuleName, rule_of
 from tokdfa.splices.turns import near_seam, seam_of
 from tokdfa.templates.prefixes import TemplatePrefix, pairs_of, prefixes_of
-from tokdfa.templates.rendering import Note, Rendering, rendered
-from tokdfa.templates.shapes import CHAINS, SHAPES, Shape
+from tokdfa.templates.rendering import CHAINS, SHAPES, Note, Rendering, Shape, rendered
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tokdfa.display import Displayed
 from tokdfa.errors import LimitExceededError
+from tokdfa.splices.api import SplitTexts
 from tokdfa.splices.parts import Part
-from tokdfa.splices.result import SplitTexts
-from tokdfa.templates.rendering import Rendering, Unkept, unkept
-from tokdfa.templates.shapes import Shape
+from tokdfa.templates.rendering import Rendering, Shape, Unkept, unkept
 
 __all__ = ["Pair", "TemplatePrefix", "pairs_of", "prefixes_of", "rest_of"]
 

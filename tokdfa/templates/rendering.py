@@ -1,4 +1,4 @@
-"""Rendering a template in a child process, within limits of time and memory."""
+"""The conversations that a template is rendered for, and rendering in a child process, within limits."""
 
 from __future__ import annotations
 
@@ -8,68 +8,130 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import tokdfa
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.parts import Part, Slot, checked_parts
 from tokdfa.templates.marked import FIRST, is_marked
-from tokdfa.templates.shapes import Shape
 
-__all__ = ["Note", "Rendering", "Unkept", "rendered", "unkept"]
+__all__ = ["CHAINS", "SHAPES", "Note", "Rendering", "Shape", "Unkept", "rendered", "unkept"]
+
+
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "find",
+        "description": "Find a word.",
+        "parameters": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+    },
+}
+_CALL = {"id": "call00001", "type": "function", "function": {"name": "find", "arguments": {"word": "a"}}}
+
+
+class Shape(NamedTuple):
+    """The shape of a conversation.
+
+    Parameters
+    ----------
+    roles : tuple of str
+        Those of the turns; "call" is a turn of the assistant that only calls a tool.
+    tools : bool
+        Whether a tool may be called.
+    prompt : bool, optional
+        Whether the generation prompt is added; by default after a user and after a tool.
+    """
+
+    roles: tuple[str, ...]
+    tools: bool = False
+    prompt: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The roles, for people."""
+        return " ".join(self.roles) + " with tools" * self.tools
+
+    @property
+    def slots(self) -> list[str]:
+        """The names of the contents, in order."""
+        return [f"{role} {number}" for number, role in enumerate(self.roles, 1) if role != "call"]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the assistant speaks next."""
+        return self.roles[-1] in ("user", "tool")
+
+    def first(self, n_turns: int, *, prompt: bool = False) -> Shape:
+        """Return the shape of the first turns, with or without the generation prompt."""
+        return Shape(self.roles[:n_turns], self.tools, prompt)
+
+    def variables(self, given: dict[str, str]) -> dict[str, Any]:
+        """Return what the template is rendered with; contents are marked characters."""
+        messages: list[dict[str, Any]] = []
+        count = 0
+        for role in self.roles:
+            if role == "call":
+                messages.append({"role": "assistant", "content": "", "tool_calls": [_CALL]})
+                continue
+            content = chr(FIRST + 4 * count)
+            count += 1
+            more = {"name": "find", "tool_call_id": "call00001"} if role == "tool" else {}
+            messages.append({"role": role, "content": content, **more})
+        tools = {"tools": [_TOOL]} if self.tools else {}
+        prompts = self.is_asked if self.prompt is None else self.prompt
+        return {**given, **tools, "messages": messages, "add_generation_prompt": prompts}
+
+
+SHAPES: Final[tuple[Shape, ...]] = (
+    Shape(("user",)),
+    Shape(("system", "user")),
+    Shape(("user", "assistant")),
+    Shape(("user", "assistant", "user")),
+    Shape(("system", "user", "assistant", "user")),
+    Shape(("user",), tools=True),
+    Shape(("system", "user"), tools=True),
+    Shape(("user", "call", "tool"), tools=True),
+)
+"""One to four turns, with and without a system prompt and tools, and the answer of a tool."""
+
+_TURNS = ("user", "assistant", "user", "assistant", "user")
+_CALLS = ("user", "call", "tool", "assistant", "user")
+
+CHAINS: Final[tuple[Shape, ...]] = (
+    Shape(_TURNS),
+    Shape(("system", *_TURNS)),
+    Shape(_CALLS, tools=True),
+    Shape(("system", *_CALLS), tools=True),
+)
+"""Conversations that grow turn by turn: what is rendered of the first turns should be there in all longer ones."""
+
 
 MAX_BYTES = 1 << 30
 _MOST_OUTPUT = 1 << 22
 
 
 class Note(NamedTuple):
-    """What a template does to contents, besides writing them and stripping white space.
-
-    Parameters
-    ----------
-    what : str
-    line : int or None
-        The line of the template.
-    slots : tuple of str
-        The contents.
-    """
+    """What a template does to contents, besides writing them and stripping white space."""
 
     what: str
-    line: int | None
-    slots: tuple[str, ...]
+    line: int | None  # The line of the template
+    slots: tuple[str, ...]  # The contents
 
 
 class Rendering(NamedTuple):
-    """What a template makes of a conversation.
-
-    Parameters
-    ----------
-    shape : Shape
-    parts : tuple of str and Slot
-        What it writes; empty if it refuses the conversation.
-    notes : tuple of Note
-    refused : str
-        Why it refuses the conversation, in its own words; empty if it does not.
-    """
+    """What a template makes of a conversation."""
 
     shape: Shape
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # What it writes; empty if it refuses the conversation
     notes: tuple[Note, ...]
-    refused: str
+    refused: str  # Why it refuses the conversation, in its own words; empty if it does not
 
 
 class Unkept(NamedTuple):
-    """Contents for which the rendering of a conversation is not a prefix of the rendering of a longer one.
+    """Contents for which the rendering of a conversation is not a prefix of the rendering of a longer one."""
 
-    Parameters
-    ----------
-    contents : tuple of str
-        The contents of the longer conversation.
-    before, after : str
-        What is rendered of the shorter one, and of the longer one.
-    """
-
-    contents: tuple[str, ...]
+    contents: tuple[str, ...]  # The contents of the longer conversation
+    # What is rendered of the shorter one, and of the longer one.
     before: str
     after: str
 
@@ -77,17 +139,7 @@ class Unkept(NamedTuple):
 def rendered(
     template: str, shapes: Sequence[Shape], variables: Mapping[str, str], max_seconds: int = 10
 ) -> list[Rendering]:
-    """Return what a template makes of conversations; it may take `max_seconds` of CPU time.
-
-    Raises
-    ------
-    FileFormatError
-        If it cannot be parsed.
-    LimitExceededError
-        If it takes too much time or memory.
-    UnsupportedFeatureError
-        If jinja2 is not installed, or the template has characters that stand for contents.
-    """
+    """Return what a template makes of conversations; it may take `max_seconds` of CPU time."""
     if find_spec("jinja2") is None:
         raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
     if is_marked(template):
@@ -103,7 +155,6 @@ def unkept(
     """Return, for pairs of a conversation and a longer one, contents for which the rendering of the first is not kept.
 
     Texts of many kinds are tried, and those that the template mentions; None says only that none of them is found.
-    Raises as :func:`rendered` does.
     """
     given = dict(variables)
     rows = [

@@ -20,23 +20,12 @@ _TOKENS: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token
 
 
 class Source(NamedTuple):
-    """A chat template and what its file says besides.
+    """A chat template and what its file says besides."""
 
-    Parameters
-    ----------
-    text : str
-        The template.
-    name : str or None
-        Its name, where the file has several.
-    names : tuple of str
-        The names of all of them.
-    variables : dict
-        The special tokens of a ``tokenizer_config.json``, which a template is given; None for one that is not set.
-    """
-
-    text: str
-    name: str | None
-    names: tuple[str, ...]
+    text: str  # The template
+    name: str | None  # Its name, where the file has several
+    names: tuple[str, ...]  # The names of all of them
+    # The special tokens of a ``tokenizer_config.json``, which a template is given; None for one that is not set.
     variables: dict[str, str | None]
 
 
@@ -50,15 +39,6 @@ def read_template(path: str | Path, name: str | None = None) -> Source:
         ``chat_template.jinja`` or ``tokenizer_config.json``, of which the former comes first, as in transformers.
     name : str, optional
         The template, where there are several; by default the one called "default".
-
-    Raises
-    ------
-    FileFormatError
-        If there is no template, none of this name, or the file cannot be read.
-    LimitExceededError
-        If it is larger than 256 MiB.
-    OSError
-        If there is no such file.
     """
     path = Path(path)
     if path.is_dir():

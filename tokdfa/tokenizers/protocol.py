@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary
     from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.guiding.api import Guide
     from tokdfa.guiding.bans import Ban
-    from tokdfa.guiding.guide import Guide
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer

@@ -11,10 +11,9 @@ import pytest
 from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
-from tokdfa.guiding.followers import ALL, NONE
 from tokdfa.guiding.prefixes import Place, PrefixAutomaton
 from tokdfa.guiding.texts import texts_of
-from tokdfa.guiding.tokens import tokens_of
+from tokdfa.guiding.tokens import ALL, NONE, tokens_of
 from tokdfa.kernels.guiding import product as kernels
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 

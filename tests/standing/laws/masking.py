@@ -11,7 +11,7 @@ from support.families import Member
 
 import tokdfa
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.guiding.guide import Guide
+from tokdfa.guiding.api import Guide
 
 __all__ = ["check"]
 

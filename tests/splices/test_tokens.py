@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.splices.trie`: the levels spell the words and nothing else."""
+"""Tests for `tokdfa.splices.tokens`: the levels spell the words and nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from tokdfa.splices.trie import trie_levels
+from tokdfa.splices.tokens import trie_levels
 
 
 def test_levels_spell_the_words() -> None:

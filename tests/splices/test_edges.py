@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.splices.partings`: without any no search finds texts, and no texts are less than they say."""
+"""Tests for `tokdfa.splices.edges`: without any no search finds texts, and no texts are less than they say."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from support.random_seams import random_question
 import tokdfa
 from tokdfa.patterns.budget import Budget
 from tokdfa.splices.decision import ground_of
-from tokdfa.splices.edges import EdgeFinder
+from tokdfa.splices.edges import EdgeFinder, partings
 from tokdfa.splices.languages import language_of, literal, regular
-from tokdfa.splices.partings import partings
 from tokdfa.splices.seam import Seam
 from tokdfa.splices.search import Search
 from tokdfa.tokenizers.tokenizer import Tokenizer
