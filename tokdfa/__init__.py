@@ -102,9 +102,9 @@ if TYPE_CHECKING:
     from tokdfa.rollouts.result import RolloutCheck as RolloutCheck
     from tokdfa.rollouts.result import RolloutChecks as RolloutChecks
     from tokdfa.rollouts.rollout import Rollout as Rollout
-    from tokdfa.rollouts.stretch_class import Counts as Counts
-    from tokdfa.rollouts.stretch_class import Shares as Shares
-    from tokdfa.rollouts.stretch_class import StretchClass as StretchClass
+    from tokdfa.rollouts.stretches import Counts as Counts
+    from tokdfa.rollouts.stretches import Shares as Shares
+    from tokdfa.rollouts.stretches import StretchClass as StretchClass
     from tokdfa.searching.api import Match as Match
     from tokdfa.searching.api import Matches as Matches
     from tokdfa.searching.api import Searcher as Searcher
@@ -221,12 +221,12 @@ _HOMES = {
     "load": "tokdfa.tokenizers.loading",
     "Fingerprint": "tokdfa.tokenizers.fingerprint",
     "fingerprint": "tokdfa.tokenizers.fingerprint",
-    "Counts": "tokdfa.rollouts.stretch_class",
+    "Counts": "tokdfa.rollouts.stretches",
     "Rollout": "tokdfa.rollouts.rollout",
     "RolloutCheck": "tokdfa.rollouts.result",
     "RolloutChecks": "tokdfa.rollouts.result",
-    "Shares": "tokdfa.rollouts.stretch_class",
-    "StretchClass": "tokdfa.rollouts.stretch_class",
+    "Shares": "tokdfa.rollouts.stretches",
+    "StretchClass": "tokdfa.rollouts.stretches",
     "PrefixCheck": "tokdfa.rollouts.prefix",
     "PrefixKind": "tokdfa.rollouts.prefix",
     "check_prefix": "tokdfa.rollouts.prefix",

@@ -19,7 +19,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tests.evidence.tally import Tally
-from tokdfa.rollouts.stretch_class import StretchClass
+from tokdfa.rollouts.stretches import StretchClass
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 QWEN_PATTERN = (

@@ -11,7 +11,7 @@ from support.tokenizer_files import as_bytes, tokenizer_json
 import tokdfa
 from tokdfa import Rollout, StretchClass, ViolationKind
 from tokdfa.errors import TokenStreamError, WrongTypeError
-from tokdfa.rollouts.tuning import Tuning
+from tokdfa.rollouts.api import iter_outcomes
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,8 @@ def test_batches_are_single_checks(tokenizer: tokdfa.AnyTokenizer, parcel: int, 
         ids[source.integers(len(ids) + 1) :][:1] = 261
         rollouts.append(Rollout(ids, source.integers(0, 2, len(ids))))
     single = [tokdfa.check_rollout(tokenizer, *rollout) for rollout in rollouts]
-    checks = [*tokdfa.iter_rollout_checks(tokenizer, rollouts, threads=threads, tuning=Tuning(parcel=parcel))]
+    outcomes = iter_outcomes(tokenizer, enumerate(rollouts), threads=threads, n_ids=parcel)
+    checks = [check for _, check in outcomes]
     assert [(each.counts, each.ids_in, each.sampled) for each in checks] == [
         (each.counts, each.ids_in, each.sampled) for each in single
     ]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tokdfa.errors import TokenStreamError
-from tokdfa.rollouts.masks import sampled_ids
 from tokdfa.rollouts.records import FRAMEWORKS, fields_of, rollouts_of
+from tokdfa.rollouts.rollout import sampled_ids
 
 IDS, MASK = [1, 2, 3, 4, 5], [0, 0, 1, 0, 1]
 

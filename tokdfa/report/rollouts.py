@@ -12,7 +12,7 @@ from tokdfa.report.markup import Markup, tag
 from tokdfa.report.page import bar, data_table, facts, page, verdict
 from tokdfa.report.report import Report
 from tokdfa.report.spelling import Spelling, shortened
-from tokdfa.rollouts.stretch_class import StretchClass
+from tokdfa.rollouts.stretches import StretchClass
 from tokdfa.rollouts.tally import PARTS, Tally
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -4,15 +4,15 @@ Trainers keep the ids that the model sampled, so a correct rollout is not canoni
 wrong outside of them is a bug; inside it is drift, what decoding and encoding again would change; across an edge it
 is a junction. Read in this order:
 
-1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is what they take,
-   and `result` holds the answers.
-2. `stretches`: what a stretch is, exactly, and `stretch_class`, what a bug, drift and a junction are; `masks` has which
-   ids were sampled.
-3. `finding`: many rollouts by one walk, and `by_encoding`, the definition, where a walk does not decide. `cause` says
-   why a stretch is not canonical, `wording` sums up in a line. `tuning` says how many ids are taken up at once.
+1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is what they take, with which
+   ids were sampled, and `result` holds the answers and sums them up in a line.
+2. `stretches`: what a stretch is, exactly, and what a bug, drift and a junction are.
+3. `finding`: many rollouts by one walk, and by the definition where a walk does not decide. `cause` says why a stretch
+   is not canonical.
 4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before; `control`: special
    tokens in streams.
 5. For the command: `records`, the fields of each framework, `reading` files, and `tally`, the sums of many checks.
+
 
 Used by: the command `rollouts`, and the hooks in `integrations`.
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import chain, repeat
-from typing import NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,9 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_array, running_sum
 from tokdfa.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.rollouts.finding import finder_of
-from tokdfa.rollouts.masks import checked_prompt, sampled_ids
 from tokdfa.rollouts.result import NONE_MISSING, Found, RolloutCheck, RolloutChecks
-from tokdfa.rollouts.rollout import Documents, Names, Rollout
-from tokdfa.rollouts.stretch_class import Counts, classes_of
-from tokdfa.rollouts.stretches import OUT_OF_RANGE, in_order, joined, without_ids
-from tokdfa.rollouts.tuning import DEFAULT, Tuning
+from tokdfa.rollouts.rollout import Documents, Names, Rollout, checked_prompt, sampled_ids
+from tokdfa.rollouts.stretches import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import n_accepted
 from tokdfa.validation.judges.documents import checked_separator, document_starts
@@ -33,6 +30,8 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 _NO_NAMES = Names()
+# The rollouts that are collected go to a thread from so many on.
+_MOST_ROLLOUTS = 1 << 12
 
 
 def check_rollout(
@@ -146,14 +145,12 @@ def check_rollouts(
     if isinstance(ids, (str, os.PathLike)):
         hint = "the command tokdfa rollouts TOK FILE reads a file; here, give the list of ids of each rollout"
         raise WrongTypeError("the ids of each rollout are expected, not a path", value=ids, hint=hint)
-    every_mask = repeat(None) if masks is None else iter(masks)
-    every_prompt = repeat(prompts) if isinstance(prompts, (int, np.integer)) else iter(prompts)
-    rollouts = _together(iter(ids), every_mask, every_prompt, masks is not None, not isinstance(every_prompt, repeat))
+    rollouts = _together(ids, masks, prompts)
     return RolloutChecks([*iter_rollout_checks(tokenizer, rollouts, threads=threads)])
 
 
 def iter_rollout_checks(
-    tokenizer: AnyTokenizer, rollouts: Iterable[Rollout], *, threads: int | None = None, tuning: Tuning = DEFAULT
+    tokenizer: AnyTokenizer, rollouts: Iterable[Rollout], *, threads: int | None = None
 ) -> Iterator[RolloutCheck]:
     """Yield the check of each rollout, in order, holding only a few thousand rollouts at a time.
 
@@ -163,8 +160,6 @@ def iter_rollout_checks(
     rollouts : iterable of Rollout
     threads : int, optional
         The number of threads, at least one; by default one per core.
-    tuning : Tuning, optional
-        The number of ids that are taken up at once.
 
     Raises
     ------
@@ -178,7 +173,7 @@ def iter_rollout_checks(
     [1, 1, 0, 0]
     """
     items = ((f"rollout {number}", rollout) for number, rollout in enumerate(rollouts))
-    outcomes = iter_outcomes(tokenizer, items, threads=threads, tuning=tuning)
+    outcomes = iter_outcomes(tokenizer, items, threads=threads)
     return (check for _, check in outcomes if isinstance(check, RolloutCheck))
 
 
@@ -189,32 +184,22 @@ def iter_outcomes(
     keep_going: bool = False,
     names: Names = _NO_NAMES,
     threads: int | None = None,
-    tuning: Tuning = DEFAULT,
+    n_ids: int = 1 << 18,
 ) -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
     """Yield the check of each rollout, or the error of one that cannot be checked, in order and with where it is.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    items : iterable of pairs
-        Where a rollout is, to be named in errors, and the rollout, or the error of reading it.
-    keep_going : bool
-        Whether errors are yielded; by default the first one is raised.
-    names : Names, optional
-        What errors call the ids, the mask and the prompt.
-    threads, tuning
-        See :func:`iter_rollout_checks`.
+    An item is where a rollout is, to be named in errors, and the rollout, or the error of reading it. Unless
+    `keep_going`, the first error is raised. `names` are what errors call the ids, the mask and the prompt; rollouts go
+    to a thread once they have `n_ids` ids.
     """
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
     n_threads = os.cpu_count() or 1 if threads is None else threads
 
-    def work(parcel: list[tuple[S, _Prepared | TokdfaError]]) -> list[tuple[S, RolloutCheck | TokdfaError]]:
-        return _outcomes(tokenizer, parcel)
-
     def found() -> Iterator[tuple[S, RolloutCheck | TokdfaError]]:
         prepare = partial(_prepared, tokenizer, names=names)
-        parcels = _parcels(items, prepare, tuning, keep_going)
+        parcels = _parcels(items, prepare, n_ids, keep_going)
+        work = partial(_outcomes, tokenizer)
         done = map(work, parcels) if n_threads == 1 else _threaded(work, parcels, n_threads)
         for where, outcome in chain.from_iterable(done):
             if isinstance(outcome, TokdfaError) and not keep_going:
@@ -279,7 +264,7 @@ def _between(unknown: Int64Array, begins: Int64Array, ends: Int64Array) -> tuple
 def _parcels(
     items: Iterable[tuple[S, Rollout | TokdfaError]],
     prepare: Callable[[Rollout], _Prepared],
-    tuning: Tuning,
+    most: int,
     keep_going: bool,
 ) -> Iterator[list[tuple[S, _Prepared | TokdfaError]]]:
     """Yield rollouts, some at a time: enough for a thread to be worth it, and few enough to stay in a cache.
@@ -299,7 +284,7 @@ def _parcels(
             n_ids += len(prepared.ids)
         elif not keep_going:
             break
-        if n_ids >= tuning.parcel or len(parcel) >= tuning.most_rollouts:
+        if n_ids >= most or len(parcel) >= _MOST_ROLLOUTS:
             yield parcel
             parcel, n_ids = [], 0
     if parcel:
@@ -390,28 +375,26 @@ def _threaded(work: Callable[[P], R], parcels: Iterable[P], n_threads: int) -> I
 
 
 def _together(
-    ids: Iterator[npt.ArrayLike],
-    masks: Iterator[npt.ArrayLike | None],
-    prompts: Iterator[int],
-    has_masks: bool,
-    has_prompts: bool,
+    ids: Iterable[npt.ArrayLike], masks: Iterable[npt.ArrayLike | None] | None, prompts: Iterable[int] | int
 ) -> Iterator[Rollout]:
+    """Yield rollouts, of which there must be as many as masks and prompts."""
+    given: dict[str, Iterator[Any]] = {} if masks is None else {"masks": iter(masks)}
+    if not isinstance(prompts, (int, np.integer)):
+        given["prompts"] = iter(prompts)
     missing = object()
     number = 0
     for number, each in enumerate(ids, 1):
-        mask, prompt = next(masks, missing), next(prompts, missing)
-        if mask is missing or prompt is missing:
-            what = "masks" if mask is missing else "prompts"
-            raise TokenStreamError(f"there are fewer {what} than rollouts", where=f"rollout {number - 1}")
-        yield Rollout(each, mask, prompt)  # type: ignore[arg-type]
-    for what, others in (("masks", masks), ("prompts", prompts)):
-        if (has_masks if what == "masks" else has_prompts) and next(others, missing) is not missing:
-            raise TokenStreamError(f"there are more {what} than rollouts", value=number)
+        own: dict[str, Any] = {name: next(values, missing) for name, values in given.items()}
+        for name in (name for name, value in own.items() if value is missing):
+            raise TokenStreamError(f"there are fewer {name} than rollouts", where=f"rollout {number - 1}")
+        yield Rollout(each, own.get("masks"), own.get("prompts", prompts))
+    for name, values in given.items():
+        if next(values, missing) is not missing:
+            raise TokenStreamError(f"there are more {name} than rollouts", value=number)
 
 
 def _at(error: TokdfaError, place: object) -> TokdfaError:
     """Return an error that says in which rollout it is."""
     where = f"{place}, {error.where}" if error.where else str(place)
-    if error.value is None:
-        return type(error)(error.what, where=where, hint=error.hint)
-    return type(error)(error.what, value=error.value, where=where, hint=error.hint)
+    value: dict[str, Any] = {} if error.value is None else {"value": error.value}
+    return type(error)(error.what, **value, where=where, hint=error.hint)

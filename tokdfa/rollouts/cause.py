@@ -24,19 +24,10 @@ _MOST_CAUSES = 1 << 14
 def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
     """Return why a stretch is not canonical, and the number of its ids before the one that shows it.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    ids, canonical : int32 arrays
-        The ids of the stretch, and the canonical ones.
-    outcome : int
-        What the tokenizer makes of its text; see :mod:`tokdfa.rollouts.stretches`.
-
-    Notes
-    -----
-    The cause depends on the stretch alone. Every border of a piece is a border of the canonical ids, so no two ids of a
-    stretch have one between them: a pair that the token DFA does not allow is wrong here. If all pairs are allowed
-    and all tokens are live, a token goes past the end of a piece.
+    The cause depends on the stretch alone: its ids, the canonical ones, and the outcome of encoding, as `Stretches` has
+    them. Every border of a piece is a border of the canonical ids, so no two ids of a stretch have one between them: a
+    pair that the token DFA does not allow is wrong here. If all pairs are allowed and all tokens are live, a token goes
+    past the end of a piece.
     """
     last = max(len(ids) - 1, 0)
     if outcome == NOT_UTF8:

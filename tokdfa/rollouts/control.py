@@ -23,23 +23,8 @@ def iter_special_tokens(
 ) -> Iterator[tuple[Match, str]]:
     """Yield where a stream has the ids of special tokens, and which ones, in memory that does not grow with it.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    names : collection of str
-        The contents of the special tokens; "all" stands for all of them.
-    chunks : iterable of integer arrays
-        The ids.
-    mask : iterable of integer arrays, optional
-        For each id 1 if it counts, such as one that a model sampled, and otherwise 0; cut into chunks in any way.
-
-    Raises
-    ------
-    TokenStreamError
-        If there is no such special token, they are not ids of the tokenizer, or the mask is shorter or longer than the
-        ids or has other values; the error says which.
-    UnsupportedFeatureError
-        If where an id begins in the text hangs on more than whether it is the first or the last one.
+    The name "all" stands for all special tokens. The mask has, for each id, 1 if it counts, such as one that a model
+    sampled, and otherwise 0; it is cut into chunks in any way.
     """
     contents = {special.id: special.content for special in tokenizer.specials}
     wanted = {*names}

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
-from tokdfa.errors import AlphabetError, LimitExceededError
-from tokdfa.rollouts.by_encoding import bad_ids, find_by_encoding
-from tokdfa.rollouts.stretches import ENCODED, NOT_UTF8, Stretches, in_order, joined, nothing, without_ids
+from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
+from tokdfa.rollouts.stretches import (
+    ENCODED,
+    NOT_ENCODABLE,
+    NOT_UTF8,
+    Stretches,
+    in_order,
+    joined,
+    nothing,
+    without_ids,
+)
 from tokdfa.splitting.borders import CONTEXT as SYMBOLS
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.round_trip import Ends, RoundTrip
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.differences import differences
@@ -30,18 +40,8 @@ __all__ = ["Finder", "finder_of"]
 class Finder(OfTokenizer["AnyTokenizer"]):
     """Finds the stretches of streams that differ from the canonical ids, by the definition.
 
-    Streams that validation accepts by something cheaper than encoding are not encoded.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    is_judged_by_encoding : bool
-        Whether validation encodes the streams of the tokenizer as well.
-
-    Attributes
-    ----------
-    inserts : bool
-        Whether a stretch may be without ids, and so be at the end of a stream or at the beginning of the next.
+    Streams that validation accepts by something cheaper than encoding are not encoded. `inserts` is whether a stretch
+    may be without ids, and so be at the end of a stream or at the beginning of the next.
     """
 
     inserts: ClassVar[bool] = True
@@ -51,15 +51,7 @@ class Finder(OfTokenizer["AnyTokenizer"]):
         self._encodes = is_judged_by_encoding
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
-        """Return the stretches of streams; stream k has the ids from ``begins[k]`` to ``ends[k]``.
-
-        Parameters
-        ----------
-        ids : int32 array
-            Ids of the tokenizer.
-        begins, ends : int64 arrays
-            Streams are in order and do not overlap.
-        """
+        """Return the stretches of streams, in order: stream k has the ids from ``begins[k]`` to ``ends[k]``."""
         streams = zip(begins.tolist(), ends.tolist(), strict=True)
         return joined([self._in_stream(ids, begin, end) for begin, end in streams if end > begin])
 
@@ -67,20 +59,12 @@ class Finder(OfTokenizer["AnyTokenizer"]):
         stream = ids[begin:end]
         if not self._encodes and validate(self.tokenizer, stream):
             return nothing()
-        return find_by_encoding(self.tokenizer.round_trip, stream).moved(begin)
+        return _by_encoding(self.tokenizer.round_trip, stream).moved(begin)
 
 
 class WalkFinder(Finder):
     """Finds stretches by one walk over all ids; only what is wrong is encoded, with a little around it.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    walk : WholeWalk
-        The walk over its streams.
-
-    Notes
-    -----
     The walk encloses what is wrong between two places where the text is certainly cut, and text up to such a place is
     split in the same way whatever follows the next two symbols. So these parts are encoded with two more symbols, and
     compared up to where they end. Where such a part is not UTF-8, its whole stream is judged by the definition.
@@ -119,10 +103,10 @@ class WalkFinder(Finder):
         highs: list[int] = []
         for number in np.unique(stream).tolist():
             begin, end = int(begins[number]), int(ends[number])
-            bad = [low + np.flatnonzero(bad_ids(trip, ids[low:high])) for low, high in parts[stream == number].tolist()]
-            places = np.concatenate(bad)
+            own = parts[stream == number].tolist()
+            places = np.concatenate([low + np.flatnonzero(_bad_ids(trip, ids[low:high])) for low, high in own])
             if not len(places):
-                yield find_by_encoding(trip, ids[begin:end]).moved(begin)
+                yield _by_encoding(trip, ids[begin:end]).moved(begin)
                 continue
             yield without_ids(np.column_stack((places, places + 1)), NOT_UTF8)
             lows += [begin, *(places + 1).tolist()]
@@ -206,16 +190,79 @@ def _up_to(
 
 
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
-    """Return the finder of the stretches of a tokenizer, a derived table.
-
-    Raises
-    ------
-    ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
-    """
+    """Return the finder of the stretches of a tokenizer, a derived table."""
     begin = judge_of(tokenizer)
     walk = documents_walk(tokenizer)
     if walk is not None and isinstance(tokenizer, Tokenizer):
         return WalkFinder(tokenizer, walk)
     encodes = isinstance(begin, partial) and (begin.func is EncodingJudge or not tokenizer.is_plain)
     return Finder(tokenizer, is_judged_by_encoding=encodes)
+
+
+def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:
+    """Return the stretches of a stream that differ, by the definition: decode it, encode its text, and compare."""
+    found: list[Stretches] = []
+    cuts = np.concatenate(([-1], np.flatnonzero(trip.cuts[ids]), [len(ids)])).tolist()
+    for before, stop in pairwise(cuts):
+        found += _found_in(trip, ids, before + 1, stop, begins=True)
+    return in_order(joined(found))
+
+
+def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins: bool) -> Iterator[Stretches]:
+    """Yield the stretches of the ids from `begin` to `stop`, before and after which the text is cut."""
+    waiting = [(begin, stop, begins)]
+    while waiting:
+        begin, stop, begins = waiting.pop()
+        part = ids[begin:stop]
+        if not len(part):
+            continue
+        try:
+            decoded = trip.decode(part, begins=begins)
+        except TokenStreamError:
+            is_bad = _bad_ids(trip, part)
+            bad = begin + np.flatnonzero(is_bad if is_bad.any() else ~is_bad)
+            # What is between the ids without a text, in the order in which it is taken up again.
+            places = [begin - 1, *bad.tolist(), stop]
+            rest = [(low + 1, high, begins and low < begin) for low, high in pairwise(places) if high > low + 1]
+            waiting += reversed(rest)
+            yield without_ids(np.column_stack((bad, bad + 1)), NOT_UTF8)
+            continue
+        try:
+            canonical = trip.encode(decoded.text, begins=begins)
+        except AlphabetError:
+            yield without_ids(np.array([[begin, stop]]), NOT_ENCODABLE)
+            continue
+        if np.array_equal(part, canonical):
+            continue
+        # Ids that spell the same bytes show their borders even within a symbol.
+        others: Ends | None
+        (data, ends), (other_data, others) = trip.spelled(part), trip.spelled(canonical)
+        if data != other_data:
+            ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
+        cut = np.flatnonzero(trip.cut_between(part)) + 1 if others is None else np.zeros(0, dtype=np.int64)
+        if len(cut):
+            places = [begin, *(begin + cut).tolist(), stop]
+            rest = [(low, high, begins and low == begin) for low, high in pairwise(places)]
+            waiting += reversed(rest)
+            continue
+        rows = differences(part, ends, canonical, others)
+        pieces = [canonical[low:high] for low, high in rows[:, 2:].tolist()]
+        yield Stretches(
+            rows[:, :2] + begin,
+            np.concatenate((canonical[:0], *pieces)),
+            running_sum(rows[:, 3] - rows[:, 2]),
+            np.full(len(rows), ENCODED, dtype=np.int8),
+        )
+
+
+def _bad_ids(trip: RoundTrip, ids: Int32Array) -> BoolArray:
+    """Return, for each id, whether it has a byte that is not UTF-8."""
+    data, ends = trip.spelled(ids)
+    text = data.decode("utf-8", "surrogateescape")
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    is_bad = (points >= 0xDC80) & (points <= 0xDCFF)
+    sizes = np.where(is_bad, 1, 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000))
+    places = (running_sum(sizes)[:-1])[is_bad]
+    bad: BoolArray = np.zeros(len(ids), dtype=np.bool_)
+    bad[np.searchsorted(ends, places, side="right")] = True
+    return bad

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.alphabet import show
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.display import Displayed
 from tokdfa.rollouts.cause import cause_of
 from tokdfa.rollouts.finding import finder_of
+from tokdfa.rollouts.result import counted
 from tokdfa.rollouts.stretches import Stretches
-from tokdfa.rollouts.wording import prefix_sentence
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, common_prefix
+from tokdfa.validation.wording import MOST_NAMED
 
 __all__ = ["PrefixCheck", "PrefixKind", "check_prefix"]
 
@@ -100,7 +104,7 @@ class PrefixCheck(Displayed):
     @property
     def reason(self) -> str:
         """The answer in one sentence."""
-        return prefix_sentence(self)
+        return _sentence(self)
 
 
 def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) -> PrefixCheck:
@@ -198,3 +202,52 @@ def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> C
         cause, _ = cause_of(tokenizer, ids[low:high], stretch.canonical, int(stretch.outcomes[0]))
         return cause
     return None
+
+
+def _sentence(check: PrefixCheck) -> str:
+    """Return in one sentence whether ids b begin with ids a, and if not, where and why."""
+    match check.kind.value:
+        case "holds":
+            return f"b begins with a: {counted(check.index, 'id')}"
+        case "too-short":
+            return f"b ends after {counted(check.index, 'id')}, and a goes on with {_ids(check.ids_a)}"
+        case "text":
+            return (
+                f"the text itself differs from byte {check.byte_offset} on: "
+                f"a goes on with {_quoted(check.text_a)}, b with {_quoted(check.text_b)}"
+            )
+    sides = {
+        "a": "a is canonical there",
+        "b": "b is canonical there",
+        "both": "both are canonical in their own text",
+        "neither": "neither is canonical there",
+    }
+    reason = "" if check.cause is None else _because(check.cause, check.canonical)
+    return (
+        f"token {check.index} differs, in the same text: a has {_ids(check.ids_a)}, b has {_ids(check.ids_b)}; "
+        f"{sides[check.canonical]}{reason}"
+    )
+
+
+def _because(cause: Cause, canonical: str) -> str:
+    where = {"a": " in b", "b": " in a", "both": " when a is followed by the rest of b", "neither": " in a"}[canonical]
+    match cause.kind:
+        case ViolationKind.PAIR if cause.rule is not None and cause.merge is not None:
+            left, right = cause.merge
+            return f", rule {cause.rule}, {show(left)}≀{show(right)}, merges{where}"
+        case ViolationKind.BORDER:
+            return f", a token goes past a place where the text is cut into pieces{where}"
+        case ViolationKind.NOT_UTF8:
+            return f", the bytes {(cause.bad_bytes or b'').hex(' ')} are not UTF-8{where}"
+        case ViolationKind.SPECIAL_TOKEN:
+            return f", the text spells the special token {cause.text!r} ({cause.special}){where}"
+    return f", the text is encoded as other ids{where}"
+
+
+def _quoted(text: bytes) -> str:
+    return repr(text.decode("utf-8", "backslashreplace")) if text else "nothing"
+
+
+def _ids(ids: Iterable[int]) -> str:
+    named = [*ids]
+    return " ".join(map(str, named[:MOST_NAMED])) + " …" * (len(named) > MOST_NAMED) if named else "nothing"

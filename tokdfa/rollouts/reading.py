@@ -40,27 +40,10 @@ Item = tuple[Source, Rollout | TokdfaError]
 def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]:
     """Yield the rollouts of files, each with where it is, and errors in place of what cannot be read.
 
-    Parameters
-    ----------
-    paths : iterable of str or Path
-        ``.jsonl`` (or ``.ndjson``), also with ``.gz`` or ``.zst`` after it: one object a line. ``.parquet``.
-        ``.arrow`` and ``.feather``: an Arrow stream or file.
-    fields : Fields
-        The fields of the ids, the prompt and the mask.
-
-    Yields
-    ------
-    pair of Source and Rollout or TokdfaError
-        Lines that are not JSON, files that end too early, and fields that are missing, null or of another shape give an
-        error that names them; reading goes on with the next record, or the next file if nothing follows. A file without
-        rollouts gives an error, too.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be opened.
-    UnsupportedFeatureError
-        If a name ends otherwise, or a package that reads the format is not installed.
+    Files are ``.jsonl`` (or ``.ndjson``), also with ``.gz`` or ``.zst`` after it, one object a line; ``.parquet``; and
+    ``.arrow`` and ``.feather``, an Arrow stream or file. Lines that are not JSON, files that end too early, and fields
+    that are missing, null or of another shape give an error that names them; reading goes on with the next record, or
+    the next file if nothing follows. A file without rollouts gives an error, too.
     """
     return chain.from_iterable(_some(Path(path), fields) for path in [*paths])
 
@@ -145,9 +128,8 @@ def _wanted(names: Sequence[str], fields: Fields) -> list[str]:
         optional.add(fields.prompt.partition(".")[0])
     missing = [name for name in fields.columns if name not in names and name not in optional]
     if missing:
-        raise TokenStreamError(
-            "the column is missing", where=f"field {missing[0]}", hint=f"there are {', '.join(names)}"
-        )
+        hint = f"there are {', '.join(names)}"
+        raise TokenStreamError("the column is missing", where=f"field {missing[0]}", hint=hint)
     fields.check_unused(names)
     return [name for name in fields.columns if name in names]
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray
 from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import nearest
-from tokdfa.rollouts.masks import by_labels
-from tokdfa.rollouts.rollout import Names, Rollout
+from tokdfa.rollouts.rollout import Names, Rollout, by_labels
 
 __all__ = ["FRAMEWORKS", "LABELS", "NO_MASK", "Fields", "fields_of", "from_parts", "rollouts_of"]
 
@@ -80,20 +79,7 @@ class Fields(NamedTuple):
         return ", ".join(f"{name} ({part})" for part, name in parts.items() if name is not None)
 
     def check_unused(self, names: Iterable[object], path: str = "") -> None:
-        """Refuse a field that may be a mask and is not used.
-
-        Parameters
-        ----------
-        names : iterable
-            The fields of an object.
-        path : str
-            The field with this object, and a dot.
-
-        Raises
-        ------
-        TokenStreamError
-            If there is one; the error names it.
-        """
+        """Refuse a field of an object that may be a mask and is not used; `path` is the field with it, and a dot."""
         if self.others is None:
             return
         used = [name for name in (self.ids, self.prompt, self.mask, self.response, self.ranges) if name is not None]
@@ -151,20 +137,9 @@ def fields_of(
     *,
     other_masks: bool = False,
 ) -> Fields:
-    """Return the fields of a framework, some of them replaced.
+    """Return the fields of a framework, some of them replaced; the mask ``none`` stands for no mask.
 
-    Parameters
-    ----------
-    framework, ids, prompt : str, optional
-    mask : str, optional
-        ``none`` for no mask.
-    other_masks : bool
-        Whether records may have other fields that are called like masks; if a mask is given, they may.
-
-    Raises
-    ------
-    TokenStreamError
-        If no framework and no field of ids is given, there is no such framework, or it has no masks.
+    With `other_masks` records may have other fields that are called like masks; if a mask is given, they may anyway.
     """
     # Who chooses a mask, or none, knows what other fields are.
     chosen: dict[str, Any] = {} if mask is None else {"mask": None if mask == NO_MASK else mask}
@@ -191,11 +166,6 @@ def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
     """Return the rollouts of a record, each with its place in it; empty if there is only one.
 
     A record whose ids are a list of lists is a batch, and the other fields are lists too.
-
-    Raises
-    ------
-    TokenStreamError
-        If a field is missing, null or of another shape, or may be a mask and is not used; the error names the field.
     """
     if not isinstance(record, Mapping):
         raise TokenStreamError("a record must be an object", value=record)
@@ -247,16 +217,12 @@ def _read_labels(rollout: Rollout, fields: Fields) -> Rollout:
 def from_parts(prompt: Sequence[int] | npt.ArrayLike, ids: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Rollout:
     """Return the rollout of the ids of a prompt, the ids after it, and the mask of these."""
     first, rest = np.asarray(prompt), np.asarray(ids)
-    whole = [*_listed(first), *_listed(rest)] if first.dtype.kind == "O" or rest.dtype.kind == "O" else None
-    joined = np.concatenate((first, rest)) if whole is None and first.size and rest.size else whole
-    if joined is None:
-        joined = rest if not first.size else first
+    joined: Any
+    if "O" in (first.dtype.kind, rest.dtype.kind):
+        joined = [*first.tolist(), *rest.tolist()]
+    else:
+        joined = np.concatenate((first, rest)) if first.size and rest.size else first if first.size else rest
     return Rollout(joined, mask, len(first))
-
-
-def _listed(array: npt.NDArray[Any]) -> list[Any]:
-    found: list[Any] = array.tolist()
-    return found
 
 
 Get = Callable[[Mapping[str, Any], str], Any]
@@ -314,9 +280,8 @@ def _of_messages(record: Mapping[str, Any], fields: Fields) -> Rollout:
     assert fields.prompt is not None
     ids: list[int] = []
     mask: list[int] = []
-    for at, message in enumerate(
-        _list(_required(_optional(record, fields.messages), fields.messages), fields.messages)
-    ):
+    messages = _list(_required(_optional(record, fields.messages), fields.messages), fields.messages)
+    for at, message in enumerate(messages):
         where = f"{fields.messages}[{at}]"
         if not isinstance(message, Mapping):
             raise TokenStreamError("an object is expected", value=message, where=f"field {where}")

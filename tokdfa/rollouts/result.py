@@ -14,16 +14,14 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.display import Displayed
 from tokdfa.guesses import Guided
 from tokdfa.rollouts.cause import cause_of, remembered_cause
-from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
-from tokdfa.rollouts.stretches import ENCODED, OUT_OF_RANGE, Stretches
-from tokdfa.rollouts.wording import summary
+from tokdfa.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, Violation, common_prefix, out_of_range
 
-__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "Violations"]
+__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "counted", "shares_of", "summary"]
 
-Violations: TypeAlias = tuple[Violation, ...]
+_Violations: TypeAlias = tuple[Violation, ...]
 
 
 class Found(NamedTuple):
@@ -111,21 +109,21 @@ class RolloutCheck(Displayed):
         return next(iter(self.bugs), None)
 
     @property
-    def bugs(self) -> Violations:
+    def bugs(self) -> _Violations:
         """The stretches of which no id was sampled, in order."""
         return self._by_class[StretchClass.BUG]
 
     @property
-    def drift(self) -> Violations:
+    def drift(self) -> _Violations:
         """The stretches of which all ids were sampled, in order."""
         return self._by_class[StretchClass.DRIFT]
 
     @property
-    def junctions(self) -> Violations:
+    def junctions(self) -> _Violations:
         """The stretches of which some ids were sampled and some were not, in order."""
         return self._by_class[StretchClass.JUNCTION]
 
-    def of_class(self, stretch_class: StretchClass) -> Violations:
+    def of_class(self, stretch_class: StretchClass) -> _Violations:
         """Return the stretches of a class."""
         return self._by_class[stretch_class]
 
@@ -140,7 +138,7 @@ class RolloutCheck(Displayed):
         return summary(self.tokens, self.sampled, self.counts, self.shares)
 
     @cached_property
-    def _by_class(self) -> dict[StretchClass, Violations]:
+    def _by_class(self) -> dict[StretchClass, _Violations]:
         found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
         gaps = deque(self._missing)
         begin = byte = 0  # The id with which the text begins that a stretch is in, and its byte offset.
@@ -258,3 +256,24 @@ def shares_of(ids_in: Counts, tokens: int, sampled: int) -> Shares:
 
 def _sum(counts: Iterator[Counts]) -> Counts:
     return Counts(*map(sum, zip(*counts, strict=True)))
+
+
+def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollouts: int | None = None) -> str:
+    """Return the answer in one line, which a trainer can log.
+
+    Examples
+    --------
+    >>> summary(2000, 1500, Counts(0, 12, 1), Shares(0.0, 0.016, 0.0015), rollouts=4)
+    '4 rollouts, 2,000 ids, 1,500 sampled: 0 bugs, drift 1.6000 % (12 stretches), 1 junction'
+    """
+    head = "" if rollouts is None else f"{counted(rollouts, 'rollout')}, "
+    return (
+        f"{head}{counted(tokens, 'id')}, {sampled:,} sampled: {counted(counts.bugs, 'bug')}, "
+        f"drift {100 * shares.drift:.4f} % ({counted(counts.drift, 'stretch', 'es')}), "
+        f"{counted(counts.junctions, 'junction')}"
+    )
+
+
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """Return a number and what it counts, in the plural unless it is one."""
+    return f"{count:,} {noun}{plural * (count != 1)}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from tokdfa.rollouts.result import RolloutCheck, shares_of
-from tokdfa.rollouts.stretch_class import Counts, Shares, StretchClass
-from tokdfa.rollouts.wording import summary
+from tokdfa.rollouts.result import RolloutCheck, shares_of, summary
+from tokdfa.rollouts.stretches import Counts, Shares, StretchClass
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Violation
 
@@ -28,21 +27,9 @@ class Example(NamedTuple):
 class Tally:
     """The sums of the checks of many rollouts, in memory that does not grow with their number.
 
-    Parameters
-    ----------
-    n_examples : int
-        The number of stretches of each class that are kept.
-
-    Attributes
-    ----------
-    rollouts, tokens, sampled : int
-    counts, ids_in, rollouts_with : Counts
-        For each class, the number of stretches, of ids in them, and of rollouts that have some.
-    kinds, rules, places : counters
-        Numbers of stretches by class and kind, by class and rule, by class and part of the rollout in which they begin.
-    merges : dict
-        The two words that each rule merges.
-    examples : list of Example
+    For each class there are the numbers of stretches, of ids in them and of rollouts that have some, and the first
+    `n_examples` stretches; and numbers by class and kind, by class and rule, and by class and part of the rollout in
+    which a stretch begins. `merges` has the two words that each rule merges.
     """
 
     def __init__(self, n_examples: int = 10) -> None:
