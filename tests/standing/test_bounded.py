@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
+from support import answers
 from support.families import FAMILIES, Member
 
+from tests.standing.laws.bounds import grown
 from tokdfa.errors import TokdfaError
 
 Call: TypeAlias = Callable[[], Any]
@@ -75,3 +77,11 @@ def test_memory_stays_bounded_over_many_calls(family: str, n_calls: int) -> None
     assert now <= at_first + MOST_LEFT
     # A call takes no more after many others than it did at first.
     assert peak <= most + 4 * MOST_LEFT
+
+
+def test_a_buffer_that_is_renewed_is_no_growth() -> None:
+    # The buffer for short texts is full after some thousand ids: the one that was made before the measuring goes then.
+    member = FAMILIES["WordPiece"](random.Random(5))
+    asked: list[Any] = [(answers.encode, "a b a")] * 20 + [(answers.validate, [*member.ids[:3]])] * 20
+    assert called([partial(answers.encode, member.tokenizer, "a")]) == 1
+    assert grown(member, asked, rounds=200) < 1 << 10
