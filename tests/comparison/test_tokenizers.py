@@ -19,7 +19,7 @@ from tokdfa import Tokenizer, compare
 from tokdfa.comparison import tokenizers as comparison
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.tokenizers import compare_tokenizers
-from tokdfa.comparison.tuning import DEFAULT, Tuning
+from tokdfa.comparison.trials import DEFAULT, Tuning
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
 

@@ -11,7 +11,7 @@ from support.commands import run
 
 import tokdfa
 from tokdfa.comparison.findings import Outcome, Part
-from tokdfa.comparison.tuning import Tuning
+from tokdfa.comparison.trials import Tuning
 from tokdfa.comparison.unigram import compare_unigrams
 from tokdfa.errors import UnsupportedFeatureError
 

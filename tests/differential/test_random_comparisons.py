@@ -23,7 +23,7 @@ from tests.evidence.tally import Tally
 from tokdfa import Dictionary, compare, tokenize_single_pass
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.tokenizers import compare_tokenizers
-from tokdfa.comparison.tuning import Tuning
+from tokdfa.comparison.trials import Tuning
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 LETTERS = "ab 1"

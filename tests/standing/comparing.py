@@ -15,7 +15,7 @@ from tests.support.random_steps import metaspace, normalizer, splitting_step
 from tests.support.tokenizer_files import added_token
 from tests.support.unigrams import any_tokenizers
 from tokdfa.comparison.tokenizers import compare_tokenizers
-from tokdfa.comparison.tuning import Tuning
+from tokdfa.comparison.trials import Tuning
 from tokdfa.comparison.unigram import compare_unigrams
 from tokdfa.errors import AutomatonError
 

@@ -1,18 +1,17 @@
 """Decide whether two dictionaries, or two tokenizers, give every text the same tokens.
 
-Read `api` first, then `result` (the answer of a comparison), with `findings` (parts and outcomes, as data) and
-`wording` (their sentences). Then one of
+Read `api` first, then `result` (the answer of a comparison, and encoding each text before it becomes a witness), with
+`findings` (parts, outcomes and obstacles) and `wording` (their sentences). Then one of
 
 - `dictionaries`: two dictionaries, by the rows of their compact token DFAs;
 - `tokenizers`: two byte pair tokenizers. `parts` compares what can be compared part by part. The search for a shortest
-  text that separates them runs in `separation`, over the `product` of their automata: `joint` has their splittings
-  side by side, `vocabularies` their tokens, `reach` the states that texts reach, `whole_pieces` what the rules of whole
-  pieces add. `trials` are the texts that are tried if no search decides;
+  text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings
+  side by side, `vocabularies` their tokens, `reach` the product and the states of it that texts reach. `trials` are the
+  texts that are tried if no search decides, and for how long;
 - `unigram`: two Unigram tokenizers, part by part and by texts that are tried;
 - `wordpiece`: two WordPiece tokenizers.
 
-`confirming` encodes each text before it becomes a witness. `tuning` bounds the time, `remembered` keeps answers for the
-duration of a search.
+`remembered` keeps answers for the duration of a search.
 
 Used by: the command `compare`, `report`.
 

@@ -71,32 +71,18 @@ def compare(
             "only two dictionaries, or two tokenizers of one algorithm, can be compared",
             value=f"{type(a).__name__} and {type(b).__name__}",
         )
-    if a.algorithm not in _COMPARISONS:
-        raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)
-    return _COMPARISONS[a.algorithm](a, b, ignore_ids, progress)
+    sides: Any = a, b
+    match a.algorithm:
+        case "byte pair":
+            from tokdfa.comparison.tokenizers import compare_tokenizers
 
+            return compare_tokenizers(*sides, ignore_ids=ignore_ids, progress=progress)
+        case "Unigram":
+            from tokdfa.comparison.unigram import compare_unigrams
 
-def _byte_pairs(a: Any, b: Any, ignore_ids: bool, progress: Callable[[Stage], object] | None) -> Comparison:
-    from tokdfa.comparison.tokenizers import compare_tokenizers
+            return compare_unigrams(*sides, ignore_ids=ignore_ids)
+        case "WordPiece":
+            from tokdfa.comparison.wordpiece import compare_wordpieces
 
-    return compare_tokenizers(a, b, ignore_ids=ignore_ids, progress=progress)
-
-
-def _wordpieces(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] | None) -> Comparison:
-    from tokdfa.comparison.wordpiece import compare_wordpieces
-
-    return compare_wordpieces(a, b, ignore_ids=ignore_ids)
-
-
-def _unigrams(a: Any, b: Any, ignore_ids: bool, _: Callable[[Stage], object] | None) -> Comparison:
-    from tokdfa.comparison.unigram import compare_unigrams
-
-    return compare_unigrams(a, b, ignore_ids=ignore_ids)
-
-
-# The function that compares two tokenizers, by their algorithm.
-_COMPARISONS: dict[str, Callable[[Any, Any, bool, Callable[[Stage], object] | None], Comparison]] = {
-    "byte pair": _byte_pairs,
-    "Unigram": _unigrams,
-    "WordPiece": _wordpieces,
-}
+            return compare_wordpieces(*sides, ignore_ids=ignore_ids)
+    raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)

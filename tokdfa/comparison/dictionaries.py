@@ -18,7 +18,6 @@ from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
 __all__ = ["by_length", "compare_dictionaries"]
 
-
 _EXAMPLES = 20
 
 
@@ -26,16 +25,7 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     """Decide whether two proper dictionaries have the same correct tokenizations, by Algorithm 1, of every text.
 
     The witness of a difference is a text with the fewest symbols, then with the fewest tokens in both tokenizations
-    together, then the least.
-
-    Raises
-    ------
-    ImproperDictionaryError
-        If a dictionary is not proper.
-    AlphabetError
-        If the words of one are of a different kind from those of the other.
-    LimitExceededError
-        If the automaton of a dictionary is too large.
+    together, then the least. Errors are those of :func:`tokdfa.compare`.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The possible findings of a comparison, as data: the parts compared, their outcomes, and the obstacles to an answer.
+"""The possible findings of a comparison: the parts compared, their outcomes, and the obstacles to an answer.
 
 `Part` and `Outcome` are strings, and these strings are what ``tokdfa compare --json`` prints. Whoever decides reads the
 members; :mod:`tokdfa.comparison.wording` makes sentences of them.
@@ -6,7 +6,7 @@ members; :mod:`tokdfa.comparison.wording` makes sentences of them.
 
 from __future__ import annotations
 
-from enum import Enum, StrEnum, auto
+from enum import Enum, StrEnum
 from typing import NamedTuple
 
 __all__ = ["Obstacle", "Outcome", "Part", "Stage", "Step"]
@@ -91,65 +91,41 @@ class Outcome(StrEnum):
     COMPLETE = "complete"
     """Of `Part.SEARCH`: texts of any length."""
 
+    @classmethod
+    def of(cls, is_same: bool) -> Outcome:
+        """Return `SAME` or `DIFFERENT`."""
+        return cls.SAME if is_same else cls.DIFFERENT
+
 
 class Obstacle(Enum):
-    """Why a comparison claims neither a difference nor equivalence, or why its search cannot be used."""
+    """Why a comparison claims neither a difference nor equivalence, or why its search cannot be used, in words."""
 
-    NOT_BYTES = auto()
-    """A dictionary is not over bytes."""
-
-    SYMBOLS_CHANGE = auto()
-    """Symbols become other symbols before they merge."""
-
-    NO_PAIRS = auto()
-    """Pairs of neighbours do not determine the merges of a dictionary."""
-
-    UNCLEAR_SEMANTICS = auto()
-    """A dictionary is not proper, and its format does not say how it merges."""
-
-    ONE_ADDS_SPACES = auto()
-    """Only one of the two inserts spaces."""
-
-    BOTH_ADD_SPACES = auto()
-    """Both insert spaces, in a way that the search does not follow."""
-
-    NORMALIZERS = auto()
-    """Texts are normalized differently."""
-
-    NO_IDS = auto()
-    """There are live tokens without ids."""
-
-    PRETOKENIZER = auto()
-    """A pre-tokenizer is not an automaton of manageable size."""
-
-    NO_TEXT_FOUND = auto()
-    """Paths diverge, but no text was found that shows it."""
-
-    SPECIALS = auto()
-    """Special tokens differ, but no text was found that shows it."""
-
-    WHOLE_PIECES = auto()
-    """The pieces that are emitted without merging differ, but no text was found that shows it."""
+    NOT_BYTES = "a dictionary is not over bytes"
+    SYMBOLS_CHANGE = "symbols become other symbols"
+    NO_PAIRS = "pairs of neighbours do not determine the merges of a dictionary"
+    UNCLEAR_SEMANTICS = "a dictionary is not proper, and its file does not say how it is used"
+    ONE_ADDS_SPACES = "only one inserts spaces"
+    BOTH_ADD_SPACES = "the pre-tokenizers insert spaces"
+    NORMALIZERS = "they normalize texts differently"
+    NO_IDS = "there are tokens without ids"
+    PRETOKENIZER = "a pre-tokenizer has no automaton"
+    # These occur only if a search has left no other text to find.
+    NO_TEXT_FOUND = "no text was found that shows where they differ"
+    SPECIALS = "their special tokens differ"
+    WHOLE_PIECES = "they emit different pieces without merging"
 
 
 class Step(Enum):
-    """The current step of a comparison."""
+    """The current step of a comparison, in words with room for the length of texts."""
 
-    DICTIONARIES = auto()
-    PRETOKENIZERS = auto()
-    SEARCH = auto()
-    TRIALS = auto()
+    DICTIONARIES = "comparing the dictionaries"
+    PRETOKENIZERS = "combining the pre-tokenizers"
+    SEARCH = "searching texts of {} byte{} and more"
+    TRIALS = "trying texts"
 
 
 class Stage(NamedTuple):
-    """The progress of a comparison; :func:`~tokdfa.comparison.wording.stage_words` puts it in words.
-
-    Parameters
-    ----------
-    step : Step
-    n_bytes : int
-        During the search: the length of the texts that it has reached.
-    """
+    """The progress of a comparison; during the search with the length, in bytes, of the texts that it has reached."""
 
     step: Step
     n_bytes: int = 0

@@ -25,21 +25,13 @@ _NOT_HERE = -2
 
 
 class Target(NamedTuple):
-    """The state after some bytes.
-
-    Parameters
-    ----------
-    state : int
-    begins_a, begins_b : bool
-        Whether the first and the second splitting assume that a piece begins with the first symbol that begins in the
-        bytes.
-    cut_b : bool
-        Whether the second assumes that a piece begins with one of the later symbols.
-    """
+    """The state after some bytes."""
 
     state: int
+    # Whether the first and the second splitting assume that a piece begins with the first symbol that begins in them.
     begins_a: bool
     begins_b: bool
+    # Whether the second assumes that a piece begins with one of the later symbols.
     cut_b: bool
 
 
@@ -54,10 +46,6 @@ class Joint:
     the class assumed when its first byte was read. No piece of the first splitting may begin within a token; it is
     recorded whether one of the second does.
 
-    Parameters
-    ----------
-    first, second : Hypotheses
-
     Attributes
     ----------
     n_states : int
@@ -67,6 +55,8 @@ class Joint:
     within : list of (int, int)
         The states within a symbol that were met so far, numbered after the others: the state after the symbol, and the
         number of what may follow.
+    effects : list of Effect
+        The effects met so far, by their numbers.
 
     Raises
     ------
@@ -95,7 +85,7 @@ class Joint:
         self._bytes = SymbolBytes(self._class_of_code_point, len(self._by_class))
         self.within: list[tuple[int, int]] = []
         self._number_within: dict[tuple[int, int], int] = {}
-        self._effects: list[Effect] = []
+        self.effects: list[Effect] = []
         self._room = Budget(max_seconds=math.inf, what="the effects of tokens on the automaton of both split patterns")
         self._numbers: dict[Effect, int] = {}
         self._longer: dict[tuple[int, str], int] = {}
@@ -131,15 +121,6 @@ class Joint:
             self._number_within[key] = self.n_states + len(self.within)
             self.within.append(key)
         return self._number_within[key]
-
-    @property
-    def effects(self) -> Sequence[Effect]:
-        """The effects met so far, by their numbers."""
-        return self._effects
-
-    def effect(self, number: int) -> Effect:
-        """Return an effect by its number."""
-        return self._effects[number]
 
     def effects_of(self, words: Sequence[bytes], *, most: int = MOST_EFFECTS) -> tuple[Int64Array, dict[int, bytes]]:
         """Return the effects of words, -1 for one that no text has, and by place what ends an earlier symbol in them.
@@ -225,7 +206,7 @@ class Joint:
         """Return the effect of one more symbol, of one of these classes, or of its beginning."""
         extended = []
         is_first = effect == self._before
-        for targets in self._effects[effect]:
+        for targets in self.effects[effect]:
             behind: set[Target] = set()
             for target in targets:
                 for wanted, following in symbols.items():
@@ -244,8 +225,8 @@ class Joint:
     def _number(self, effect: Effect) -> int:
         if effect not in self._numbers:
             self._room.spend(len(effect) + sum(map(len, effect)))
-            self._numbers[effect] = len(self._effects)
-            self._effects.append(effect)
+            self._numbers[effect] = len(self.effects)
+            self.effects.append(effect)
         return self._numbers[effect]
 
 

@@ -32,14 +32,7 @@ _WHOLE = Splitting("tokenizers")
 
 
 class Parts:
-    """The parts of two tokenizers, and the outcome of comparing each.
-
-    Parameters
-    ----------
-    a, b : Tokenizer
-    ignore_ids : bool
-        Whether it is enough that tokens are spelled alike.
-    """
+    """The parts of two tokenizers, and the outcome of comparing each; `ignore_ids` compares tokens by spelling."""
 
     def __init__(self, a: Tokenizer, b: Tokenizer, *, ignore_ids: bool) -> None:
         self.a = a
@@ -52,10 +45,10 @@ class Parts:
         n_other_ids = self._other_ids()
         checked = {
             Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
-            Part.IDS: Outcome.IGNORED if self.ignore_ids else _outcome(n_other_ids == 0),
+            Part.IDS: Outcome.IGNORED if self.ignore_ids else Outcome.of(n_other_ids == 0),
             Part.PRETOKENIZER: _compare_splittings(*self.splittings),
-            Part.NORMALIZER: _outcome(_normalizer(self.a) == _normalizer(self.b)),
-            Part.SPECIALS: _outcome(self._specials(self.a) == self._specials(self.b)),
+            Part.NORMALIZER: Outcome.of(_normalizer(self.a) == _normalizer(self.b)),
+            Part.SPECIALS: Outcome.of(self._specials(self.a) == self._specials(self.b)),
         }
         if _symbols(self.a) != _symbols(self.b):
             checked[Part.SYMBOLS] = Outcome.DIFFERENT
@@ -213,10 +206,6 @@ def as_text(word: object) -> str | None:
         except UnicodeDecodeError:
             return None
     return word if isinstance(word, str) else None
-
-
-def _outcome(is_same: bool) -> Outcome:
-    return Outcome.SAME if is_same else Outcome.DIFFERENT
 
 
 def _compare_splittings(one: Splitting, other: Splitting) -> Outcome:

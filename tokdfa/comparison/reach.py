@@ -1,4 +1,4 @@
-"""The states of a product that texts reach, by length, and the places where the paths of the two tokenizers diverge.
+"""The product of two tokenizers, the states of it that texts reach, and the places where the two paths diverge.
 
 Only the rows to which the last token of a text leads matter, and for many tokens that lead to one state, only the
 tokens that all of them forbid.
@@ -8,38 +8,108 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.comparison.findings import Stage, Step
-from tokdfa.comparison.joint import Target
-from tokdfa.comparison.product import Product
+from tokdfa.comparison.joint import Joint, Target
 from tokdfa.comparison.remembered import remembered
+from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.splitting.symbol_bytes import DONE, NOWHERE
 
-__all__ = ["FAR", "Place", "Reach"]
+__all__ = ["FAR", "Place", "Product", "Reach"]
 
 FAR: Final = np.int32(1 << 30)
 """More bytes than any text that is searched for."""
 
 
-class Place(NamedTuple):
-    """The place where a path ceases to be one of the second tokenizer.
+class Product:
+    """The effects of the live tokens of the first of two tokenizers in the states of their product.
 
-    Parameters
-    ----------
-    length : int
-        The least number of bytes of a text with such a path: before the token, of the token, and to the end.
-    state : int
-        The state before the token.
-    before : int
-        The bytes before it.
-    kinds : tuple of int, or None
-        The kinds that the token before must have; None if any will do.
-    token : int
-    target : Target
-        One of the states after the token.
+    A state is one of :class:`~tokdfa.comparison.joint.Joint`, between symbols or within one. Tokens that lead from
+    every state to the same ones have one effect. A token that begins within a symbol has the effect of the rest after
+    that symbol; its beginning is looked at separately.
+    """
+
+    def __init__(self, joint: Joint, tokens: Vocabularies, first_byte: int | None = None) -> None:
+        self.joint = joint
+        self.tokens = tokens
+        self.first_byte = first_byte
+        effects, self._heads = joint.effects_of(tokens.words)
+        # The number in `joint` of each token's effect; -1 for tokens that no text has.
+        self.effects: Int64Array = effects
+        is_head = np.zeros(len(effects), dtype=np.bool_)
+        is_head[list(self._heads)] = True
+        # The tokens that continue a symbol, and those that begin with one, these also by their effects.
+        self.going_on: Int64Array = np.flatnonzero(is_head & (effects >= 0))
+        self.beginning: Int64Array = np.flatnonzero(~is_head & (effects >= 0))
+        self.tokens_of = dict(self.by_effect(self.beginning))
+        self._going_on_by: dict[bytes, list[int]] = {}
+        for token in self.going_on.tolist():
+            self._going_on_by.setdefault(self._heads[token], []).append(token)
+
+    def by_effect(self, tokens: Int64Array) -> Iterator[tuple[int, Int64Array]]:
+        """Yield the effects of some tokens, and the tokens of each effect."""
+        if len(tokens):
+            effects = self.effects[tokens]
+            order = np.argsort(effects, kind="stable")
+            found, begin = np.unique(effects[order], return_index=True)
+            yield from zip(found.tolist(), np.split(tokens[order], begin[1:]), strict=True)
+
+    def iter_going_on(self, state: int) -> Iterator[int]:
+        """Yield the tokens that lead anywhere from a state within a symbol."""
+        behind, following = self.joint.within[state - self.joint.n_states]
+        yield from (
+            token
+            for token, effect in self._continuing(following)
+            if effect is None or self.joint.effects[effect][behind]
+        )
+
+    @remembered(100_000)
+    def _continuing(self, following: int) -> list[tuple[int, int | None]]:
+        """Return the tokens that begin with what may follow within a symbol.
+
+        Those that end it come with their effects after it, and those that are inside it with None.
+        """
+        found: list[tuple[int, int | None]] = []
+        for head, tokens in self._going_on_by.items():
+            then = self.joint.follow(following, head)
+            if then == DONE:
+                found += zip(tokens, self.effects[tokens].tolist(), strict=True)
+            elif then != NOWHERE:
+                found += [(token, None) for token in tokens if len(head) == len(self.tokens.words[token])]
+        found.sort(key=itemgetter(0))
+        return found
+
+    def targets(self, state: int, token: int) -> tuple[Target, ...]:
+        """Return the states after a token, whatever the pair test says."""
+        joint = self.joint
+        if token not in self._heads:
+            return joint.effects[int(self.effects[token])][state] if state < joint.n_states else ()
+        if state < joint.n_states:
+            return ()
+        behind, following = joint.within[state - joint.n_states]
+        following = joint.follow(following, self._heads[token])
+        if following == NOWHERE:
+            return ()
+        is_all = len(self._heads[token]) == len(self.tokens.words[token])
+        if following != DONE:
+            return (Target(joint.state_within(behind, following), False, False, False),) if is_all else ()
+        return joint.effects[int(self.effects[token])][behind]
+
+    def may_end(self, state: int) -> bool:
+        """Return whether a text can end in a state."""
+        return state < self.joint.n_states and self.joint.ends[state]
+
+
+class Place(NamedTuple):
+    """The place where a path ceases to be one of the second tokenizer: a token, and a state after it.
+
+    `length` is the least number of bytes of a text with such a path: `before` the token, of the token, and to the end.
+    The token before must have one of the `kinds`; None if any will do.
     """
 
     length: int
@@ -53,18 +123,8 @@ class Place(NamedTuple):
 class Reach:
     """The states that can be reached, with the lengths of texts and the kinds of tokens.
 
-    Parameters
-    ----------
-    product : Product
-    start : (int, int), optional
-        The initial state and kind; the beginning of a text by default.
-    progress : callable, optional
-        Called when the search comes to longer texts.
-
-    Attributes
-    ----------
-    limit : int
-        Places of longer texts are not looked for; once a shorter text is known, this is lowered.
+    `start` is the initial state and kind; by default the beginning of a text. `progress` is called when the search
+    comes to longer texts.
     """
 
     def __init__(
@@ -78,6 +138,7 @@ class Reach:
         self._tokens = product.tokens
         self._start = start
         self._progress = progress
+        # Places of longer texts are not looked for; once a shorter text is known, this is lowered.
         self.limit = int(FAR)
         # There are thousands of states within symbols, each reached with a few kinds of tokens; others are reached with
         # most kinds.
@@ -191,7 +252,7 @@ class Reach:
 
     def _go(self, state: int, level: int, effect: int, tokens: Int64Array, begins: bool, found: list[Place]) -> None:
         """Go on with tokens of one effect where pieces of the first splitting begin with them, or do not."""
-        for target in self._joint.effect(effect)[state]:
+        for target in self._joint.effects[effect][state]:
             if target.begins_a == begins:
                 self._arrive(state, level, tokens, target, found)
 
@@ -273,6 +334,6 @@ class Reach:
         return [
             (target, tokens)
             for effect, tokens in self._of.tokens_of.items()
-            for target in self._joint.effect(effect)[state]
+            for target in self._joint.effects[effect][state]
             if target.begins_a and not target.begins_b
         ]

@@ -1,10 +1,12 @@
-"""The shortest text that separates two tokenizers, by a search through the product of their automata.
+"""Texts that separate two tokenizers: the shortest one, by a search through the product of their automata.
 
 The tokens that the first gives for a text form a path: neighbours are allowed wherever no piece is assumed to begin.
 The second gives the same tokens unless, somewhere on the path, it has no such token, assumes that a piece begins within
 a token, or continues a piece where it does not allow the pair of tokens. So the search is for a path to the first such
 place, and from there to an end of the text. A state is one of :class:`Joint` with the last token; only the rows to
 which tokens lead matter, and for many tokens that lead to one state, only the tokens that all of them forbid.
+
+`WholePieces` finds texts in which one splitting has a word as a piece, and the other does not.
 """
 
 from __future__ import annotations
@@ -12,18 +14,19 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from tokdfa.comparison.findings import Stage
 from tokdfa.comparison.joint import Joint
-from tokdfa.comparison.product import Product
-from tokdfa.comparison.reach import FAR, Place, Reach
+from tokdfa.comparison.reach import FAR, Place, Product, Reach
 from tokdfa.comparison.remembered import remembered
 from tokdfa.comparison.vocabularies import Vocabularies
+from tokdfa.kernels.encode.events import BEGINS
 
-__all__ = ["Separation"]
+__all__ = ["Separation", "WholePieces"]
 
 _MOST_BEGINNINGS: Final = 1_000
 
@@ -31,16 +34,7 @@ _MOST_BEGINNINGS: Final = 1_000
 class Separation:
     """A search for the shortest texts to which two tokenizers give different ids.
 
-    Parameters
-    ----------
-    joint : Joint
-        Their splittings, that of the first tokenizer first.
-    vocabularies : Vocabularies
-        Their tokens.
-    first_byte : int, optional
-        The byte with which every text begins.
-    progress : callable, optional
-        Called when the search comes to longer texts.
+    If there is a `first_byte`, every text begins with it. `progress` is called when the search comes to longer texts.
     """
 
     def __init__(
@@ -179,3 +173,90 @@ class Separation:
             if len(found) > _MOST_BEGINNINGS:
                 break
         return tuple(found)
+
+
+class WholePieces:
+    """A finder of texts that have a word as a piece, in particular under only one of two splittings."""
+
+    def __init__(self, joint: Joint) -> None:
+        self._joint = joint
+
+    def texts(self, word: str, *, of_second: bool) -> tuple[str | None, str | None]:
+        """Return a text in which the word is a piece of one splitting, and one in which it is no piece of the other.
+
+        Each is None if there is no such text. They are as short as the states allow, but not proven to be shortest.
+        """
+        joint = self._joint
+        # The states after the beginning of the word, and whether the other splitting has cut it alike.
+        reached = {(state, True): before for state, before in self._before.items()}
+        for place, symbol in enumerate(word):
+            following: dict[tuple[int, bool], str] = {}
+            for (state, same), before in reached.items():
+                for target, *events in joint.moves(state, symbol):
+                    mine, other = reversed(events) if of_second else events
+                    if (mine == BEGINS) == (place == 0):
+                        key = target, same and (other == BEGINS) == (place == 0)
+                        following[key] = min(following.get(key, before), before, key=_size)
+            reached = following
+        anywhere: list[str] = []
+        apart: list[str] = []
+        for (state, same), before in reached.items():
+            behind, behind_apart = self._behind[of_second][state]
+            if behind is not None:
+                anywhere.append(before + word + behind)
+            if (ending := behind_apart if same else behind) is not None:
+                apart.append(before + word + ending)
+        return min(anywhere, key=_size, default=None), min(apart, key=_size, default=None)
+
+    @cached_property
+    def _behind(self) -> tuple[list[tuple[str | None, str | None]], list[tuple[str | None, str | None]]]:
+        """For each splitting, a text that can follow each state if its piece ends there, and if only its piece does."""
+        joint = self._joint
+        found: tuple[list[tuple[str | None, str | None]], ...] = ([], [])
+        for state in range(joint.n_states):
+            # The words may end here: pieces of the first, of the second, and of only one of them.
+            ways: dict[tuple[bool, bool], list[str]] = {(True, True): [""] if joint.ends[state] else []}
+            for symbol in joint.representatives:
+                for target, *events in joint.moves(state, symbol):
+                    kind = events[0] == BEGINS, events[1] == BEGINS
+                    ways.setdefault(kind, []).append(symbol + self._to_end[target])
+            least = {kind: min(texts, key=_size) for kind, texts in ways.items() if texts}
+            for side, (only, of_side) in enumerate((((True, False), 0), ((False, True), 1))):
+                those = [text for kind, text in least.items() if kind[of_side]]
+                found[side].append((min(those, key=_size, default=None), least.get(only)))
+        return found[0], found[1]
+
+    @cached_property
+    def _before(self) -> dict[int, str]:
+        """A text that reaches each state."""
+        found = {0: ""}
+        queue = [0]
+        for state in queue:  # It grows while it is iterated over.
+            for symbol in self._joint.representatives:
+                for target, *_ in self._joint.moves(state, symbol):
+                    if target not in found:
+                        found[target] = found[state] + symbol
+                        queue.append(target)
+        return found
+
+    @cached_property
+    def _to_end(self) -> dict[int, str]:
+        """A text that leads from each state to one in which the text may end; every state has one."""
+        joint = self._joint
+        found = {state: "" for state, is_end in enumerate(joint.ends) if is_end}
+        sources: dict[int, list[tuple[int, str]]] = {}
+        for state in range(joint.n_states):
+            for symbol in joint.representatives:
+                for target, *_ in joint.moves(state, symbol):
+                    sources.setdefault(target, []).append((state, symbol))
+        queue = [*found]
+        for state in queue:  # It grows while it is iterated over.
+            for source, symbol in sources.get(state, ()):
+                if source not in found:
+                    found[source] = symbol + found[state]
+                    queue.append(source)
+        return found
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

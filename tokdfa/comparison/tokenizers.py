@@ -8,13 +8,14 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Literal, cast
 
-from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.parts import Parts, as_text
-from tokdfa.comparison.result import Comparison, Difference
-from tokdfa.comparison.separation import Separation
+from tokdfa.comparison.result import Comparison, Difference, confirmed
+from tokdfa.comparison.separation import Separation, WholePieces
 from tokdfa.comparison.trials import (
+    DEFAULT,
+    Tuning,
     around,
     random_texts,
     short_texts,
@@ -24,9 +25,7 @@ from tokdfa.comparison.trials import (
     unlike,
     within,
 )
-from tokdfa.comparison.tuning import DEFAULT, Tuning
 from tokdfa.comparison.vocabularies import Vocabularies
-from tokdfa.comparison.whole_pieces import WholePieces
 from tokdfa.comparison.wording import undecided_words
 from tokdfa.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
@@ -48,24 +47,8 @@ def compare_tokenizers(
 
     The witness of a difference is a text with the fewest bytes, then with the fewest tokens in both, then the least. Of
     ties among texts of more than two bytes, only those found within seconds are considered. If ``checked["shortest"]``
-    is unproven, the text separates the two, but shorter ones have not been excluded.
-
-    Parameters
-    ----------
-    a, b : Tokenizer
-    ignore_ids : bool
-        Whether to compare the spelling of tokens instead of their ids.
-    progress : callable, optional
-        Called from time to time with the stage of the comparison.
-    tuning : Tuning, optional
-        The thresholds for trying texts.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If neither a difference is found nor equivalence can be proven; the error says why.
-    LimitExceededError
-        If an automaton is too large.
+    is unproven, the text separates the two, but shorter ones have not been excluded. Options and errors are those of
+    :func:`tokdfa.compare`.
 
     Notes
     -----

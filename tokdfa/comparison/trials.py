@@ -1,10 +1,11 @@
-"""Texts on which to try two tokenizers if no search decides, and shortening one that separates them."""
+"""Texts on which to try two tokenizers if no search decides, how long, and shortening one that separates them."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from typing import Literal
 
@@ -17,7 +18,40 @@ from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode import Ranges, characters_of, difference, library_of, ranges, union
 
-__all__ = ["around", "random_texts", "short_texts", "shrunk", "texts_of_tables", "texts_of_tokens", "unlike", "within"]
+__all__ = [
+    "DEFAULT",
+    "Tuning",
+    "around",
+    "random_texts",
+    "short_texts",
+    "shrunk",
+    "texts_of_tables",
+    "texts_of_tokens",
+    "unlike",
+    "within",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of comparing tokenizers.
+
+    They limit the texts that are tried. So they decide which of several separating texts is found, and how often it is
+    left open whether a shorter one exists; never whether two tokenizers are equivalent.
+    """
+
+    # Up to so many bytes, 0 to 2, all texts are tried: 128 of one byte, and 18,304 more of two. Most pairs that differ
+    # do so on one of them, which spares them the rest of the search.
+    longest_tried: int = 2
+    # Separating texts of the least length among which the least is looked for, for so many seconds at most. Without a
+    # search, each kind of texts is tried for these.
+    max_texts: int = 20_000
+    max_seconds: float = 5.0
+    # Special tokens of only one of the two that are tried next to other text.
+    max_specials: int = 200
+
+
+DEFAULT = Tuning()
 
 _PARCEL = 256
 """The number of texts encoded at once."""

@@ -9,11 +9,9 @@ from itertools import chain
 
 import numpy as np
 
-from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Obstacle, Outcome, Part
-from tokdfa.comparison.result import Comparison
-from tokdfa.comparison.trials import around, random_texts, shrunk, within
-from tokdfa.comparison.tuning import DEFAULT, Tuning
+from tokdfa.comparison.result import Comparison, confirmed
+from tokdfa.comparison.trials import DEFAULT, Tuning, around, random_texts, shrunk, within
 from tokdfa.comparison.wording import undecided_words
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
@@ -30,12 +28,8 @@ def compare_unigrams(
     """Compare two Unigram tokenizers.
 
     They are equivalent if all that a text meets on its way to ids is the same. Otherwise texts are tried: the pieces
-    that only one of them has, those with other scores, and random ones. No automaton decides it.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If they are written differently and no text was found that separates them.
+    that only one of them has, those with other scores, and random ones. No automaton decides it. If no text that was
+    tried separates them, an error says so.
     """
     if a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
@@ -72,7 +66,7 @@ def _parts(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> dict[P
         for side, of in ((a, mine), (b, theirs))
     ]
     common = mine.keys() & theirs.keys()
-    ids = Outcome.IGNORED if ignore_ids else _outcome(all(mine[piece][1] == theirs[piece][1] for piece in common))
+    ids = Outcome.IGNORED if ignore_ids else Outcome.of(all(mine[piece][1] == theirs[piece][1] for piece in common))
     symbols = [
         (side.model.unknown is None, [id < 0 for id in side.model.byte_ids or ()], side.spells_bytes)
         if ignore_ids
@@ -85,16 +79,12 @@ def _parts(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> dict[P
         Part.DICTIONARY: Outcome.SAME if dictionaries[0] == dictionaries[1] else Outcome.UNKNOWN,
         Part.IDS: ids,
         Part.PRETOKENIZER: Outcome.SAME if splittings[0] == splittings[1] else Outcome.UNKNOWN,
-        Part.NORMALIZER: _outcome(a.rewriting.normalizer == b.rewriting.normalizer),
-        Part.SPECIALS: _outcome(specials[0] == specials[1]),
+        Part.NORMALIZER: Outcome.of(a.rewriting.normalizer == b.rewriting.normalizer),
+        Part.SPECIALS: Outcome.of(specials[0] == specials[1]),
     }
     if symbols[0] != symbols[1]:
         parts[Part.SYMBOLS] = Outcome.DIFFERENT
     return parts
-
-
-def _outcome(is_same: bool) -> Outcome:
-    return Outcome.SAME if is_same else Outcome.DIFFERENT
 
 
 def _scores(side: UnigramTokenizer) -> dict[str, tuple[float, int]]:

@@ -16,18 +16,8 @@ __all__ = ["PairRows", "Vocabularies"]
 class PairRows:
     """The tokens that each token of a tokenizer forbids after it, over tokens numbered by the caller.
 
-    Parameters
-    ----------
-    of : Neighbours
-    numbers : int32 array
-        For each token, its number in that order; -1 if it has none.
-
-    Attributes
-    ----------
-    of_token : int32 array
-        The row of each token; -1 for tokens that the tokenizer does not have.
-    position : int32 array
-        The position of each token; -1 for tokens that the tokenizer does not have.
+    `numbers` has for each of these the tokenizer's own number, `of_token` its row and `position` its position; all are
+    int32 arrays, with -1 for tokens that the tokenizer does not have.
     """
 
     def __init__(self, of: Neighbours, numbers: Int32Array) -> None:
@@ -78,19 +68,12 @@ class PairRows:
 class Vocabularies:
     """The live tokens of a tokenizer, and their counterparts in another one.
 
-    Parameters
-    ----------
-    a, b : Neighbours
-        Those of the two tokenizers.
-    ignore_ids : bool
-        Whether tokens with the same spelling are the same.
+    With `ignore_ids`, tokens with the same spelling are the same.
 
     Attributes
     ----------
-    words : list of bytes
+    words, length : list of bytes, int64 array
         The live tokens of the first.
-    length : int64 array
-        Their lengths.
     is_missing : bool array
         Whether the second has no such live token with the same id.
     n_only_b : int
@@ -98,8 +81,6 @@ class Vocabularies:
     a, b : PairRows
     kind, row_a, row_b : int arrays
         The kind of each token, and the rows of each kind: tokens of one kind lead to the same rows.
-    differs : bool array
-        For each kind whether the two rows differ.
     """
 
     def __init__(self, a: Neighbours, b: Neighbours, *, ignore_ids: bool) -> None:

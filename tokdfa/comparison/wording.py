@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tokdfa.alphabet import quoted
-from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
+from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage
 
 if TYPE_CHECKING:
     from tokdfa.comparison.result import Comparison
@@ -34,28 +34,8 @@ _OUTCOMES_OF_PARTS: Final = {
     (Part.SEMANTICS, Outcome.DIFFERENT): "Algorithm 1; merging leftmost, strongest rule first, differs from it here",
     (Part.SEMANTICS, Outcome.UNKNOWN): "Algorithm 1; merging leftmost, strongest rule first, may differ from it here",
 }
-_OBSTACLES: Final = {
-    Obstacle.NOT_BYTES: "a dictionary is not over bytes",
-    Obstacle.SYMBOLS_CHANGE: "symbols become other symbols",
-    Obstacle.NO_PAIRS: "pairs of neighbours do not determine the merges of a dictionary",
-    Obstacle.UNCLEAR_SEMANTICS: "a dictionary is not proper, and its file does not say how it is used",
-    Obstacle.ONE_ADDS_SPACES: "only one inserts spaces",
-    Obstacle.BOTH_ADD_SPACES: "the pre-tokenizers insert spaces",
-    Obstacle.NORMALIZERS: "they normalize texts differently",
-    Obstacle.NO_IDS: "there are tokens without ids",
-    Obstacle.PRETOKENIZER: "a pre-tokenizer has no automaton",
-    Obstacle.NO_TEXT_FOUND: "no text was found that shows where they differ",
-    Obstacle.SPECIALS: "their special tokens differ",
-    Obstacle.WHOLE_PIECES: "they emit different pieces without merging",
-}
 # These occur only if a search has left no other text to find.
 _AFTER_SEARCH: Final = {Obstacle.NO_TEXT_FOUND, Obstacle.SPECIALS, Obstacle.WHOLE_PIECES}
-_STEPS: Final = {
-    Step.DICTIONARIES: "comparing the dictionaries",
-    Step.PRETOKENIZERS: "combining the pre-tokenizers",
-    Step.SEARCH: "searching texts of {} byte{} and more",
-    Step.TRIALS: "trying texts",
-}
 
 
 def answer(found: Comparison) -> str:
@@ -90,7 +70,7 @@ def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
 
 def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
     """Return the reason why there is no answer; `cause` gives details."""
-    said = f"{_OBSTACLES[obstacle]}: {cause}" if cause else _OBSTACLES[obstacle]
+    said = f"{obstacle.value}: {cause}" if cause else obstacle.value
     tried = "" if obstacle in _AFTER_SEARCH else ", and no text was found that separates them"
     return unclaimed_words(f"{said}{tried}")
 
@@ -102,4 +82,4 @@ def unclaimed_words(why: str) -> str:
 
 def stage_words(stage: Stage) -> str:
     """Return the current stage in words."""
-    return _STEPS[stage.step].format(stage.n_bytes, "s" * (stage.n_bytes != 1))
+    return stage.step.value.format(stage.n_bytes, "s" * (stage.n_bytes != 1))

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeAlias
 
-from tokdfa.comparison.confirming import confirmed
 from tokdfa.comparison.findings import Outcome, Part
-from tokdfa.comparison.result import Comparison
+from tokdfa.comparison.result import Comparison, confirmed
 from tokdfa.comparison.wording import unclaimed_words
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
@@ -33,7 +32,7 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
         raise UnsupportedFeatureError(unclaimed_words(error.what)) from None
     only_a, only_b = _only(a, b), _only(b, a)
     n_other_ids = _other_ids(a, b)
-    ids = Outcome.IGNORED if ignore_ids else _outcome(n_other_ids == 0)
+    ids = Outcome.IGNORED if ignore_ids else Outcome.of(n_other_ids == 0)
     names = partial(_named, _names(a)), partial(_named, _names(b))
     witness = None if found is None else confirmed(a, b, found.text, names if ignore_ids else None)
     if found is not None and witness is None:
@@ -52,19 +51,15 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
         n_dead_b=len(b.language.dead),
         n_other_ids=n_other_ids,
         checked={
-            Part.LIVE_ENTRIES: _outcome(not (only_a or only_b)),
-            **({} if a.normalizer == b.normalizer else {Part.WORDS: _outcome(same_words(*spelled))}),
-            Part.LONGEST_WORD: _outcome(a.vocabulary.longest_word == b.vocabulary.longest_word),
+            Part.LIVE_ENTRIES: Outcome.of(not (only_a or only_b)),
+            **({} if a.normalizer == b.normalizer else {Part.WORDS: Outcome.of(same_words(*spelled))}),
+            Part.LONGEST_WORD: Outcome.of(a.vocabulary.longest_word == b.vocabulary.longest_word),
             Part.IDS: ids,
-            Part.NORMALIZER: _outcome(a.normalizer == b.normalizer),
-            Part.SPECIALS: _outcome(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
+            Part.NORMALIZER: Outcome.of(a.normalizer == b.normalizer),
+            Part.SPECIALS: Outcome.of(a.end_to_end.added.keys() == b.end_to_end.added.keys()),
             **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: shortest}),
         },
     )
-
-
-def _outcome(is_same: bool) -> Outcome:
-    return Outcome.SAME if is_same else Outcome.DIFFERENT
 
 
 # What an entry is apart from its spelling, which marks either beginnings of words or all other places: its text, and

@@ -11,9 +11,9 @@ from support.tokenizer_files import SPELLED, added_token, tokenizer_json
 
 import tokdfa
 from tokdfa.comparison import wordpiece
-from tokdfa.comparison.confirming import confirmed
+from tokdfa.comparison.result import confirmed
 from tokdfa.comparison.tokenizers import compare_tokenizers
-from tokdfa.comparison.tuning import Tuning
+from tokdfa.comparison.trials import Tuning
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.wordpiece.difference import first_difference
 
