@@ -16,11 +16,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.patterns import patterns, texts
 from support.streams import Vocabulary, cut, places
+from support.tuned import tuned
 
 import tokdfa
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.searching.api import Match, Matches, Searcher
-from tokdfa.searching.tuning import Tuning
+from tokdfa.searching.plan import DEFAULT, Tuning
 
 WANTED = ["longest", "first", "all"]
 wanted_ones = st.sampled_from(WANTED)
@@ -37,9 +38,9 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
     return given
 
 
-def search(vocabulary: Vocabulary, pattern, ids, **options) -> Matches:
+def search(vocabulary: Vocabulary, pattern, ids, *, tuning: Tuning = DEFAULT, **options) -> Matches:
     """Search with a tuning, which :func:`tokdfa.search` does not take."""
-    return Searcher(vocabulary, pattern, **options).search(ids)
+    return tuned(Searcher, tuning)(vocabulary, pattern, **options).search(ids)
 
 
 def _spans(matches: Matches) -> list[tuple[int, int]]:
@@ -153,7 +154,7 @@ def test_chunks_make_no_difference(
     tuning: Tuning, pattern, text, borders, wanted, aligned: bool, sizes: list[int]
 ) -> None:
     vocabulary, ids = cut(text.encode(), borders)
-    searcher = Searcher(vocabulary, pattern, wanted=wanted, aligned=aligned, tuning=tuning)
+    searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted, aligned=aligned)
     bounds = [0, *accumulate(sizes), len(ids)]
     chunks = [ids[start:stop] for start, stop in pairwise(bounds)]
     found = [match for matches in searcher.iter_matches(chunks) for match in matches]
@@ -282,14 +283,14 @@ def test_what_is_no_stream_is_refused(tuning: Tuning, ids, message: str) -> None
 @pytest.mark.parametrize("pattern", ["(a", r"(a)\1", "(?<=a)b", [""], [b"\xff"]])
 def test_what_cannot_be_searched_for_is_refused(tuning: Tuning, pattern) -> None:
     with pytest.raises(PatternError):
-        Searcher(Vocabulary([b"a"]), pattern, aligned=pattern == [b"\xff"], tuning=tuning)
+        tuned(Searcher, tuning)(Vocabulary([b"a"]), pattern, aligned=pattern == [b"\xff"])
     with pytest.raises(PatternError, match="longest, first, all"):
-        Searcher(Vocabulary([b"a"]), "a", wanted="shortest", tuning=tuning)
+        tuned(Searcher, tuning)(Vocabulary([b"a"]), "a", wanted="shortest")
 
 
 def test_all_matches_do_not_know_the_last_line(tuning: Tuning) -> None:
     with pytest.raises(PatternError, match="holds at two places"):
-        Searcher(Vocabulary([b"a"]), "a$", wanted="all", tuning=tuning)
+        tuned(Searcher, tuning)(Vocabulary([b"a"]), "a$", wanted="all")
 
 
 @pytest.mark.parametrize("pattern", ["", "a{0}", "^", "[^\\s\\S]", "日本", []])
@@ -308,7 +309,7 @@ def test_what_is_read_beyond_a_match_is_not_read_again_and_again(tuning: Tuning)
 
 def test_an_open_match_is_kept_within_limits(tuning: Tuning) -> None:
     vocabulary = Vocabulary([b"a", b'"'])
-    searcher = Searcher(vocabulary, '"[^"]*"', max_pending=1000, tuning=tuning)
+    searcher = tuned(Searcher, tuning)(vocabulary, '"[^"]*"', max_pending=1000)
     chunks = [[1], *[[0] * 100] * 8, [1]]
     assert [_spans(matches) for matches in searcher.iter_matches(chunks)] == [[(0, 802)]]
     with pytest.raises(LimitExceededError, match="more than 1000 tokens"):
@@ -317,7 +318,7 @@ def test_an_open_match_is_kept_within_limits(tuning: Tuning) -> None:
 
 def test_explosions_are_refused(tuning: Tuning) -> None:
     with pytest.raises(LimitExceededError, match="states"):
-        Searcher(Vocabulary([b"a"]), "[ab]*a[ab]{30}", max_states=1000, tuning=tuning)
+        tuned(Searcher, tuning)(Vocabulary([b"a"]), "[ab]*a[ab]{30}", max_states=1000)
 
 
 @settings(max_examples=60)
@@ -329,9 +330,9 @@ def test_automata_too_large_for_a_table_of_tokens(
     for wanted in WANTED:
         expected = list(search(vocabulary, words, ids, wanted=wanted, tuning=tuning))
         for pattern in (words, b"|".join(map(re.escape, words)).decode("latin-1") + "|a+b"):
-            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)
+            searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted)
             with_table = list(searcher.search(ids))
-            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=replace(tuning, max_entries=0))
+            searcher = tuned(Searcher, replace(tuning, max_entries=0))(vocabulary, pattern, wanted=wanted)
             assert list(searcher.search(ids)) == with_table
             assert pattern is not words or with_table == expected
 
@@ -353,7 +354,7 @@ def test_long_streams_in_large_automata(tuning: Tuning, seed: int) -> None:
         listed = longest_first if wanted == "longest" else "|".join(words)
         for pattern, engine in ((words, listed), ("a+b|ba{3,}", "a+b|ba{3,}")):
             expected = [match.span() for match in re.finditer(engine, text)]
-            searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)  # type: ignore[arg-type]
+            searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted)  # type: ignore[arg-type]
             for _ in range(2):
                 assert _spans(searcher.search(ids)) == expected
             sizes = iter(lambda: dice.randint(1, 700), 0)
@@ -387,7 +388,7 @@ def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
     """A border after an unfinished symbol counts if the next byte shows that the symbol is broken."""
     words = ["é", "€", "aé"]
     vocabulary = Vocabulary([b"\xc3", b"\xa9", b"\xe2", b"\x82", b"\xac", b"a", *(word.encode() for word in words)])
-    searcher = Searcher(vocabulary, words[:2], wanted=wanted, aligned=True, tuning=tuning)
+    searcher = tuned(Searcher, tuning)(vocabulary, words[:2], wanted=wanted, aligned=True)
     draw, n_after_broken = random.Random(4), 0
     for _ in range(1500):
         ids = draw.choices(range(len(vocabulary.words)), k=draw.randrange(1, 9))
@@ -405,7 +406,7 @@ def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
 def test_beginnings_that_repeat(tuning: Tuning, wanted, pattern: str) -> None:
     """After them the same may follow as where no match has begun; the beginning is found all the same."""
     vocabulary = Vocabulary([b"a", b"b", b" ", b"c", b"aa", b"  "])
-    searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)
+    searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted)
     draw, n_long = random.Random(7), 0
     for _ in range(60):
         ids = draw.choices(range(6), weights=[9, 1, 6, 1, 3, 3], k=40)

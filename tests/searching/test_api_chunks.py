@@ -7,9 +7,10 @@ import random
 import pytest
 import regex
 from support.streams import cut
+from support.tuned import tuned
 
 from tokdfa.searching.api import Searcher
-from tokdfa.searching.tuning import Tuning
+from tokdfa.searching.plan import Tuning
 
 SYMBOLS = ["a", "b", " ", "\n", "é", "가", "나", "다", "अ", "😀"]
 TUNINGS = [
@@ -44,7 +45,7 @@ def test_what_is_before_a_kept_character_is_not_taken_for_a_boundary(
     tuning: Tuning, pattern: str, text: str, spans: list[tuple[int, int]], wanted
 ) -> None:
     vocabulary, ids = cut(text.encode(), range(len(text.encode())))
-    searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)  # type: ignore[arg-type]
+    searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted)  # type: ignore[arg-type]
     for size in range(1, len(ids) + 1):
         chunks = [ids[start : start + size] for start in range(0, len(ids), size)]
         found = [match[:2] for matches in searcher.iter_matches(chunks) for match in matches]
@@ -62,7 +63,7 @@ def test_random_words_with_boundaries_in_every_chunking(tuning: Tuning) -> None:
         data = text.encode()
         at = [len(text[:index].encode()) for index in range(len(text) + 1)]
         vocabulary, ids = cut(data, range(len(data)) if drawn.random() < 0.5 else drawn.choices(range(60), k=12))
-        searcher = Searcher(vocabulary, pattern, wanted=wanted, tuning=tuning)  # type: ignore[arg-type]
+        searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted)  # type: ignore[arg-type]
         whole = [*searcher.search(ids)]
         if wanted != "all":
             engine = pattern if wanted == "first" else f"(?p)(?:{pattern})"

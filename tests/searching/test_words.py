@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import regex
 from support.sentencepieces import LINES, trained
+from support.tuned import tuned
 
 import tokdfa
 from tokdfa.searching.api import Searcher
-from tokdfa.searching.tuning import Tuning
+from tokdfa.searching.plan import Tuning
 
 PATTERNS = ["[a-z]+", " ", " [a-z]", r"\A[^a]", r"\A ", r"[a-z]\Z", r" \Z", r"\w+ \w+", "é|日", "^.*$", r"(?s).\b."]
 
@@ -29,7 +30,7 @@ def tuning(request: pytest.FixtureRequest) -> Tuning:
 
 
 def searchers(tokenizer: tokdfa.Tokenizer, tuning: Tuning) -> dict[str, Searcher]:
-    return {pattern: Searcher(tokenizer, pattern, wanted="first", tuning=tuning) for pattern in PATTERNS}
+    return {pattern: tuned(Searcher, tuning)(tokenizer, pattern, wanted="first") for pattern in PATTERNS}
 
 
 def check(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: list[int]) -> None:

@@ -13,8 +13,9 @@ import regex
 import tokdfa
 from tests.standing.cases import Case
 from tests.standing.validating import array_of, edited
+from tests.support.tuned import tuned
 from tests.support.utf8 import is_utf8
-from tokdfa.searching.tuning import Tuning
+from tokdfa.searching.plan import Tuning
 
 SMALL = Tuning(block=16, step=5, patience=-1)
 TUNINGS = [SMALL, Tuning(), Tuning(patience=-1), Tuning(block=100, step=40, patience=10**9)]
@@ -57,7 +58,7 @@ def compare(
     ends = [*accumulate(map(len, case.bytes_of(ids)))]
     borders = {0, *ends}
     tuning = drawn.choice(TUNINGS)
-    searcher = tokdfa.Searcher(case.tokenizer, pattern, wanted=wanted, tuning=tuning)  # type: ignore[arg-type]
+    searcher = tuned(tokdfa.Searcher, tuning)(case.tokenizer, pattern, wanted=wanted)  # type: ignore[arg-type]
     found = searcher.search(array_of(drawn, ids))
     assert [(match.start_byte, match.end_byte) for match in found] == expected, (pattern, wanted, ids, tuning)
     rows = found.rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,14 @@ from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.finder import Wanted, finder
 from tokdfa.searching.matches import Match, Matches
-from tokdfa.searching.plan import SearchPlan
+from tokdfa.searching.plan import DEFAULT, SearchPlan, Tuning
 from tokdfa.searching.stream import Stream
-from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["DEFAULT_MAX_MATCHES", "DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
-
 
 DEFAULT_MAX_PENDING = 1 << 24
 DEFAULT_MAX_MATCHES = 1 << 26
@@ -58,9 +56,8 @@ def search(
         )
     if is_tokenizer(pattern) or is_tokenizer(ids):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.search(tokenizer, pattern, ids)", swapped=True)
-    return Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds).search(
-        ids
-    )
+    searcher = Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+    return searcher.search(ids)
 
 
 class Searcher(Guided):
@@ -97,8 +94,6 @@ class Searcher(Guided):
         grows only with these tokens.
     max_matches : int
         The largest number of matches that :meth:`search` returns.
-    tuning : Tuning, optional
-        When a search computes the effects of all tokens. It does not change what is found.
 
     Raises
     ------
@@ -118,6 +113,8 @@ class Searcher(Guided):
     [(2, 8, 1, 2), (9, 12, 2, 3)]
     """
 
+    _tuning: ClassVar[Tuning] = DEFAULT
+
     def __init__(
         self,
         tokenizer: AnyTokenizer,
@@ -130,16 +127,14 @@ class Searcher(Guided):
         max_seconds: float = DEFAULT_MAX_SECONDS,
         max_pending: int = DEFAULT_MAX_PENDING,
         max_matches: int = DEFAULT_MAX_MATCHES,
-        tuning: Tuning = DEFAULT,
     ) -> None:
         if not is_tokenizer(tokenizer):
-            raise wrong_argument(
-                tokenizer, "a tokenizer", "tokdfa.Searcher(tokenizer, pattern)", swapped=is_tokenizer(pattern)
-            )
+            call = "tokdfa.Searcher(tokenizer, pattern)"
+            raise wrong_argument(tokenizer, "a tokenizer", call, swapped=is_tokenizer(pattern))
         self.tokenizer = tokenizer
         self.max_pending = max_pending
         self.max_matches = max_matches
-        self._block = tuning.block
+        tuning = self._tuning
         words = Words.of(tokenizer)
 
         def build() -> SearchPlan:
@@ -170,9 +165,8 @@ class Searcher(Guided):
         array = id_array(ids)
         found: list[Int64Array] = []
         count = 0
-        size = self._block
         stream = Stream(self._plan, self.max_pending)
-        if len(array) <= min(size, self.max_pending) or stream.takes(array):
+        if len(array) <= min(self._tuning.block, self.max_pending) or stream.takes(array):
             blocks = stream.read_all(array)
         else:
             blocks = (matches for matches, _ in self._iter([array], stream))
@@ -211,7 +205,7 @@ class Searcher(Guided):
         return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks, stream))
 
     def _iter(self, chunks: Iterable[npt.ArrayLike], stream: Stream) -> Iterator[tuple[Matches, Stream]]:
-        size = self._block
+        size = self._tuning.block
         for chunk in chunks:
             array = id_array(chunk)
             for start in range(0, len(array), size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,33 +12,37 @@ from tokdfa.kernels.search import tables as kernels
 from tokdfa.kernels.search.run import ALIGNED, Search
 from tokdfa.patterns.finder import Finder
 from tokdfa.patterns.utf8 import BORDER, EDGE
-from tokdfa.searching.tuning import DEFAULT, Tuning
 from tokdfa.searching.words import Words
 
-__all__ = ["SearchPlan"]
+__all__ = ["DEFAULT", "SearchPlan", "Tuning"]
 
 _FEW_CLASSES = 8
 # The number of ended searches whose memory is kept for later ones.
 _SPARE = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of searching. They change what a search costs, never what it finds."""
+
+    # Ids that are searched at once. The data kept for them must stay in the second-level cache.
+    block: int = 1 << 18
+    # Ids that are copied at a time, to be searched while they are in that cache. The longer a run is, the earlier the
+    # next one is fetched.
+    step: int = 1 << 15
+    # Ids, of all streams together, after which it pays to compute the effect of every token on the automaton of the
+    # pattern; before that, tokens are read byte by byte.
+    patience: int = 1 << 16
+    # Entries that the table of effects may have, by states and classes of tokens. For an automaton that is too large,
+    # the outcomes of tokens are stored as they are met.
+    max_entries: int = 1 << 24
+
+
+DEFAULT = Tuning()
+
+
 class SearchPlan:
-    """The automata of a pattern, and the effects of ids on them, in the structs that the kernels read.
-
-    Parameters
-    ----------
-    found : Finder
-    words : Words
-    wants_all, aligned : bool
-        Which matches are searched for.
-    tuning : Tuning, optional
-        The thresholds of the search.
-
-    Attributes
-    ----------
-    n_read : int
-        The number of ids in all streams that have ended; about, if several threads search.
-    """
+    """The automata of a pattern, and the effects of ids on them, in the structs that the kernels read."""
 
     def __init__(
         self, found: Finder, words: Words, *, wants_all: bool, aligned: bool, tuning: Tuning = DEFAULT
@@ -48,6 +53,7 @@ class SearchPlan:
         self.tuning = tuning
         self.options = ALIGNED * aligned
         self._spare: list[Search] = []
+        # The number of ids in all streams that have ended; about, if several threads search.
         self.n_read = 0
 
     def machine_for(self, n_ids: int) -> Struct:

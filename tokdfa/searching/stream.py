@@ -17,7 +17,6 @@ from tokdfa.searching.words import Placed
 
 __all__ = ["Stream"]
 
-
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
 _OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
@@ -27,15 +26,8 @@ _NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 class Stream:
     """The state of a search: the ids that may still be needed, and the current position.
 
-    Parameters
-    ----------
-    plan : SearchPlan
-    max_pending : int
-        The number of tokens for which a match that has begun may stay undecided.
-    n_expected : int
-        The number of ids that will be read, if that is known: for many of them it pays to prepare more.
-    spells : bool
-        Whether :meth:`spell` is called; otherwise the ids of matches need not be kept.
+    For many ids, `n_expected` of them, it pays to prepare more. Without `spells`, the ids of matches are not kept for
+    :meth:`spell`. What cannot be ids is refused as they are read.
 
     Attributes
     ----------
@@ -64,15 +56,7 @@ class Stream:
         self.offsets = self.search.offsets
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
-        """Yield the matches found with further ids.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids; the error says which.
-        LimitExceededError
-            If a match stays undecided for too long.
-        """
+        """Yield the matches found with further ids."""
         if self._copies:
             yield from self._search_in_copy(block, 0)
             return
@@ -82,13 +66,7 @@ class Stream:
             yield from self._step(0)
 
     def read_all(self, block: npt.ArrayLike) -> Iterator[Matches]:
-        """Yield the matches in a stream of one block, no longer than `max_pending`.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids; the error says which.
-        """
+        """Yield the matches in a stream of one block, no longer than `max_pending`."""
         if self._copies:
             yield from self._search_in_copy(block, FINAL)
             self._end()
@@ -103,17 +81,7 @@ class Stream:
     def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Iterator[Matches]:
         """Yield the remaining matches of a stream, of whose ids `own` becomes a checked copy meanwhile.
 
-        Parameters
-        ----------
-        ids : int32 array
-            All ids of the stream, contiguous. Those read so far are not looked at again.
-        own : int32 array
-            Of as many places; it may not overlap `ids`.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids; the error says which.
+        `ids` are all of the stream, contiguous; those read so far are not looked at again. `own` does not overlap them.
         """
         words = self.plan.words
         assert not words.varies

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.tables import spelled_of
-from tokdfa.searching.recent import RecentlyMade
+from tokdfa.locks import SHARED
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Placed", "Words"]
+__all__ = ["Placed", "RecentlyMade", "Words"]
 
+T = TypeVar("T")
 
 # The plans of this many patterns are kept with a tokenizer.
 _KEPT = 4
+
+
+class RecentlyMade(Generic[T]):
+    """The values asked for last, `size` of them, by their keys."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._kept: dict[Hashable, T] = {}
+
+    def find(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, made now unless it is kept."""
+        with SHARED:
+            found = self._kept.pop(key, None)
+            if found is not None:
+                self._kept[key] = found
+                return found
+        made = make()
+        with SHARED:
+            self._kept[key] = made
+            while len(self._kept) > self.size:
+                self._kept.pop(next(iter(self._kept)))
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +95,7 @@ class Words:
 
     @classmethod
     def of(cls, tokenizer: AnyTokenizer) -> Words:
-        """Return the words of a tokenizer, which are computed once.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If what an id adds to the text depends on more than whether it is the first or the last one.
-        """
+        """Return the words of a tokenizer, which are computed once; it must spell ids as :class:`Words` does."""
         return tokenizer.derived(cls._of)
 
     @classmethod
@@ -85,14 +103,14 @@ class Words:
         n_ids = tokenizer.n_ids
         cuts = np.zeros(n_ids, dtype=np.bool_)
         cuts[tokenizer.control_ids] = True
-        silent = np.zeros(n_ids, dtype=np.bool_)
         holes = ~tokenizer.means_something
-        spelled, varies, other, silenced = tokenizer.spelled
-        if silenced is not None:
-            silent = silenced
+        (text, offsets), varies, other, silent = tokenizer.spelled
+        if silent is None:
+            silent = np.zeros(n_ids, dtype=np.bool_)
         if other is None:
-            return cls(n_ids, spelled, cuts, holes, "", silent)
-        return cls(n_ids, _behind(spelled, other), *_twice(cuts, holes), varies, silent)
+            return cls(n_ids, Spellings(text, offsets), cuts, holes, "", silent)
+        spelled = Spellings(np.append(text, other.text), np.append(offsets, other.offsets[1:] + offsets[-1]))
+        return cls(n_ids, spelled, np.tile(cuts, 2), np.tile(holes, 2), varies, silent)
 
 
 class Placed:
@@ -100,10 +118,6 @@ class Placed:
 
     Example: in the stream 1, 7, 5 with a control piece 1 and 7 = "▁a", whose first space is not part of the text, 1 and
     7 become 1 + `n_ids` and 7 + `n_ids`.
-
-    Parameters
-    ----------
-    words : Words
     """
 
     def __init__(self, words: Words) -> None:
@@ -126,13 +140,3 @@ class Placed:
     def finish(self) -> Int32Array:
         """Return the last id, if it was held back."""
         return self._held + np.int32(self._words.n_ids)
-
-
-def _behind(words: Spellings, more: Spellings) -> Spellings:
-    """Return words followed by more of them."""
-    (text, offsets), (more_text, more_offsets) = words, more
-    return Spellings(np.concatenate((text, more_text)), np.concatenate((offsets, more_offsets[1:] + offsets[-1])))
-
-
-def _twice(cuts: BoolArray, holes: BoolArray) -> tuple[BoolArray, BoolArray]:
-    return np.tile(cuts, 2), np.tile(holes, 2)

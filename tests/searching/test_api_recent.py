@@ -8,11 +8,12 @@ from itertools import zip_longest
 import numpy as np
 import pytest
 from support.streams import Vocabulary
+from support.tuned import tuned
 
 from tokdfa.errors import PatternError
 from tokdfa.searching.api import Searcher, search
-from tokdfa.searching.recent import RecentlyMade
-from tokdfa.searching.tuning import Tuning
+from tokdfa.searching.plan import Tuning
+from tokdfa.searching.words import RecentlyMade
 
 VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
 
@@ -23,7 +24,7 @@ def test_a_pattern_is_made_ready_once() -> None:
     assert Searcher(VOCABULARY, "ab+", wanted="all")._plan is not first
     assert Searcher(VOCABULARY, "ab+", aligned=True)._plan is not first
     assert Searcher(Vocabulary([b"a", b"b"]), "ab+")._plan is not first
-    assert Searcher(VOCABULARY, "ab+", tuning=Tuning(patience=7))._plan.tuning.patience == 7
+    assert tuned(Searcher, Tuning(patience=7))(VOCABULARY, "ab+")._plan.tuning.patience == 7
     with pytest.raises(PatternError, match="unknown choice"):
         Searcher(VOCABULARY, "ab+", wanted="some")
     with pytest.raises(PatternError, match="unknown choice"):
@@ -41,9 +42,9 @@ def test_only_the_last_are_kept() -> None:
 def test_many_short_streams_pay_for_what_a_long_one_does() -> None:
     vocabulary = Vocabulary(VOCABULARY.words)
     ids = np.random.default_rng(2).integers(0, 4, size=40)
-    expected = Searcher(vocabulary, "ab+", tuning=Tuning(patience=10**9)).search(ids)
+    expected = tuned(Searcher, Tuning(patience=10**9))(vocabulary, "ab+").search(ids)
     assert len(expected) > 3
-    searcher = Searcher(vocabulary, "ab+", tuning=Tuning(patience=100))
+    searcher = tuned(Searcher, Tuning(patience=100))(vocabulary, "ab+")
     plan = searcher._plan
     for n_read, machine in ((0, "bytewise"), (40, "bytewise"), (80, "tokenwise"), (120, "tokenwise")):
         assert plan.n_read == n_read
@@ -57,7 +58,7 @@ def test_a_search_begins_anew_where_another_one_has_ended() -> None:
     vocabulary = Vocabulary([b"a", b"b", b"c"])
     dice = np.random.default_rng(3)
     for pattern in ("ab", "a[ab]*c", "(?:a|b)+c|a"):
-        searcher = Searcher(vocabulary, pattern, tuning=Tuning(patience=-1))
+        searcher = tuned(Searcher, Tuning(patience=-1))(vocabulary, pattern)
         for _ in range(50):
             ids = dice.integers(0, 3, size=int(dice.integers(0, 200)))
             assert searcher.search(ids) == search(Vocabulary(vocabulary.words), pattern, ids)
@@ -70,7 +71,7 @@ def test_searches_at_the_same_time(pattern: str | list[str], patience: int) -> N
     dice = np.random.default_rng(1)
     streams = [dice.integers(0, 4, size=50_000) for _ in range(8)]
     expected = [search(Vocabulary(VOCABULARY.words), pattern, ids).rows for ids in streams]
-    searcher = Searcher(VOCABULARY, pattern, tuning=tuning)
+    searcher = tuned(Searcher, tuning)(VOCABULARY, pattern)
     with ThreadPoolExecutor(4) as threads:
         for matches, rows in zip(threads.map(searcher.search, streams), expected, strict=True):
             assert (matches.rows == rows).all()
