@@ -17,6 +17,7 @@ import pytest
 import regex
 import tokenizers
 from support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
+from support.tuned import tuned
 from support.utf8 import is_utf8
 
 import tokdfa
@@ -28,7 +29,7 @@ from tokdfa.errors import (
     TokenStreamError,
     WrongTypeError,
 )
-from tokdfa.replacing.tuning import Tuning
+from tokdfa.replacing.rewriting import Tuning
 
 TOKENIZER = tokdfa.default_tokenizer()
 VOCABULARIES = {"gpt2": None, "cl100k_base.tiktoken": "cl100k", "o200k_base.tiktoken": "o200k"}
@@ -236,7 +237,7 @@ def test_matches_that_touch(pattern: str, text: str, tuning: Tuning) -> None:
     """Between two of them there was a cut, and is none between what comes in their places."""
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"  ": 256, b"    ": 257}
     known = tokdfa.load(tiktoken_lines(ranks), pretokenizer=r"\p{L}+|\s+|[^\s\p{L}]+")
-    replacer = tokdfa.Replacer(known, pattern, " ", tuning=tuning)
+    replacer = tuned(tokdfa.Replacer, tuning)(known, pattern, " ")
     expected = known.encode(regex.sub(pattern, " ", text)).tolist()
     ids = known.encode(text)
     assert replacer.replace(ids).ids.tolist() == expected

@@ -14,11 +14,12 @@ import regex
 from support import normalized, random_files
 from support.seeds import seeds
 from support.tokenizer_files import added_token, spell
+from support.tuned import tuned
 
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, FileFormatError, PatternError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.replacing.tuning import Tuning
+from tokdfa.replacing.rewriting import Tuning
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -156,7 +157,7 @@ def check_stream(
     try:
         n_groups = regex.compile(pattern).groups
         replacement = replacement_of(drawn, text, n_groups, contents)
-        replacer = tokdfa.Replacer(tokenizer, pattern, replacement, tuning=drawn.choice([SMALL, Tuning()]))
+        replacer = tuned(tokdfa.Replacer, drawn.choice([SMALL, Tuning()]))(tokenizer, pattern, replacement)
     except (regex.error, PatternError):
         return met + Counter(["refused pattern"])
     except UnsupportedFeatureError:

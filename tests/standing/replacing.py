@@ -12,8 +12,9 @@ import tokdfa
 from tests.standing.cases import Case
 from tests.standing.searching import SECONDS, pattern_of
 from tests.standing.validating import array_of
+from tests.support.tuned import tuned
 from tokdfa.errors import LimitExceededError, PatternError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.replacing.tuning import Tuning
+from tokdfa.replacing.rewriting import Tuning
 
 SMALL = Tuning(block=3, first_block=2, near=1, context=1, max_known=2)
 MOST = 1000
@@ -40,7 +41,7 @@ def check(case: Case, drawn: random.Random) -> Counter[str]:
         new = drawn.choice(["", "a", "the", " ", "é\n", r"\g<0>", r"[\g<0>]", "zq" * 9])
         tuning = drawn.choice([SMALL, Tuning(block=40, first_block=7), Tuning()])
         try:
-            replacer = tokdfa.Replacer(case.tokenizer, pattern, new, tuning=tuning)
+            replacer = tuned(tokdfa.Replacer, tuning)(case.tokenizer, pattern, new)
         except (PatternError, UnsupportedFeatureError, LimitExceededError):
             met["refused"] += 1
             continue

@@ -2,9 +2,9 @@
 
 Read `api` first (`replace` and `Replacer`), then `cuts` (where a text is encoded separately on both sides, by the ids
 alone), `regions` (the ids around matches that have to be encoded again), `template` (what comes in the place of a
-match), `text_run` (the replacing in one text, chunk by chunk), `finding` (its matches: found on the ids, or where that
-is not enough, in the decoded text), `rewriting` (the new ids of a region) and `output` (the ids given out, with the new
-ones in their places). `result` holds the answer, `tuning` the thresholds.
+match), `text_run` (the replacing in one text, chunk by chunk, whose matches are found on the ids, or where that is not
+enough, in the decoded text), `rewriting` (the new ids of a region) and `output` (the ids given out, with the new ones
+in their places). `result` holds the answer.
 
 Used by: the command `replace`.
 

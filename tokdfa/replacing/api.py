@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace as replaced
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,9 @@ from tokdfa.patterns.syntax import is_nullable, parse
 from tokdfa.replacing.cuts import cuts_of
 from tokdfa.replacing.output import Output, unchanged
 from tokdfa.replacing.result import Change, Changes, Replacement
+from tokdfa.replacing.rewriting import DEFAULT, Tuning
 from tokdfa.replacing.template import Template, check_replacement
 from tokdfa.replacing.text_run import Job, TextRun
-from tokdfa.replacing.tuning import DEFAULT, Tuning
 from tokdfa.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.unicode.versions import known_versions
@@ -87,8 +88,6 @@ class Replacer(Guided):
         The budget of the pattern, as for :class:`tokdfa.Searcher`.
     max_pending : int
         The number of ids that :meth:`iter_replaced` may hold while it is not decided what becomes of them.
-    tuning : Tuning, optional
-        The numbers of ids that are taken at a time. They do not change the result.
 
     Raises
     ------
@@ -120,6 +119,8 @@ class Replacer(Guided):
     'a single person'
     """
 
+    _tuning: ClassVar[Tuning] = DEFAULT
+
     def __init__(
         self,
         tokenizer: AnyTokenizer,
@@ -131,7 +132,6 @@ class Replacer(Guided):
         max_states: int = DEFAULT_MAX_STATES,
         max_seconds: float = DEFAULT_MAX_SECONDS,
         max_pending: int = DEFAULT_MAX_PENDING,
-        tuning: Tuning = DEFAULT,
     ) -> None:
         if not is_tokenizer(tokenizer):
             call = "tokdfa.Replacer(tokenizer, pattern, replacement)"
@@ -161,7 +161,6 @@ class Replacer(Guided):
         template = Template(pattern, replacement)
         budget = Budget(max_states, max_seconds)
         in_text = isinstance(pattern, str) and (template.looks_far or is_nullable(parse(pattern, table, budget)))
-        self._tokenizer = tokenizer
         cuts = cuts_of(tokenizer)
         if template.captures and not cuts.spells_alone and isinstance(pattern, str):
             in_text = True
@@ -175,7 +174,7 @@ class Replacer(Guided):
             tokenizer.decoder,
             max_pending=max_pending,
             max_seconds=max_seconds,
-            tuning=tuning,
+            tuning=self._tuning,
         )
 
     def replace(self, ids: npt.ArrayLike, *, documents: int | npt.ArrayLike | None = None) -> Replacement:

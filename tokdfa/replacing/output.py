@@ -41,34 +41,18 @@ class OwnIds(NamedTuple):
 
     @classmethod
     def checked(cls, decoder: Decoder, ids: IntegerArray) -> OwnIds:
-        """Return a copy of the ids of a stream, and room to grow into.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids of the tokenizer.
-        """
+        """Return a copy of the ids of a stream, which are checked, and room to grow into."""
         own = cls.room_for(len(ids))
         decoder.check(ids, out=own.ids)
         return own
 
 
 class Output:
-    """What has been replaced so far and not been taken yet.
-
-    Parameters
-    ----------
-    limit : int or None
-        The number of matches that are replaced at most.
-
-    Attributes
-    ----------
-    n_in, n_out : int
-        The number of ids of the stream that have been given out, and of those in their place.
-    """
+    """What has been replaced so far, `limit` matches at most, and not been taken yet."""
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
+        # The number of ids of the stream that have been given out, and of those in their place.
         self.n_in = self.n_out = 0
         self._parts: list[Int32Array] = []
         self._rows: list[Int64Array] = []
@@ -78,17 +62,9 @@ class Output:
         self._count = 0
 
     def give(self, ids: Int32Array, edits: Edits | None = None, n_matches: int = 0, *, n_free: int = 0) -> None:
-        """Give out ids, with others in the place of some.
+        """Give out ids, with others in the place of some, which are those of `n_matches` matches.
 
-        Parameters
-        ----------
-        ids : int32 array
-            They may be overwritten if there are edits and `n_free` is not zero.
-        edits : Edits, optional
-        n_matches : int
-            The number of matches that were replaced.
-        n_free : int
-            The number of places before the ids in their memory that may be overwritten, too.
+        If there are edits and `n_free` is not zero, the ids and as many places before them may be overwritten.
         """
         self._count += n_matches
         new_ids = ids

@@ -18,26 +18,12 @@ def regions(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    Parameters
-    ----------
-    cuts : Cuts
-    ids : int32 array
-    matches : int64 array of shape (n, 4)
-        The rows of :class:`tokdfa.replacing.finding.Found`, in order.
-    text : bytes or None
-        What comes in the place of each match, if it is the same for all.
-    begins : bool
-        Whether a text begins with the ids; otherwise they follow a cut.
-    final : bool
-        Whether a text ends with the ids.
-    near : int
-        The number of ids on each side of a match among which a cut is looked for at first.
+    Matches are rows of :class:`tokdfa.replacing.rewriting.Found`, in order. `text` comes in the place of each, if it is
+    the same for all. `begins` and `final` tell whether a text begins and ends with the ids. Among `near` ids on each
+    side of a match, a cut is looked for at first.
 
-    Returns
-    -------
-    int64 array of shape (n, 4)
-        The first id of each region, the one after its last, its first match and the one after its last. The end of the
-        last region may be `OPEN`.
+    A region has its first id, the one after its last, its first match and the one after its last: an int64 array of
+    shape (n, 4). The end of the last region may be `OPEN`.
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,11 +13,39 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError
 from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.replacing.cuts import Cuts
-from tokdfa.replacing.finding import Found
 from tokdfa.replacing.template import Template
-from tokdfa.replacing.tuning import DEFAULT, Tuning
 
-__all__ = ["Edits", "Rewriter", "Rewritten"]
+__all__ = ["DEFAULT", "Edits", "Found", "Rewriter", "Rewritten", "Tuning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of replacing. They change its cost, never its result."""
+
+    # Ids that are searched at once; and at first, if all are there. From the first match on they are copied.
+    block: int = 1 << 18
+    first_block: int = 1 << 15
+    # Ids on each side of a match among which a cut is looked for at first.
+    near: int = 12
+    # Ids after a region that captures are read with at first.
+    context: int = 4
+    # Regions whose new ids are remembered, and the ids of the longest one.
+    max_known: int = 1 << 14
+    max_key: int = 64
+
+
+DEFAULT = Tuning()
+
+
+class Found(NamedTuple):
+    """Matches in ids, and what comes in their places; None if that is not known yet.
+
+    A row has the first id of a match, the one after its last, the number of bytes of the first id before the match, and
+    the number of bytes of the match. An empty match between two ids is before the second and has no ids.
+    """
+
+    rows: Int64Array
+    replacements: list[bytes] | None = None
 
 
 class Rewritten(NamedTuple):
@@ -28,16 +57,7 @@ class Rewritten(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """Stretches of ids, and what comes in their places.
-
-    Attributes
-    ----------
-    bounds : int64 array of shape (n, 2)
-        The first id of each stretch and the one after its last, in order.
-    kind : int64 array, one entry a stretch
-    new : list of Rewritten
-        What comes in the place of each kind of stretches.
-    """
+    """Stretches of ids, each from its first id to the one after its last, in order, and what replaces each kind."""
 
     bounds: Int64Array
     kind: Int64Array
@@ -45,18 +65,9 @@ class Edits(NamedTuple):
 
 
 class Rewriter:
-    """Encodes regions again, and remembers the last ones.
+    """Encodes regions again, and remembers the last ones. No match goes across a control id, or sees past it."""
 
-    Parameters
-    ----------
-    cuts : Cuts
-    is_control : bool array, one entry an id
-        Whether no match goes across the id or sees past it.
-    template : Template
-    tuning : Tuning, optional
-    """
-
-    def __init__(self, cuts: Cuts, is_control: BoolArray, template: Template, *, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, cuts: Cuts, is_control: BoolArray, template: Template, tuning: Tuning) -> None:
         self._cuts = cuts
         self._is_control = is_control
         self._template = template
@@ -68,24 +79,8 @@ class Rewriter:
     ) -> Edits:
         """Return the new ids of regions, up to the first one for which what is captured depends on further ids.
 
-        Parameters
-        ----------
-        ids : int32 array
-        regions : int64 array of shape (n, 4)
-            As :func:`tokdfa.replacing.regions.regions` returns them; none is open.
-        found : Found
-            The matches in `ids`.
-        first : int
-            The index of the first id in the stream, for messages.
-        begins, final : bool
-            Whether a text begins and ends with the ids.
-
-        Raises
-        ------
-        AlphabetError
-            If the tokenizer lacks a symbol of the new text.
-        TokenStreamError
-            If a match shares an id with bytes that are not UTF-8.
+        The regions are those of :func:`tokdfa.replacing.regions.regions`; none is open. `first` is the index of the
+        first id in the stream, for messages; `begins` and `final` tell whether a text begins and ends with the ids.
         """
         kind = example = np.arange(len(regions), dtype=np.int64)
         if len(regions) > 1 and not self._template.captures:

@@ -19,11 +19,7 @@ _GROUP = regex.compile(r"\\(?:(g<0>)|(g<|[1-9])|(?s:.))")
 class Template:
     r"""A replacement, as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups, and ``\n`` is a line feed.
 
-    Parameters
-    ----------
-    pattern : str or iterable
-        What is searched for: an expression, or words, which have no groups.
-    replacement : str
+    The pattern is what is searched for: an expression, or words, which have no groups.
 
     Attributes
     ----------
@@ -35,17 +31,9 @@ class Template:
         Whether captures may depend on text that is far from the match.
     pattern : regex.Pattern
         The expression; for words, one that matches any text.
-
-    Raises
-    ------
-    WrongTypeError
-        If the replacement is not a string.
-    PatternError
-        If the replacement is not a template, or refers to a group that the pattern lacks.
     """
 
     def __init__(self, pattern: str | Iterable[str | bytes], replacement: str) -> None:
-        check_replacement(replacement)
         self._replacement = replacement
         self.pattern: Any = regex.compile(pattern if isinstance(pattern, str) else "(?s:.*)")
         try:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.replacing.cuts import Cuts
-from tokdfa.replacing.finding import Found, OnIds, in_text
 from tokdfa.replacing.output import Output, OwnIds
 from tokdfa.replacing.regions import OPEN, last_cut, regions
-from tokdfa.replacing.rewriting import Rewriter
+from tokdfa.replacing.rewriting import Found, Rewriter, Tuning
 from tokdfa.replacing.template import Template
-from tokdfa.replacing.tuning import Tuning
+from tokdfa.searching.matches import Matches
+from tokdfa.searching.plan import SearchPlan
+from tokdfa.searching.stream import Stream
 from tokdfa.tokenizers.decoder import Decoder
-
-if TYPE_CHECKING:
-    from tokdfa.searching.plan import SearchPlan
 
 __all__ = ["Job", "TextRun"]
 
@@ -26,47 +26,26 @@ _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 
 
+@dataclass(frozen=True, eq=False)
 class Job:
-    """What is replaced by what, in the streams of which tokenizer.
+    """What is replaced by what, in the streams of which tokenizer."""
 
-    Parameters
-    ----------
-    plan : SearchPlan or None
-        The machine of the search; None if matches are found in the decoded text.
-    cuts : Cuts
-    is_control : bool array, one entry an id
-        Whether no match goes across the id.
-    template : Template
-    decoder : Decoder
-        That of the tokenizer, which checks ids.
-    max_pending : int
-        The number of ids that are held while something is not decided.
-    max_seconds : float
-        The time that matching a decoded text may take.
-    tuning : Tuning
-    """
+    # The machine of the search; None if matches are found in the decoded text.
+    plan: SearchPlan | None
+    cuts: Cuts
+    # For each id whether no match goes across it.
+    is_control: BoolArray
+    template: Template
+    decoder: Decoder
+    # Ids that are held while something is not decided, and seconds that matching a decoded text may take.
+    max_pending: int
+    max_seconds: float
+    tuning: Tuning
 
-    def __init__(
-        self,
-        plan: SearchPlan | None,
-        cuts: Cuts,
-        is_control: BoolArray,
-        template: Template,
-        decoder: Decoder,
-        *,
-        max_pending: int,
-        max_seconds: float,
-        tuning: Tuning,
-    ) -> None:
-        self.plan = plan
-        self.cuts = cuts
-        self.is_control = is_control
-        self.template = template
-        self.decoder = decoder
-        self.max_pending = max_pending
-        self.max_seconds = max_seconds
-        self.tuning = tuning
-        self.rewriter = Rewriter(cuts, is_control, template, tuning=tuning)
+    @cached_property
+    def rewriter(self) -> Rewriter:
+        """The rewriter of regions, which remembers the last ones of all streams."""
+        return Rewriter(self.cuts, self.is_control, self.template, self.tuning)
 
     def can_copy(self, ids: IntegerArray) -> bool:
         """Return whether the search can copy ids: they are in the form that it takes, and spell the same anywhere."""
@@ -76,18 +55,12 @@ class Job:
 
 
 class TextRun:
-    """Replacing in one text, chunk by chunk.
-
-    Parameters
-    ----------
-    job : Job
-    output : Output
-    """
+    """Replacing in one text, chunk by chunk."""
 
     def __init__(self, job: Job, output: Output) -> None:
         self._job = job
         self._output = output
-        self._search = None if job.plan is None else OnIds(job.plan, job.max_pending)
+        self._search = None if job.plan is None else Stream(job.plan, job.max_pending)
         self._waiting: list[Int32Array] = []
         self._n_waiting = 0
         self._first = 0  # the index of the first of them in the text
@@ -99,7 +72,7 @@ class TextRun:
     def feed(self, ids: Int32Array) -> None:
         """Take more ids, which are not copied, and give out those that are decided."""
         if self._search is not None:
-            self._add(self._search.feed(ids))
+            self._add(self._search.read(ids))
         self._waiting.append(ids)
         self._n_waiting += len(ids)
         if self._search is not None and self._n_waiting >= self._wait:
@@ -127,10 +100,10 @@ class TextRun:
         """
         assert self._job.plan is not None
         size, n = self._job.tuning.first_block, len(ids)
-        search = self._search = OnIds(self._job.plan, self._job.max_pending, n)
+        search = self._search = Stream(self._job.plan, self._job.max_pending, n)
         at = 0
         while at < n:
-            self._add(search.feed(ids[at : at + size]))
+            self._add(search.read(ids[at : at + size]))
             at += size
             size = min(2 * size, self._job.tuning.block)
             if len(self._rows) and at < n and self._job.can_copy(ids):
@@ -154,14 +127,19 @@ class TextRun:
         if self._search is not None:
             size = self._job.tuning.block
             for start in range(0, len(ids), size):
-                self._add(self._search.feed(ids[start : start + size]))
+                self._add(self._search.read(ids[start : start + size]))
             self._add(self._search.finish())
         self.replace_all(ids)
 
-    def _add(self, rows: Int64Array) -> None:
-        rows = rows[: self._output.allowed(len(rows))]
-        if len(rows):
-            self._rows = np.concatenate((self._rows, rows)) if len(self._rows) else rows
+    def _add(self, found: Iterator[Matches]) -> None:
+        """Keep the rows of the matches found next that are to be replaced; tokens count from the first of the text."""
+        assert self._search is not None
+        parts = [self._rows]
+        for matches in found:
+            start, end, first, stop = matches.rows[: self._output.allowed(len(matches))].T
+            parts.append(np.column_stack((first, stop, self._search.offsets[: len(start)], end - start)))
+        parts = [rows for rows in parts if len(rows)]
+        self._rows = parts[0] if len(parts) == 1 else np.concatenate((_NO_ROWS, *parts))
 
     def _proceed(self, *, final: bool, n_free: int = 0) -> None:
         """Give out the ids up to the last place with which nothing that is not decided has to do."""
@@ -169,7 +147,7 @@ class TextRun:
         waiting = self._waiting
         ids = waiting[0] if len(waiting) == 1 else np.concatenate((_NO_IDS, *waiting))
         if self._search is None:
-            found = in_text(job.cuts, ids, job.is_control, job.template, job.max_seconds)
+            found = _in_text(job.cuts, ids, job.is_control, job.template, job.max_seconds)
             n = self._output.allowed(len(found.rows))
             found = Found(found.rows[:n], (found.replacements or [])[:n])
         else:
@@ -200,3 +178,46 @@ class TextRun:
         rest = ids[at:]
         self._waiting, self._n_waiting = [rest], len(rest)
         self._wait = 2 * len(rest)
+
+
+def _in_text(cuts: Cuts, ids: Int32Array, is_control: BoolArray, template: Template, max_seconds: float) -> Found:
+    """Return all matches in the decoded text of ids, the empty ones as well, as `regex` finds them."""
+    data, ends = cuts.spelled(ids, begins=True)
+    bounds = np.flatnonzero(is_control[ids])
+    rows: list[tuple[int, int, int, int]] = []
+    replacements: list[bytes] = []
+    first = 0
+    for stop in [*bounds.tolist(), len(ids)]:
+        begin = int(ends[first - 1]) if first else 0
+        end = int(ends[stop - 1]) if stop else 0
+        text = _text_of(data[begin:end], first, stop)
+        at, byte = 0, begin
+        try:
+            for match in template.pattern.finditer(text, timeout=max_seconds):
+                byte += len(text[at : match.start()].encode("utf-8"))
+                at = match.start()
+                rows.append(_row(ends, first, stop, byte, len(match.group().encode("utf-8"))))
+                replacements.append(template.text if template.text is not None else template.of_match(match))
+        except TimeoutError:
+            raise LimitExceededError("matching the pattern takes too long", value=template.pattern.pattern) from None
+        first = stop + 1
+    return Found(np.array(rows, dtype=np.int64).reshape(-1, 4), replacements)
+
+
+def _text_of(data: bytes, first: int, stop: int) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        value = data[error.start : error.end]
+        where = f"byte {error.start} of the text of tokens {first} to {stop}"
+        raise TokenStreamError("not UTF-8, so this pattern cannot be searched for", value=value, where=where) from None
+
+
+def _row(ends: Int64Array, first: int, stop: int, start: int, length: int) -> tuple[int, int, int, int]:
+    """Return the row of a match of some bytes from `start` on, within the ids from `first` to `stop`."""
+    token = first + int(np.searchsorted(ends[first:stop], start, side="right"))
+    offset = start - (int(ends[token - 1]) if token else 0)
+    if not length and not offset:
+        return token, token, 0, 0
+    last = first + int(np.searchsorted(ends[first:stop], start + max(length, 1) - 1, side="right"))
+    return token, last + 1, offset, length

@@ -49,7 +49,7 @@ def regions_around(
     ids : int32 array
         Checked.
     matches : int64 array of shape (n, 4)
-        Those of :class:`tokdfa.replacing.finding.Found`, in order, within the ids.
+        Those of :class:`tokdfa.replacing.rewriting.Found`, in order, within the ids.
     beside : tuple of int, or None
         The classes of the first and the last symbol of what comes in the place of each match; None if that differs, or
         has none.
