@@ -24,14 +24,13 @@ from tokdfa import (
 from tokdfa.alphabet import Word, concatenate
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.default import default_dictionary
-from tokdfa.transducers.determinize import determinize
+from tokdfa.transducers.determinize import determinize, twinning
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.square import functionality
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 from tokdfa.transducers.table import TransducerTable
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import twinning
 
 EXAMPLE_6 = Dictionary.from_pairs([("a", "a")], "ab")
 EXAMPLE_7 = Dictionary.from_pairs([("a", "b"), ("ab", "a")], "ab")

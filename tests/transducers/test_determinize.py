@@ -11,11 +11,10 @@ from support.transducers import backward_sequential, transducers, with_copies
 from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokenDFA, token_dfa, tokenize_single_pass
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.transducers.determinize import determinize
+from tokdfa.transducers.determinize import determinize, twinning
 from tokdfa.transducers.minimize import is_equivalent, minimize, onward
 from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import twinning
 
 
 def subsequential(dictionary: Dictionary, language: TokenDFA | None = None) -> Transducer:

@@ -9,10 +9,9 @@ from support.transducers import rightmost_transducer, transducers
 
 from tokdfa import Dictionary, token_dfa
 from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.transducers.determinize import determinize
+from tokdfa.transducers.determinize import Twins, determinize, twinning
 from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import Twins, twinning
 
 
 @given(transducers())

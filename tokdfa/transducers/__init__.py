@@ -1,9 +1,9 @@
 """String-to-token transducers: the function from words to their tokenizations, as a machine.
 
 Read `transducer` first (Definition 6 of *Constructing a BPE Tokenization DFA*, every transition written out), with its
-parts in `arcs`. `square` runs a transducer in parallel with itself. `twinning` uses it to decide whether a transducer
-can be made subsequential, `determinize` makes it so, `minimize` finds the smallest one, and `compose` restricts one to
-a language of tokenizations. For real dictionaries there are
+parts in `arcs`. `square` runs a transducer in parallel with itself. `determinize` decides with it whether a transducer
+can be made subsequential, and makes it so, `minimize` finds the smallest one, and `compose` restricts one to a language
+of tokenizations. For real dictionaries there are
 
 - `subsequential`: the transducer built lazily as texts are read;
 - `table`: all its states in arrays;

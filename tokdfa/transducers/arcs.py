@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.alphabet import TokenAlphabet, Word, show
 from tokdfa.automata.protocol import checked
 
-__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked_arc", "checked_output", "show_output"]
+__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked_arc", "checked_output", "common_prefix", "show_output"]
 
 # Token numbers.
 Output: TypeAlias = tuple[int, ...]
@@ -40,6 +40,15 @@ class TwoArcs(NamedTuple):
     state: int
     first: Arc
     second: Arc
+
+
+def common_prefix(outputs: Collection[Output]) -> Output:
+    """Return the longest common prefix of outputs, which is that of the least and the greatest."""
+    least, greatest = min(outputs), max(outputs)
+    for n, token in enumerate(least):
+        if token != greatest[n]:
+            return least[:n]
+    return least
 
 
 def show_output(alphabet: TokenAlphabet, output: Output) -> str:

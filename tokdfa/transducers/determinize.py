@@ -1,18 +1,26 @@
-"""Determinization: making transducers subsequential."""
+"""Determinization: making transducers subsequential, and the twinning property, which decides whether one can be."""
 
 from __future__ import annotations
 
-from tokdfa.arguments import wrong_argument
-from tokdfa.automata.exploration import Numbering
-from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.transducers.arcs import Arc, Output, show_output
-from tokdfa.transducers.square import functionality
-from tokdfa.transducers.transducer import Transducer
-from tokdfa.transducers.twinning import twinning
+from typing import NamedTuple, TypeAlias
 
-__all__ = ["determinize"]
+from tokdfa.alphabet import Word, quoted
+from tokdfa.arguments import wrong_argument
+from tokdfa.automata.exploration import Numbering, shortest_way, trace
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.transducers.arcs import Arc, Output, common_prefix, show_output
+from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, PairStep, Square, extend_delay, functionality
+from tokdfa.transducers.transducer import Transducer
+from tokdfa.verdict import Verdict
+
+__all__ = ["Twins", "determinize", "twinning"]
 
 DEFAULT_MAX_STATES = 100_000
+DEFAULT_MAX_CONFIGURATIONS = 1_000_000
+
+_Configuration: TypeAlias = tuple[Pair, Delay]
+# The configuration in which the search enters a component, and the steps from the start to it.
+_Entries: TypeAlias = dict[_Configuration, list[PairStep]]
 
 
 def determinize(transducer: Transducer, *, check: bool = True, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
@@ -85,7 +93,7 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
         row = []
         for symbol, reached in sorted(following.items()):
             pendings = {target: _only(trim, outputs) for target, outputs in reached.items()}
-            common = _common_prefix(list(pendings.values()))
+            common = common_prefix(pendings.values())
             key = frozenset((target, pending[len(common) :]) for target, pending in pendings.items())
             row.append(Arc(symbol, common, subsets[key]))
         arcs.append(row)
@@ -99,10 +107,123 @@ def _only(transducer: Transducer, outputs: set[Output]) -> Output:
     return next(iter(outputs))
 
 
-def _common_prefix(outputs: list[Output]) -> Output:
-    shortest, longest = min(outputs), max(outputs)
-    # The common prefix of all outputs is that of the least and the greatest.
-    for i, token in enumerate(shortest):
-        if token != longest[i]:
-            return shortest[:i]
-    return shortest
+class Twins(NamedTuple):
+    """Two states reached on one word, with loops on another word that change the delay between the outputs.
+
+    Two runs lead from the initial state to the two states on `word`, and back to them on `loop`; `outputs` and
+    `loop_outputs` are the tokenizations, spelled, that they write on these.
+    """
+
+    states: Pair
+    word: Word
+    loop: Word
+    outputs: tuple[tuple[Word, ...], tuple[Word, ...]]
+    loop_outputs: tuple[tuple[Word, ...], tuple[Word, ...]]
+
+
+def twinning(
+    transducer: Transducer,
+    *,
+    max_pairs: int = DEFAULT_MAX_PAIRS,
+    max_configurations: int = DEFAULT_MAX_CONFIGURATIONS,
+) -> Verdict[Twins]:
+    """Decide the twinning property: a functional transducer can be made subsequential if and only if it has it.
+
+    States that are on no accepting run do not count. There is a limit on the pairs of states reached on equal words,
+    and on the total number of delays of all pairs.
+
+    Notes
+    -----
+    M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002. The property holds iff
+    no loop of the square changes a delay. Loops stay within a strongly connected component. There, two delays at one
+    pair imply a loop that changes a delay: the path back to where the search began maps different delays to different
+    ones, of which at most one is the original. So the search visits at most one delay per pair for each delay with
+    which a component is entered, and it ends whether or not the property holds.
+    """
+    import networkx as nx
+
+    square = Square(transducer.trim(), max_pairs=max_pairs)
+    graph = nx.DiGraph((pair, step.target) for pair, steps in square.steps.items() for step in steps)
+    graph.add_node(square.start)
+    # Components come sinks first.
+    components = list(nx.strongly_connected_components(graph))[::-1]
+    number = {pair: i for i, component in enumerate(components) for pair in component}
+    start: _Configuration = (square.start, ((), ()))
+    entries: list[_Entries] = [{} for _ in components]
+    entries[number[square.start]][start] = []
+    n_configurations = 0
+    for i, component in enumerate(components):
+        explored: set[_Configuration] = set()
+        for entry, access in entries[i].items():
+            if entry in explored:
+                continue
+            delays = {entry[0]: entry[1]}
+            origin: dict[Pair, tuple[Pair, PairStep]] = {}
+            for pair in (queue := [entry[0]]):  # grows during the loop
+                for step in square.steps[pair]:
+                    delay = extend_delay(delays[pair], step.first, step.second)
+                    if number[step.target] != i:
+                        entries[number[step.target]].setdefault(
+                            (step.target, delay), [*access, *trace(origin, pair), step]
+                        )
+                    elif step.target not in delays:
+                        delays[step.target] = delay
+                        origin[step.target] = (pair, step)
+                        queue.append(step.target)
+                    elif delays[step.target] != delay:
+                        back = _way_within(square, component, step.target, entry[0])
+                        loops = (
+                            [*trace(origin, pair), step, *back],
+                            [*trace(origin, step.target), *back],
+                        )
+                        return _verdict(square, entry, access, next(loop for loop in loops if _shifts(entry, loop)))
+            explored.update(delays.items())
+            n_configurations += len(delays)
+            if n_configurations > max_configurations:
+                raise LimitExceededError(
+                    f"the square of the transducer has more than {max_configurations} delays",
+                    hint="raise max_configurations",
+                )
+    return Verdict(True, None, "no loop changes the delay between two runs on one word")
+
+
+def _shifts(entry: _Configuration, loop: list[PairStep]) -> bool:
+    delay = entry[1]
+    for step in loop:
+        delay = extend_delay(delay, step.first, step.second)
+    return delay != entry[1]
+
+
+def _way_within(square: Square, component: set[Pair], start: Pair, goal: Pair) -> list[PairStep]:
+    """Return a shortest path between two pairs of a strongly connected component."""
+    way = shortest_way(
+        start,
+        lambda pair: ((step, step.target) for step in square.steps[pair] if step.target in component),
+        lambda pair: pair == goal,
+    )
+    assert way is not None, "a component is strongly connected"
+    return way
+
+
+def _verdict(square: Square, entry: _Configuration, access: list[PairStep], loop: list[PairStep]) -> Verdict[Twins]:
+    alphabet = square.transducer.alphabet
+
+    def written(steps: list[PairStep]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        first = tuple(token for step in steps for token in step.first)
+        return first, tuple(token for step in steps for token in step.second)
+
+    before, during = written(access), written(loop)
+    (p, q), word, repeated = entry[0], square.spell(access), square.spell(loop)
+    witness = Twins(
+        (p, q),
+        word,
+        repeated,
+        (alphabet.spell(before[0]), alphabet.spell(before[1])),
+        (alphabet.spell(during[0]), alphabet.spell(during[1])),
+    )
+    shown = [show_output(alphabet, output) for output in (*before, *during)]
+    reason = (
+        f"{quoted(word)} leads to states {p} and {q}, writing {shown[0]} and {shown[1]}, and {quoted(repeated)} leads "
+        f"back to both, writing {shown[2]} and {shown[3]}"
+    )
+    return Verdict(False, witness, reason)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import AutomatonError
-from tokdfa.transducers.arcs import Arc, Output
+from tokdfa.transducers.arcs import Arc, Output, common_prefix
 from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["is_equivalent", "minimize", "onward"]
@@ -18,11 +18,6 @@ def onward(transducer: Transducer) -> Transducer:
     The common prefix of all outputs from a state is written before the state is reached. The initial state is an
     exception, because nothing is read before it: if all outputs have a common prefix, it becomes a separate state to
     which no transition leads and whose transitions write the prefix.
-
-    Raises
-    ------
-    AutomatonError
-        If the transducer is not subsequential.
     """
     verdict = transducer.subsequentiality()
     if not verdict:
@@ -69,20 +64,11 @@ def _common_outputs(transducer: Transducer) -> list[Output]:
     while waiting:
         state = waiting.popitem()[0]
         for source, arc in into[state]:
-            shared = _shared(found[source], arc.output + found[state])
+            shared = common_prefix((found[source], arc.output + found[state]))
             if len(shared) < len(found[source]):
                 found[source] = shared
                 waiting[source] = None
     return found
-
-
-def _shared(first: Output, second: Output) -> Output:
-    n = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        n += 1
-    return first[:n]
 
 
 def minimize(transducer: Transducer) -> Transducer:

@@ -8,22 +8,14 @@ from typing import cast
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.kernels.encode import one_pass as kernels
 from tokdfa.kernels.encode.one_pass import NO_NUMBER, index_rules
 from tokdfa.kernels.library import Struct
 
-__all__ = [
-    "MAX_TOKENS",
-    "ByteCode",
-    "OnePass",
-    "joined",
-    "rules_table",
-    "symbols_of_bytes",
-]
-
+__all__ = ["MAX_TOKENS", "ByteCode", "OnePass", "joined", "rules_table", "symbols_of_bytes"]
 
 MAX_TOKENS = NO_NUMBER - 1
 
@@ -66,13 +58,7 @@ class ByteCode:
         return joined([*cast("Iterable[bytes]", words), *extra])
 
     def checked(self, text: Word | Iterable[str]) -> bytes:
-        """Return the code of a word.
-
-        Raises
-        ------
-        AlphabetError
-            If it is not a word of the alphabet's kind, or has a foreign symbol; the message gives the offset.
-        """
+        """Return the code of a word, after checking that it is one of the alphabet's kind without a foreign symbol."""
         word = self._alphabet.word(text)
         if self._alphabet.kind != "bytes" or self._alphabet.n_symbols < 256:
             foreign = set(_units(word)).difference(*map(_units, self._alphabet.symbols))
@@ -90,22 +76,14 @@ def _units(word: Word) -> Iterable[str | int]:
 
 def joined(words: Sequence[bytes]) -> tuple[Uint8Array, Int64Array]:
     """Return words one after the other: word i is ``text[offsets[i]:offsets[i + 1]]``."""
-    length = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(length, out=offsets[1:])
+    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
     return np.frombuffer(b"".join(words), dtype=np.uint8), offsets
 
 
 def rules_table(
     left: Int32Array, right: Int32Array, product: Int32Array, number: Int32Array
 ) -> tuple[Uint64Array, Int32Array]:
-    """Return the tables of rules between numbered tokens; see :func:`tokdfa.kernels.encode.one_pass.index_rules`.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are 2^21 - 1 tokens or more.
-    """
+    """Return the tables of rules between numbered tokens; see :func:`tokdfa.kernels.encode.one_pass.index_rules`."""
     if len(number) > MAX_TOKENS:
         raise LimitExceededError(f"more than {MAX_TOKENS} tokens", value=len(number))
     return index_rules(left, right, product, number)
@@ -114,15 +92,7 @@ def rules_table(
 class OnePass:
     """The function T^D of a proper dictionary, evaluated in one pass over the text.
 
-    Parameters
-    ----------
-    dictionary : Dictionary
-
-    Attributes
-    ----------
-    dictionary : Dictionary
-    tables : Struct
-        The tables that the kernels read, ``tokdfa_token_tables``.
+    `tables` is the struct that the kernels read, ``tokdfa_token_tables``.
 
     Raises
     ------
@@ -172,13 +142,7 @@ class OnePass:
         return kernels.tables_of(*self._tables, ids, of_numbers)
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
-        """Return T^D(word) as token numbers.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol outside the base alphabet; the message gives the offset.
-        """
+        """Return T^D(word) as token numbers; a symbol outside the base alphabet is an error, with its offset."""
         tokens = kernels.tokenize(self.tables, self.code.checked(word))
         # All symbols have been checked.
         assert tokens is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from tokdfa.alphabet import Word, concatenate, quoted
 from tokdfa.automata.exploration import trace
 from tokdfa.errors import LimitExceededError
-from tokdfa.transducers.arcs import Output, show_output
+from tokdfa.transducers.arcs import Output, common_prefix, show_output
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Delay", "Pair", "PairStep", "Square", "extend_delay", "functionality"]
 
 Pair: TypeAlias = tuple[int, int]
+# A word, and two of its outputs.
+TwoOutputs: TypeAlias = tuple[Word, tuple[Word, ...], tuple[Word, ...]]
 # The rest of each output after their common prefix.
 Delay: TypeAlias = tuple[Output, Output]
 
@@ -33,25 +35,9 @@ class PairStep(NamedTuple):
 
 
 class Square:
-    """The pairs of states that two runs from the initial state reach on one word.
+    """The pairs of states that two runs from the initial state reach on one word; `max_pairs` at most.
 
-    Parameters
-    ----------
-    transducer : Transducer
-    max_pairs : int
-        The maximum number of pairs.
-
-    Attributes
-    ----------
-    transducer : Transducer
-    start : pair of states
-    steps : mapping from pair to list of Step
-        The steps out of each pair, with the pairs in the order of a breadth-first search.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are more pairs.
+    `steps` has the steps out of each pair, with the pairs in the order of a breadth-first search.
     """
 
     def __init__(self, transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> None:
@@ -103,34 +89,14 @@ class Square:
 def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
     """Return the delay after each run has written more."""
     one, other = delay[0] + first, delay[1] + second
-    common = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        common += 1
+    common = len(common_prefix((one, other)))
     return one[common:], other[common:]
 
 
-def functionality(
-    transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS
-) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
-    """Decide whether no word has two outputs.
+def functionality(transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[TwoOutputs]:
+    """Decide whether no word has two outputs; the witness is a word and two of its outputs, spelled.
 
-    Parameters
-    ----------
-    transducer : Transducer
-    max_pairs : int
-        The maximum number of pairs of states reached on equal words.
-
-    Returns
-    -------
-    Verdict
-        Its witness is a word and two of its outputs, spelled.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are more pairs.
+    There is a limit on the pairs of states reached on equal words.
 
     Notes
     -----
@@ -178,9 +144,7 @@ def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
     return rest
 
 
-def _two_outputs(
-    square: Square, ways: list[list[PairStep]]
-) -> Verdict[tuple[Word, tuple[Word, ...], tuple[Word, ...]]]:
+def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[TwoOutputs]:
     """Return the verdict with the shortest of these words whose two runs have different outputs."""
     alphabet, finals = square.transducer.alphabet, square.transducer.finals
     for steps in sorted(ways, key=len):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -14,13 +14,12 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError
 from tokdfa.patterns.trie import TokenTrie
-from tokdfa.transducers.arcs import Output
+from tokdfa.transducers.arcs import Output, common_prefix
 from tokdfa.transducers.one_pass import OnePass
 from tokdfa.transducers.table import TransducerTable
 from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["SubsequentialTransducer", "TransducerStream"]
-
 
 DEFAULT_MAX_STATES = 1 << 16
 DEFAULT_MAX_EXPLICIT_STATES = 100_000
@@ -164,13 +163,10 @@ class SubsequentialTransducer(Displayed):
         # Every prefix of a word has a tokenization and therefore a last token.
         assert end is not None
         new = [end, *following]
-        common = len(end[0])
-        for pending, _, _ in following:
-            common = min(common, len(pending))
-            common = next((i for i in range(common) if pending[i] != end[0][i]), common)
-        if not common:
+        written = common_prefix([pending for pending, _, _ in new])
+        if not written:
             return (), tuple(new)
-        return end[0][:common], tuple((pending[common:], node, state) for pending, node, state in new)
+        return written, tuple((pending[len(written) :], node, state) for pending, node, state in new)
 
     def _child(self, node: int, symbol: int) -> int:
         child = self._children.get((node, symbol))
@@ -210,24 +206,15 @@ class SubsequentialTransducer(Displayed):
 
 
 class TransducerStream:
-    """A text read in parts, whose tokens are returned as soon as they are settled.
-
-    Attributes
-    ----------
-    n_read, n_settled : int
-        The number of symbols read, and the number of those that the tokens returned so far spell.
-    longest_delay : int
-        The largest :attr:`delay` so far.
-    """
+    """A text read in parts, whose tokens are returned as soon as they are settled."""
 
     def __init__(self, transducer: SubsequentialTransducer) -> None:
         self._transducer = transducer
         self._state = transducer._start()
         self._symbol = {word: number for number, word in enumerate(transducer.dictionary.alphabet.symbols)}
         self._lengths = [len(word) for word in transducer.dictionary.alphabet]
-        self.n_read = 0
-        self.n_settled = 0
-        self.longest_delay = 0
+        # Symbols read, those of them that the tokens returned so far spell, and the largest delay so far.
+        self.n_read = self.n_settled = self.longest_delay = 0
 
     @property
     def delay(self) -> int:
@@ -237,11 +224,7 @@ class TransducerStream:
     def feed(self, part: Word | Iterable[str]) -> Int32Array:
         """Read more of the text and return the numbers of the tokens settled since the last call.
 
-        Raises
-        ------
-        AlphabetError
-            If `part` has a symbol outside the base alphabet; the message gives its offset in the whole text. The
-            symbols before it have been read.
+        Of a part with a symbol outside the base alphabet, which is an error, the symbols before it have been read.
         """
         word = self._transducer.dictionary.alphabet.word(part)
         written: list[int] = []
@@ -256,8 +239,8 @@ class TransducerStream:
             self.n_read += 1
             if output:
                 written.extend(output)
-                self.n_settled += self._spelled(output)
-            self.longest_delay = max(self.longest_delay, self.n_read - self.n_settled)
+                self.n_settled += sum(self._lengths[token] for token in output)
+            self.longest_delay = max(self.longest_delay, self.delay)
         return np.array(written, dtype=np.int32)
 
     def finish(self) -> Int32Array:
@@ -266,9 +249,6 @@ class TransducerStream:
         self._state = self._transducer._start()
         self.n_read = self.n_settled = 0
         return np.array(rest, dtype=np.int32)
-
-    def _spelled(self, tokens: Sequence[int]) -> int:
-        return sum(self._lengths[token] for token in tokens)
 
 
 def _note(answers: dict[tuple[int, int], _Answer], question: tuple[int, int], answer: _Answer) -> None:

@@ -16,7 +16,6 @@ from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["TransducerTable"]
 
-
 # The maximum number of allowed tokens, summed over all states of the token DFA.
 _MAX_ENTRIES = 1 << 28
 
@@ -59,18 +58,7 @@ class TransducerTable:
     def of(cls, dictionary: Dictionary, *, max_states: int) -> TransducerTable:
         """Return the subsequential transducer of a proper dictionary, its states numbered breadth first.
 
-        Parameters
-        ----------
-        dictionary : Dictionary
-        max_states : int
-            The maximum number of states.
-
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
-        LimitExceededError
-            If there are more states, or the tokens allowed by the states of the token DFA take more than 2^28 entries.
+        The number of states is limited, and that of the tokens which the states of the token DFA allow to 2^28 in all.
 
         Notes
         -----
