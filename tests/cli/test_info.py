@@ -10,8 +10,7 @@ import pytest
 from support.commands import run
 from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json
 
-from tokdfa.cli.members import describe_members
-from tokdfa.cli.tuning import Tuning
+from tokdfa.cli.info import describe_members
 from tokdfa.errors import LimitExceededError
 
 
@@ -200,7 +199,7 @@ def test_languages_that_are_too_large(merges: Path) -> None:
     described = describe_members(str(merges), "(?s).*", None, None, 60.0)
     assert described["transitions"] > 500
     with pytest.raises(LimitExceededError, match=r"\(narrow the language\)"):
-        describe_members(str(merges), "(?s).*", None, None, 60.0, tuning=Tuning(max_explored_transitions=500))
+        describe_members(str(merges), "(?s).*", None, None, 60.0, max_transitions=500)
 
 
 def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:

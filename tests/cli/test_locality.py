@@ -14,8 +14,8 @@ from tokdfa.automata.locality import dloc, local_from
 from tokdfa.automata.regex import language
 from tokdfa.cli.folded import Folded
 from tokdfa.cli.locality import _measure
-from tokdfa.cli.tuning import Tuning
 from tokdfa.errors import LimitExceededError
+from tokdfa.tokenizers.loading import load_byte_pairs
 
 PAIRS = [(b"a", b"a"), (b"a", b"b"), (b"ab", b"a"), (b"b", b"b"), (b"aa", b"ab"), (b"a", b"bb")]
 
@@ -102,9 +102,9 @@ def test_trouble_is_one_line(tmp_path: Path, capsys, pairs, arguments: list[str]
 
 
 def test_the_budget_is_told_with_the_bound_of_theorem_2(merges: Path) -> None:
-    folded = Folded.load(str(merges), "(aa|b)*", None, None, None, 60.0)
+    folded = Folded.of(load_byte_pairs(merges, pretokenizer="none").dictionary, "(aa|b)*", None, 60.0)
     with pytest.raises(LimitExceededError) as caught:
-        folded.token_dfa(tuning=Tuning(max_transitions=5))
+        folded.token_dfa(max_transitions=5)
     # Two states of the language, of which both are reached on a, and six rules.
     assert str(caught.value) == (
         "the explicit token DFA has more than 5 transitions, and up to 14 states "
@@ -116,11 +116,10 @@ def test_degrees_tell_from_which_k_on_it_is_local(merges: Path, capsys) -> None:
     assert run("locality", merges, "--language", "(a|b){5}", "--json") == 0
     least = json.loads(capsys.readouterr().out)["local_from"]
     assert least > 1
-    dfa = Folded.load(str(merges), "(a|b){5}", None, None, None, 60.0).token_dfa()
-    tuning = Tuning(max_pairs=0)
-    assert _measure(dfa, least, tuning=tuning)["local_from"] == least
+    dfa = Folded.of(load_byte_pairs(merges, pretokenizer="none").dictionary, "(a|b){5}", None, 60.0).token_dfa()
+    assert _measure(dfa, least, max_pairs=0)["local_from"] == least
     with pytest.raises(LimitExceededError, match=f"not {least - 1}-local"):
-        _measure(dfa, least - 1, tuning=tuning)
+        _measure(dfa, least - 1, max_pairs=0)
 
 
 def test_the_prefix_of_an_improper_dictionary_may_be_proper(tmp_path: Path, capsys) -> None:

@@ -2,12 +2,10 @@
 
 The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `replace`, `rollouts`,
 `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`, `locality`, `train`,
-`draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and `completion` answers shells that
-complete them. `output` writes to stdout and stderr for all of them, and `trouble` reports what made a command fail.
-`certificates` is the option that writes proofs, `ids` their argument IDS, `corpus` what they do with many files of it,
-`progress` the bar meanwhile, `text` the argument TEXT, `words` a file of words, `unsplit` their remark about texts that
-are not split, and `explain` the lattice of a violation. `loading` has the options of a tokenizer, `folded` and
-`members` what several commands share; `tuning` limits the size of the automata that they write out.
+`draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and answers shells that complete them.
+`output` writes to stdout and stderr for all of them, and `trouble` reports what made a command fail. `certificates` is
+the option that writes proofs, `ids` their argument IDS, `corpus` what they do with many files of it, `text` their texts
+and files of words, `loading` the options of a tokenizer, and `folded` the automata that several commands write out.
 ``schemas/`` describes what ``--json`` prints.
 
 Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.output import print_table
+from tokdfa.cli.output import print_fields
 
 if TYPE_CHECKING:
     from tokdfa.certificates.api import Certificate
 
-__all__ = ["certificate_option", "check_certificate_path", "print_certificate", "write_certificate"]
+__all__ = ["certificate_option", "print_certificate", "write_certificate"]
 
 certificate_option = click.option(
     "--certificate",
@@ -19,13 +19,6 @@ certificate_option = click.option(
     metavar="FILE",
     help="Write why the answer is true to FILE; python -m tokdfa.check verifies it without the rest of tokdfa.",
 )
-
-
-def check_certificate_path(path: str) -> None:
-    """Check, before the work, that a certificate can be written."""
-    from tokdfa.training.atomic import check_writable
-
-    check_writable(path)
 
 
 def write_certificate(certificate: Certificate, path: str) -> dict[str, Any]:
@@ -36,13 +29,5 @@ def write_certificate(certificate: Certificate, path: str) -> dict[str, Any]:
 
 def print_certificate(written: dict[str, Any] | None) -> None:
     """Print where a certificate was written, if it was."""
-    if written is None:
-        return
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("certificate", Text(f"{written['path']}, {written['bytes']:,} bytes"))
-    print_table(table)
+    if written is not None:
+        print_fields([("certificate", f"{written['path']}, {written['bytes']:,} bytes")])

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.certificates import (
-    certificate_option,
-    check_certificate_path,
-    print_certificate,
-    write_certificate,
-)
-from tokdfa.cli.output import html_option, json_option, print_json, print_table, stages
-from tokdfa.cli.unsplit import remark_unsplit
+from tokdfa.cli.certificates import certificate_option, print_certificate, write_certificate
+from tokdfa.cli.loading import remark_unsplit
+from tokdfa.cli.output import html_option, json_option, print_fields, print_json, stages
 
 if TYPE_CHECKING:
     from tokdfa.comparison.findings import Stage
     from tokdfa.comparison.result import Comparison
 
 __all__ = ["command"]
+
+_NUMBERS = (
+    *("n_tokens_only_a", "n_tokens_only_b", "n_dead_a", "n_dead_b"),
+    *("pairs_only_a", "pairs_only_b", "n_other_ids"),
+)
 
 
 @click.command("compare")
@@ -75,14 +75,10 @@ def command(
     from tokdfa.comparison.api import compare
     from tokdfa.comparison.wording import stage_words
     from tokdfa.tokenizers.loading import load
+    from tokdfa.training.atomic import check_writable
 
-    if html_path is not None:
-        from tokdfa.report.comparison import comparison_report
-        from tokdfa.training.atomic import check_writable
-
-        check_writable(html_path)
-    if certificate_path is not None:
-        check_certificate_path(certificate_path)
+    for path in filter(None, (html_path, certificate_path)):
+        check_writable(path)
     with stages() as say_stage:
         sides = (
             load(a, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode),
@@ -97,6 +93,8 @@ def command(
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
         found = compare(*sides, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
+        from tokdfa.report.comparison import comparison_report
+
         comparison_report(*sides, found, names=(a, b)).save(html_path)
     written = None
     if certificate_path is not None:
@@ -130,13 +128,7 @@ def _fields(found: Comparison) -> dict[str, Any]:
         "checked": {part.value: outcome.value for part, outcome in found.checked.items()},
         "reason": found.reason,
         "report": {
-            "n_tokens_only_a": found.n_tokens_only_a,
-            "n_tokens_only_b": found.n_tokens_only_b,
-            "n_dead_a": found.n_dead_a,
-            "n_dead_b": found.n_dead_b,
-            "pairs_only_a": found.pairs_only_a,
-            "pairs_only_b": found.pairs_only_b,
-            "n_other_ids": found.n_other_ids,
+            **{name: getattr(found, name) for name in _NUMBERS},
             "tokens_only_a": [*map(show, found.tokens_only_a)],
             "tokens_only_b": [*map(show, found.tokens_only_b)],
         },
@@ -144,34 +136,26 @@ def _fields(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from tokdfa.alphabet import quoted
     from tokdfa.comparison.wording import part_rows
 
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("equivalent" if found else "different", Text(found.reason))
+    rows: list[tuple[str, object]] = [("equivalent" if found else "different", found.reason)]
     if found.witness is not None:
         text, ids_a, ids_b = found.witness
-        table.add_row("text", Text(repr(text)))
+        rows.append(("text", repr(text)))
         for name, ids in (("ids of A", ids_a), ("ids of B", ids_b)):
-            table.add_row(name, Text("none" if ids is None else " ".join(map(str, ids))))
-    for part, outcome in part_rows(found):
-        table.add_row(part, Text(outcome))
-    for label, count in (
-        ("live tokens only in A", found.n_tokens_only_a),
-        ("live tokens only in B", found.n_tokens_only_b),
-        ("dead tokens of A", found.n_dead_a),
-        ("dead tokens of B", found.n_dead_b),
-        ("pairs allowed in A only", found.pairs_only_a),
-        ("pairs allowed in B only", found.pairs_only_b),
-    ):
-        if count:
-            table.add_row(label, Text(f"{count:,}"))
+            rows.append((name, "none" if ids is None else " ".join(map(str, ids))))
+    rows += part_rows(found)
+    counts = {
+        "live tokens only in A": found.n_tokens_only_a,
+        "live tokens only in B": found.n_tokens_only_b,
+        "dead tokens of A": found.n_dead_a,
+        "dead tokens of B": found.n_dead_b,
+        "pairs allowed in A only": found.pairs_only_a,
+        "pairs allowed in B only": found.pairs_only_b,
+    }
+    rows += [(label, count) for label, count in counts.items() if count]
     for label, words in (("only in A", found.tokens_only_a), ("only in B", found.tokens_only_b)):
         if words:
-            table.add_row(label, Text(" ".join(quoted(word) for word in words[:5])))
-    print_table(table)
+            rows.append((label, " ".join(quoted(word) for word in words[:5])))
+    print_fields(rows)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.output import counted, print_json, remark, say
-from tokdfa.cli.progress import Advance, progress
 
 if TYPE_CHECKING:
     from tokdfa.shards.report import Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["count_in_files", "is_of_files", "validate_corpus"]
+__all__ = ["Advance", "count_in_files", "is_of_files", "progress", "validate_corpus"]
+
+Advance = Callable[[int], object]
+"""Takes the number of ids that are done, again and again."""
 
 
 def is_of_files(path: str) -> bool:
@@ -118,3 +121,41 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
 
 def _nothing(n: int) -> None:
     pass
+
+
+@contextmanager
+def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[str], object] | None]]:
+    """Show a bar over the bytes of files on stderr: how much is done, how fast, and what time is left.
+
+    The first function takes numbers of ids that are done, the second the path of a file that is done; there is neither
+    for programs other than terminals.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None, None
+        return
+    from threading import Lock
+    from time import monotonic
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    sizes = {str(path): path.stat().st_size if path.is_file() else 0 for path in paths}
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=max(sum(sizes.values()), 1))
+        began, lock, ids, done = monotonic(), Lock(), 0, 0
+
+        def advance(n: int) -> None:
+            nonlocal ids
+            with lock:
+                ids += n
+                rate = ids / max(monotonic() - began, 1e-9) / 1e6
+                bar.update(task, description=f"{done:,} of {len(sizes):,} files, {rate:.1f} M ids/s")
+
+        def finished(path: str) -> None:
+            nonlocal done
+            with lock:
+                done += 1
+                bar.update(task, advance=sizes.get(path, 0))
+
+        yield advance, finished

@@ -6,11 +6,7 @@ import click
 
 from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    say,
-)
+from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_text
 
 __all__ = ["command"]

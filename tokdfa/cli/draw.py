@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
@@ -29,8 +29,8 @@ _SUFFIXES = (".dot", ".gv", ".svg", ".png")
 _ARCS_PER_STATE = 40
 
 
-class Asked(NamedTuple):
-    """The options of the command."""
+class Asked(TypedDict):
+    """The options that choose the picture."""
 
     language: str | None
     rules: int | None
@@ -47,11 +47,6 @@ class Asked(NamedTuple):
     layout_seconds: float
     max_labels: int
     as_json: bool
-
-    @property
-    def is_laid_out(self) -> bool:
-        """Whether the picture needs Graphviz, which takes long for many arrows."""
-        return self.output.suffix not in (".dot", ".gv")
 
 
 @click.command("draw")
@@ -98,27 +93,7 @@ class Asked(NamedTuple):
 )
 @escapes_option
 @json_option
-def command(
-    tok: str,
-    language: str | None,
-    rules: int | None,
-    specials: str | None,
-    format_name: str | None,
-    max_seconds: float,
-    words: tuple[str, ...],
-    output: Path,
-    minimal: bool,
-    transducer: bool,
-    run: str | None,
-    around: str | None,
-    film: bool,
-    max_states: int,
-    max_arrows: int,
-    layout_seconds: float,
-    max_labels: int,
-    escapes: bool,
-    as_json: bool,
-) -> int:
+def command(tok: str, specials: str | None, format_name: str | None, escapes: bool, **asked: Unpack[Asked]) -> int:
     """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it.
 
     It accepts the correct tokenizations of all texts, or of those that REGEX matches. The states that the last rule
@@ -128,27 +103,12 @@ def command(
     """
     from tokdfa.training.atomic import check_writable
 
-    run, around = (None if text is None else given_text(text, escapes=escapes) for text in (run, around))
-    words = tuple(given_text(word, escapes=escapes) for word in words)
-    asked = Asked(
-        language,
-        rules,
-        max_seconds,
-        words,
-        output,
-        minimal,
-        transducer,
-        run,
-        around,
-        film,
-        max_states,
-        max_arrows,
-        layout_seconds,
-        max_labels,
-        as_json,
-    )
+    run, around = asked["run"], asked["around"]
+    asked["run"] = None if run is None else given_text(run, escapes=escapes)
+    asked["around"] = None if around is None else given_text(around, escapes=escapes)
+    asked["words"] = tuple(given_text(word, escapes=escapes) for word in asked["words"])
     _check_options(asked)
-    check_writable(output)
+    check_writable(asked["output"])
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
@@ -157,38 +117,38 @@ def command(
         what = "a Unigram tokenizer has no automaton over tokens that could be drawn"
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     if tokenizer.algorithm not in _DRAWN:
-        raise UnsupportedFeatureError(
-            "tokenizers of this algorithm cannot be drawn", value=tokenizer.algorithm, where=tok
-        )
+        what = "tokenizers of this algorithm cannot be drawn"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm, where=tok)
     return _DRAWN[tokenizer.algorithm](tokenizer, asked)
 
 
 def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
-    refuse_options(tokenizer.algorithm, word=asked.words)
-    max_states = asked.max_states
-    folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
-    if asked.around is not None:
-        return _draw_around(folded, asked.around, asked)
-    if asked.film:
-        return _draw_film(folded, asked)
-    is_as_built = not asked.minimal and not asked.transducer
-    if is_as_built and folded.language is None and folded.most_states > max_states:
-        return _sum_up(_large(folded), asked)  # Known before anything is built.
-    dfa = folded.token_dfa()
-    if asked.minimal:
-        dfa = dfa.minimize()
+    from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.draw.automaton import arrows_of, dfa_graph
 
+    refuse_options(tokenizer.algorithm, word=asked["words"])
+    max_states = asked["max_states"]
+    folded = Folded.of(tokenizer.dictionary, asked["language"], asked["rules"], asked["max_seconds"])
+    if asked["around"] is not None:
+        return _draw_around(folded, asked["around"], asked)
+    if asked["film"]:
+        return _draw_film(folded, asked)
+    is_as_built = not asked["minimal"] and not asked["transducer"]
+    if is_as_built and folded.language is None and folded.most_states > max_states:
+        return _sum_up(CompactTokenDFA(folded.dictionary), asked)  # Known before anything is built.
+    dfa = folded.token_dfa()
+    if asked["minimal"]:
+        dfa = dfa.minimize()
     if dfa.n_states > max_states:
         return _sum_up(dfa, asked)
-    if asked.transducer:
+    if asked["transducer"]:
         return _draw_transducer(dfa, asked)
     n_arrows = len(arrows_of(dfa))
-    if asked.is_laid_out and n_arrows > asked.max_arrows:
+    if _is_laid_out(asked) and n_arrows > asked["max_arrows"]:
         return _sum_up(dfa, asked, n_arrows)
-    painted = None if asked.run is None else _tokens(dfa.alphabet, asked.run)
-    fresh = () if asked.minimal else _fresh(folded, dfa)
-    graph = dfa_graph(dfa, max_labels=asked.max_labels, fresh=fresh, run=painted)
+    painted = None if asked["run"] is None else _tokens(dfa.alphabet, asked["run"])
+    fresh = () if asked["minimal"] else _fresh(folded, dfa)
+    graph = dfa_graph(dfa, max_labels=asked["max_labels"], fresh=fresh, run=painted)
     if painted is not None and dfa.run(painted) is None:
         remark("the automaton does not accept this sequence of tokens; the run is highlighted up to where it stops")
     return _write(graph, dfa.n_states, dfa.n_transitions, asked)
@@ -197,36 +157,36 @@ def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
 def _draw_trie(tokenizer: WordPieceTokenizer, asked: Asked) -> int:
     from tokdfa.draw.trie import trie_graph
 
-    refuse_options(
-        tokenizer.algorithm,
-        **{
-            name: getattr(asked, name)
-            for name in ("language", "rules", "minimal", "transducer", "run", "around", "film")
-        },
-    )
-    if not asked.words and len(tokenizer.trie) > asked.max_states:
+    names = ("language", "rules", "minimal", "transducer", "run", "around", "film")
+    given = dict(asked)
+    refuse_options(tokenizer.algorithm, **{name: given[name] for name in names})
+    if not asked["words"] and len(tokenizer.trie) > asked["max_states"]:
         return _sum_up_trie(tokenizer.trie, asked)
-    trie = trie_graph(tokenizer.vocabulary, words=asked.words or None, max_nodes=asked.max_states)
+    trie = trie_graph(tokenizer.vocabulary, words=asked["words"] or None, max_nodes=asked["max_states"])
     return _write(trie, len(trie.nodes), len(trie.edges), asked)
 
 
+def _is_laid_out(asked: Asked) -> bool:
+    """Return whether the picture needs Graphviz, which takes long for many arrows."""
+    return asked["output"].suffix not in (".dot", ".gv")
+
+
 def _check_options(asked: Asked) -> None:
-    output = asked.output
-    if asked.film:
+    output = asked["output"]
+    if asked["film"]:
         if output.suffix not in (".svg", ".html"):
             raise click.BadParameter(f"{output}: the name of a film must end in .svg or .html", param_hint="-o")
     elif output.suffix not in _SUFFIXES:
-        raise click.BadParameter(
-            f"{output}: the name of a picture must end in one of {', '.join(_SUFFIXES)}", param_hint="-o"
-        )
+        what = f"{output}: the name of a picture must end in one of {', '.join(_SUFFIXES)}"
+        raise click.BadParameter(what, param_hint="-o")
     chosen = {
-        "--minimal": asked.minimal,
-        "--transducer": asked.transducer,
-        "--around": asked.around is not None,
-        "--film": asked.film,
+        "--minimal": asked["minimal"],
+        "--transducer": asked["transducer"],
+        "--around": asked["around"] is not None,
+        "--film": asked["film"],
     }
     names = [name for name, given in chosen.items() if given]
-    if asked.run is not None and names not in ([], ["--minimal"]):
+    if asked["run"] is not None and names not in ([], ["--minimal"]):
         raise click.BadParameter(f"cannot be combined with {names[0]}", param_hint="--run")
     if len(names) > 1:
         raise click.BadParameter(f"cannot be combined with {names[0]}", param_hint=names[1])
@@ -237,14 +197,14 @@ def _write(graph: Graph, n_states: int, n_transitions: int, asked: Asked) -> int
     from tokdfa.draw.render import render
     from tokdfa.training.atomic import write_atomically
 
-    output = asked.output
-    if asked.is_laid_out:
+    output = asked["output"]
+    if _is_laid_out(asked):
         kind: Literal["svg", "png"] = "svg" if output.suffix == ".svg" else "png"
-        data = render(graph, kind, max_arrows=asked.max_arrows, max_seconds=asked.layout_seconds)
+        data = render(graph, kind, max_arrows=asked["max_arrows"], max_seconds=asked["layout_seconds"])
     else:
         data = to_dot(graph).encode("utf-8")
     write_atomically(output, data)
-    if asked.as_json:
+    if asked["as_json"]:
         print_json({"states": n_states, "transitions": n_transitions, "path": str(output)})
     else:
         say(f"{output}: {n_states:,} states, {n_transitions:,} transitions")
@@ -277,7 +237,7 @@ def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
     from tokdfa.transducers.minimize import minimize
     from tokdfa.transducers.transducer import Transducer
 
-    max_states = asked.max_states
+    max_states = asked["max_states"]
     hint = "use only the first rules, with --rules N, or --language REGEX; or raise --max-states"
     plain = Transducer.from_token_dfa(dfa)
     if plain.n_arcs > _ARCS_PER_STATE * max_states:
@@ -290,17 +250,12 @@ def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
     return _write(transducer_graph(machine), machine.n_states, machine.n_arcs, asked)
 
 
-def _large(folded: Folded) -> CompactTokenDFA:
-    from tokdfa.automata.compact import CompactTokenDFA
-
-    return CompactTokenDFA(folded.dictionary)
-
-
 def _draw_around(folded: Folded, token: str, asked: Asked) -> int:
+    from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.draw.summary import around
 
-    automaton = _large(folded) if folded.language is None else folded.token_dfa()
-    graph = around(automaton, _word(automaton.alphabet, token), max_labels=asked.max_labels)
+    automaton = CompactTokenDFA(folded.dictionary) if folded.language is None else folded.token_dfa()
+    graph = around(automaton, _word(automaton.alphabet, token), max_labels=asked["max_labels"])
     return _write(graph, len(graph.nodes), len(graph.edges), asked)
 
 
@@ -308,12 +263,12 @@ def _draw_film(folded: Folded, asked: Asked) -> int:
     from tokdfa.draw.film import Film
     from tokdfa.training.atomic import write_atomically
 
-    output = asked.output
-    film = Film(folded.dictionary, folded.language, max_states=asked.max_states, max_arrows=asked.max_arrows)
+    output = asked["output"]
+    film = Film(folded.dictionary, folded.language, max_states=asked["max_states"], max_arrows=asked["max_arrows"])
     page = film.to_svg() if output.suffix == ".svg" else film.to_html()
     write_atomically(output, page.encode("utf-8"))
     last = film.frames[-1].dfa
-    if asked.as_json:
+    if asked["as_json"]:
         fields = {"states": last.n_states, "transitions": last.n_transitions, "path": str(output)}
         print_json({**fields, "frames": len(film.frames)})
     else:
@@ -326,25 +281,18 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, asked: Asked, n_arrows: int |
     from tokdfa.draw.summary import summarize
 
     summary = summarize(automaton)
-    if asked.as_json:
-        densest = [
-            {
-                "state": dense.state,
-                "examples": dense.examples,
-                "n_tokens": dense.n_tokens,
-                "n_moves": dense.n_moves,
-            }
-            for dense in summary.densest
-        ]
+    max_states, max_arrows = asked["max_states"], asked["max_arrows"]
+    if asked["as_json"]:
+        densest = [dense._asdict() for dense in summary.densest]
         sizes = {"states": summary.states, "transitions": summary.transitions, "arrows": n_arrows}
         print_json({**sizes, "path": None, "densest": densest})
         return 1
     if n_arrows is None:
-        found = f"{summary.states:,} states, more than the limit of {asked.max_states:,}, "
+        found = f"{summary.states:,} states, more than the limit of {max_states:,}, "
         found += f"and {summary.transitions:,} transitions"
     else:
         found = f"{summary.states:,} states and {summary.transitions:,} transitions, which are {n_arrows:,} arrows, "
-        found += f"more than the limit of {asked.max_arrows:,}"
+        found += f"more than the limit of {max_arrows:,}"
     say(f"not drawn: the automaton has {found}")
     for dense in summary.densest:
         shown = ", ".join(dense.examples) + " …" * (dense.n_tokens > len(dense.examples))
@@ -359,12 +307,13 @@ def _sum_up(automaton: CompactTokenDFA | TokenDFA, asked: Asked, n_arrows: int |
 
 
 def _sum_up_trie(trie: FailureTrie, asked: Asked) -> int:
-    if asked.as_json:
+    if asked["as_json"]:
         # The arrows below both roots, the one between them, and the failure links.
         n_arrows = len(trie) - 2 + 1 + sum(target >= 0 for target in trie.failure)
         print_json({"states": len(trie), "transitions": n_arrows, "arrows": None, "path": None, "densest": []})
     else:
-        say(f"not drawn: the trie has {len(trie):,} nodes, more than the limit of {asked.max_states:,}")
+        max_states = asked["max_states"]
+        say(f"not drawn: the trie has {len(trie):,} nodes, more than the limit of {max_states:,}")
         say("Draw only the nodes visited on a word with --word W, or raise the limit with --max-states.")
     return 1
 

@@ -6,11 +6,7 @@ import click
 
 from tokdfa.cli.ids import check_ids_output
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    say,
-)
+from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import check_one_text, escapes_option, read_text
 
 __all__ = ["command"]

@@ -5,11 +5,7 @@ from __future__ import annotations
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    say,
-)
+from tokdfa.cli.output import json_option, print_json, say
 
 __all__ = ["command"]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from tokdfa.cli.output import format_option, seconds_option, specials_option
-from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Folded", "automaton_options", "refuse_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+# The transitions of an explicit token DFA that is drawn or whose locality is measured, some seconds' worth.
+_MAX_TRANSITIONS = 2_000_000
 
 
 def automaton_options(command: F) -> F:
@@ -48,22 +49,6 @@ class Folded(NamedTuple):
     language: TokenDFA | None
 
     @classmethod
-    def load(
-        cls,
-        tok: str,
-        language: str | None,
-        rules: int | None,
-        specials: str | None,
-        format_name: str | None,
-        max_seconds: float,
-    ) -> Folded:
-        """Read the dictionary of TOK, refusing an improper one, and the language."""
-        from tokdfa.tokenizers.loading import load_byte_pairs
-
-        dictionary = load_byte_pairs(tok, pretokenizer="none", specials=specials, format=format_name).dictionary
-        return cls.of(dictionary, language, rules, max_seconds)
-
-    @classmethod
     def of(cls, dictionary: Dictionary, language: str | None, rules: int | None, max_seconds: float) -> Folded:
         """Return the first rules of a dictionary, refusing an improper one, and the language of a pattern."""
         from tokdfa.automata.regex import language as regular_language
@@ -87,21 +72,13 @@ class Folded(NamedTuple):
             return 1 + len(self.dictionary.live_rules)
         return self.language.n_states + len(self.dictionary) * dloc(self.language, 1).degree
 
-    def token_dfa(self, *, tuning: Tuning = DEFAULT) -> TokenDFA:
-        """Build the automaton as Algorithm 2 does, within the budget of a command.
-
-        Raises
-        ------
-        LimitExceededError
-            If it has too many transitions.
-        """
+    def token_dfa(self, *, max_transitions: int = _MAX_TRANSITIONS) -> TokenDFA:
+        """Build the automaton as Algorithm 2 does, within the budget of a command."""
         from tokdfa.automata.fold import token_dfa
         from tokdfa.errors import LimitExceededError
 
         try:
-            return token_dfa(self.dictionary, self.language, max_transitions=tuning.max_transitions)
+            return token_dfa(self.dictionary, self.language, max_transitions=max_transitions)
         except LimitExceededError as error:
-            raise LimitExceededError(
-                f"{error.what}, and up to {self.most_states:,} states",
-                hint="use only the first rules, with --rules N",
-            ) from None
+            what = f"{error.what}, and up to {self.most_states:,} states"
+            raise LimitExceededError(what, hint="use only the first rules, with --rules N") from None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    print_table,
-)
+from tokdfa.cli.output import json_option, print_fields, print_json
 
 if TYPE_CHECKING:
     from tokdfa.guiding.forcing import Forcing
@@ -89,50 +86,35 @@ def _of_schema(path: Path) -> str:
 
 
 def _fields(found: Forcing) -> dict[str, Any]:
-    witness = None
-    if found.witness is not None:
-        text = found.witness
-        witness = {
-            "text": text.text,
-            "start_byte": text.start_byte,
-            "start_token": text.start_token,
-            "forced": text.forced,
-            "forced_ids": text.forced_ids,
-            "canonical_ids": text.canonical_ids,
-        }
     lengths = [{"bytes": n, "texts": found.texts[n], "differing": found.differing[n]} for n in found.texts]
     return {
         "holds": found.holds,
         "forced_states": found.n_forced,
-        "witness": witness,
+        "witness": found.witness and asdict(found.witness),
         "longest": found.longest,
         "lengths": [row for row in lengths if row["texts"]],
     }
 
 
 def _print(found: Forcing) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
     text = found.witness
-    table.add_row("forced in", Text(f"{found.n_forced} states of the language"))
+    rows = [("forced in", f"{found.n_forced} states of the language")]
     if found:
-        table.add_row("canonical", Text("the ids of forced text, encoded separately, after every prefix"))
+        rows.append(("canonical", "the ids of forced text, encoded separately, after every prefix"))
     elif text is None:
-        table.add_row("not canonical", Text("the ids of forced text; the search for a shortest text was given up"))
+        rows.append(("not canonical", "the ids of forced text; the search for a shortest text was given up"))
     else:
-        table.add_row("not canonical", Text("the ids of forced text; a shortest text for which not"))
-        table.add_row("text", Text(f"{text.text!r}: {' '.join(map(str, text.canonical_ids))}"))
-        table.add_row("forced", Text(f"{text.forced!r} from byte {text.start_byte}: {_shown(text.forced_ids)}"))
-        table.add_row("instead of", Text(_shown(text.canonical_ids[text.start_token :])))
-    for n, count in found.texts.items():
-        if count:
-            table.add_row(f"{n} bytes", Text(f"{found.differing[n]} of {count} texts differ"))
-    table.add_row("counted", Text(f"the texts of up to {found.longest} bytes"))
-    print_table(table)
+        rows += [
+            ("not canonical", "the ids of forced text; a shortest text for which not"),
+            ("text", f"{text.text!r}: {_shown(text.canonical_ids)}"),
+            ("forced", f"{text.forced!r} from byte {text.start_byte}: {_shown(text.forced_ids)}"),
+            ("instead of", _shown(text.canonical_ids[text.start_token :])),
+        ]
+    rows += [
+        (f"{n} bytes", f"{found.differing[n]} of {count} texts differ") for n, count in found.texts.items() if count
+    ]
+    rows.append(("counted", f"the texts of up to {found.longest} bytes"))
+    print_fields(rows)
 
 
 def _shown(ids: tuple[int, ...]) -> str:

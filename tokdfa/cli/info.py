@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli.folded import Folded
 from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.loading import Loading, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_fields,
-    print_json,
-    remark,
-    seconds_option,
-)
+from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
 from tokdfa.cli.stores import describe_stores, is_store
 from tokdfa.errors import FileFormatError, TokdfaError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["command"]
+__all__ = ["command", "describe_members"]
 
+_LONGEST_COUNTED = 8
+_LONGEST_SHOWN = 60
 _POLICIES = {
     "found": "found in the text to encode, as tokenizers does",
     "ignored": "not found in the text to encode; their ids split a stream (with validate --literal they do not)",
@@ -69,10 +66,8 @@ def command(
     from tokdfa.tokenizers.loading import load
 
     if language is not None:
-        from tokdfa.cli.members import describe_members, print_members
-
         members = describe_members(tok, language, loading["specials"], loading["format"], max_seconds)
-        (print_json if as_json else print_members)(members)
+        (print_json if as_json else _print_members)(members)
         return 0
     if dtype is not None or field is not None:
         return describe_stores([tok], dtype, field, as_json=as_json)
@@ -262,3 +257,77 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "seconds": _of_seconds,
     "peak_memory_bytes": _of_memory,
 }
+
+
+def describe_members(
+    tok: str,
+    pattern: str,
+    specials: str | None,
+    format_name: str | None,
+    max_seconds: float,
+    *,
+    max_transitions: int = 500_000,
+) -> dict[str, Any]:
+    """Return the fields of T^D(L): the size of its automaton, and the lengths and number of its members."""
+    from time import perf_counter
+
+    from tokdfa.alphabet import show
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.automata.language import Language
+    from tokdfa.automata.lift import tokenized_language
+    from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.errors import LimitExceededError
+    from tokdfa.tokenizers.loading import load_byte_pairs
+
+    dictionary = load_byte_pairs(tok, pretokenizer="none", specials=specials, format=format_name).dictionary
+    dictionary, language = Folded.of(dictionary, pattern, None, max_seconds)
+    assert language is not None
+    dfa = CompactTokenDFA(dictionary)  # The same for all languages, so it is built before the clock starts.
+    began = perf_counter()
+    product = tokenized_language(dictionary, language, dfa=dfa)
+    try:
+        explicit = TokenDFA.from_automaton(product, dictionary.alphabet, max_transitions=max_transitions)
+    except LimitExceededError as error:
+        raise LimitExceededError(error.what, value=pattern, hint="narrow the language") from None
+    members = Language(explicit)
+    seconds = perf_counter() - began
+    longest = members.longest
+    counted = _LONGEST_COUNTED if longest is None else min(longest, _LONGEST_COUNTED)
+    shortest = next(iter(members), None)
+    return {
+        "path": tok,
+        "rules": len(dictionary),
+        "language": pattern,
+        "states_of_language": language.n_states,
+        "states": explicit.n_states,
+        "states_minimal": explicit.minimize().n_states,
+        "transitions": explicit.n_transitions,
+        "empty": members.is_empty(),
+        "finite": bool(members.finiteness()),
+        "longest": None if longest == -1 else longest,
+        "shortest": None if shortest is None else [show(word) for word in dictionary.alphabet.spell(shortest)],
+        "counts": {length: members.count(length) for length in range(counted + 1)},
+        "seconds": seconds,
+    }
+
+
+def _print_members(fields: dict[str, Any]) -> None:
+    """Print the fields of :func:`describe_members` for people."""
+    shortest = fields["shortest"]
+    longest, of_language = fields["longest"], fields["states_of_language"]
+    finite = f"yes, up to {longest} token{'s' * (longest != 1)}" if fields["finite"] else "no"
+    rows = {
+        "language": f"{fields['language']}: {of_language:,} state{'s' * (of_language != 1)} over symbols",
+        "states": f"{fields['states']:,}, {fields['states_minimal']:,} in the minimal automaton",
+        "transitions": f"{fields['transitions']:,}",
+        "empty": "yes" if fields["empty"] else "no",
+        "finite": "yes" if fields["empty"] else finite,
+    }
+    if shortest is not None:
+        rows["shortest"] = ("≀".join(shortest) or "the empty text")[:_LONGEST_SHOWN]
+    for name, value in rows.items():
+        say(f"{name:<13}{value}")
+    for length, count in fields["counts"].items():
+        if count:
+            heading = "members" if length == min(k for k, n in fields["counts"].items() if n) else ""
+            say(f"{heading:<13}{count:,} of {length} token{'s' * (length != 1)}")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    print_table,
-)
+from tokdfa.cli.output import json_option, print_fields, print_json
 from tokdfa.cli.text import escapes_option, given_parts, given_text
 
 if TYPE_CHECKING:
@@ -67,7 +64,8 @@ def command(
     if as_json:
         print_json({"rule": rule} | {name: answer_fields(answer) for name, answer in answers.items()})
     else:
-        _print(answers)
+        titles = {"any_text": "any text", "spelling_none": "spelling none itself"}
+        print_fields((title, shown_answer(answers[name])) for name, title in titles.items())
     is_open = [isinstance(answer, str) for answer in answers.values() if answer is not None]
     return 0 if not is_open else 2 if all(is_open) else 1
 
@@ -79,39 +77,15 @@ def answer_fields(answer: Attack | str | None) -> dict[str, Any]:
     if isinstance(answer, str):
         return {"answer": "undecided", "attack": None, "reason": answer}
     reason = Injection(answer is None, answer).reason
-    if answer is None:
-        return {"answer": "safe", "attack": None, "reason": reason}
-    attack = {
-        "values": answer.values,
-        "text": answer.text,
-        "ids": answer.ids,
-        "made": answer.made,
-        "names": answer.names,
-        "shortest": answer.shortest,
-    }
-    return {"answer": "attack", "attack": attack, "reason": reason}
+    name = "safe" if answer is None else "attack"
+    return {"answer": name, "attack": answer and asdict(answer), "reason": reason}
 
 
 def shown_answer(answer: Attack | str | None) -> str:
     """Return an answer about injection in one line."""
     if isinstance(answer, str):
         return f"not decided: {answer}"
-    return "safe" if answer is None else f"not safe: {_shown_attack(answer)}"
-
-
-def _shown_attack(attack: Attack) -> str:
-    """Return an attack in one line."""
-    kind = "" if attack.shortest else " (perhaps not the shortest)"
-    return f"{', '.join(map(repr, attack.values))} → {', '.join(attack.names)}{kind}"
-
-
-def _print(answers: dict[str, Attack | str | None]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, title in (("any_text", "any text"), ("spelling_none", "spelling none itself")):
-        table.add_row(title, Text(shown_answer(answers[name])))
-    print_table(table)
+    if answer is None:
+        return "safe"
+    kind = "" if answer.shortest else " (perhaps not the shortest)"
+    return f"not safe: {', '.join(map(repr, answer.values))} → {', '.join(answer.names)}{kind}"

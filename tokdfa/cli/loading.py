@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from tokdfa.cli.output import format_option, lowercase_option, pretokenizer_option, specials_option, unicode_option
-from tokdfa.cli.unsplit import remark_unsplit
+from tokdfa.cli.output import (
+    format_option,
+    lowercase_option,
+    pretokenizer_option,
+    remark,
+    specials_option,
+    unicode_option,
+)
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Loading", "load_tokenizer", "tokenizer_options"]
+__all__ = ["Loading", "load_tokenizer", "remark_unsplit", "tokenizer_options"]
 
 _LOADED = "tokdfa.cli.loading"
 
@@ -60,3 +66,12 @@ def load_tokenizer(tok: str, loading: Loading) -> AnyTokenizer:
     tokenizer = load(tok, **loading)
     click.get_current_context().meta.setdefault(_LOADED, []).append((tokenizer, tok))
     return tokenizer
+
+
+def remark_unsplit(tokenizer: AnyTokenizer, path: str, given: str | None, option: str = "--pretokenizer") -> None:
+    """Say on stderr that the whole text is one piece, if that is so because the file does not say how to split it.
+
+    Nothing is said if a pre-tokenizer was given; `option` is the option that chooses one.
+    """
+    if given is None and tokenizer.pretokenizer is None and tokenizer.format not in ("sentencepiece", "tokenizer.json"):
+        remark(f"no pre-tokenizer in {path}: the whole text is one piece (choose one, such as {option} gpt2)")

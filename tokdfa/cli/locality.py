@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_fields, print_json, print_table
-from tokdfa.cli.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -18,9 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# The pairs of states that are remembered to find from which k on an automaton is k-local.
+_MAX_PAIRS = 20_000_000
 
-class Asked(NamedTuple):
-    """The options of the command."""
+
+class Asked(TypedDict):
+    """The options that choose what is measured."""
 
     language: str | None
     rules: int | None
@@ -36,23 +38,12 @@ class Asked(NamedTuple):
 )
 @click.option(
     "--look-ahead",
-    "wants_look_ahead",
     is_flag=True,
     help="Also the greatest number of last tokens, and of their bytes, that a continuation of a text changes: it takes "
     "seconds, or minutes for 200,000 rules.",
 )
 @json_option
-def command(
-    tok: str,
-    language: str | None,
-    max_seconds: float,
-    rules: int | None,
-    specials: str | None,
-    format_name: str | None,
-    longest: int,
-    wants_look_ahead: bool,
-    as_json: bool,
-) -> int:
+def command(tok: str, specials: str | None, format_name: str | None, as_json: bool, **asked: Unpack[Asked]) -> int:
     """Show the number of states in which runs on the same K tokens can end, and from which K on it is one.
 
     The automaton accepts the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary of
@@ -70,7 +61,6 @@ def command(
         raise UnsupportedFeatureError(
             "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok
         )
-    asked = Asked(language, rules, max_seconds, longest, wants_look_ahead)
     measure, show = _MEASURED[tokenizer.algorithm]
     fields = {"path": tok, **measure(tokenizer, asked)}
     if as_json:
@@ -82,9 +72,8 @@ def command(
 
 def _of_words(tokenizer: WordPieceTokenizer, asked: Asked) -> dict[str, Any]:
     """Return from which k on the last k tokens of a word determine the state."""
-    refuse_options(
-        tokenizer.algorithm, **{"language": asked.language, "rules": asked.rules, "look-ahead": asked.look_ahead}
-    )
+    given = {"language": asked["language"], "rules": asked["rules"], "look-ahead": asked["look_ahead"]}
+    refuse_options(tokenizer.algorithm, **given)
     words = tokenizer.language.words
     least = words.local_from
     below = words.k_locality(least - 1) if least else None
@@ -103,16 +92,16 @@ def _print_words(fields: dict[str, Any], _: Asked) -> None:
 
 def _of_rules(tokenizer: Tokenizer, asked: Asked) -> dict[str, Any]:
     """Return the degrees of the automaton as Algorithm 2 builds it, and of the minimal trim one."""
-    if asked.look_ahead and asked.language is not None:
+    if asked["look_ahead"] and asked["language"] is not None:
         raise click.BadParameter("is about all texts, and cannot be used with --language", param_hint="--look-ahead")
-    folded = Folded.of(tokenizer.dictionary, asked.language, asked.rules, asked.max_seconds)
+    folded = Folded.of(tokenizer.dictionary, asked["language"], asked["rules"], asked["max_seconds"])
     if folded.language is None:
-        built, minimal = _of_all_texts(folded, asked.longest)
-        built["look_ahead"] = _look_ahead(folded) if asked.look_ahead else None
+        built, minimal = _of_all_texts(folded, asked["longest"])
+        built["look_ahead"] = _look_ahead(folded) if asked["look_ahead"] else None
     else:
         dfa = folded.token_dfa()
-        built, minimal = _measure(dfa, asked.longest), _measure(dfa.minimize(), asked.longest)
-    return {"rules": len(folded.dictionary), "language": asked.language, **built, "minimal": minimal}
+        built, minimal = _measure(dfa, asked["longest"]), _measure(dfa.minimize(), asked["longest"])
+    return {"rules": len(folded.dictionary), "language": asked["language"], **built, "minimal": minimal}
 
 
 def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -140,7 +129,7 @@ def _look_ahead(folded: Folded) -> dict[str, dict[str, Any]]:
     }
 
 
-def _measure(dfa: TokenDFA, longest: int, *, tuning: Tuning = DEFAULT) -> dict[str, Any]:
+def _measure(dfa: TokenDFA, longest: int, *, max_pairs: int = _MAX_PAIRS) -> dict[str, Any]:
     from tokdfa.alphabet import show
     from tokdfa.automata.locality import dloc
 
@@ -150,11 +139,11 @@ def _measure(dfa: TokenDFA, longest: int, *, tuning: Tuning = DEFAULT) -> dict[s
         "states": dfa.n_states,
         "dloc": {k: found.degree for k, found in degrees.items()},
         "attained_by": attained,
-        "local_from": _local_from(dfa, {k: found.degree for k, found in degrees.items()}, tuning),
+        "local_from": _local_from(dfa, {k: found.degree for k, found in degrees.items()}, max_pairs),
     }
 
 
-def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int | None:
+def _local_from(dfa: TokenDFA, degrees: dict[int, int], max_pairs: int) -> int | None:
     """Return the least k for which `dfa` is k-local; the degrees show it if one of them is 1 or 0."""
     from tokdfa.automata.locality import local_from
     from tokdfa.errors import LimitExceededError
@@ -164,7 +153,7 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int], tuning: Tuning) -> int |
     if least is not None:
         return least
     try:
-        return local_from(dfa, max_pairs=tuning.max_pairs)
+        return local_from(dfa, max_pairs=max_pairs)
     except LimitExceededError as error:
         raise LimitExceededError(
             f"the automaton is not {max(degrees)}-local, and finding the k from which on it is takes too much memory",
@@ -183,7 +172,7 @@ def _print(fields: dict[str, Any], asked: Asked) -> None:
     table.add_column("attained by, as built", overflow="fold")
     table.add_row("states", *(f"{automaton['states']:,}" for automaton in automata))
     attained = fields.get("attained_by", {})
-    for k in range(1, asked.longest + 1):
+    for k in range(1, asked["longest"] + 1):
         degrees = (f"{automaton['dloc'][k]:,}" for automaton in automata)
         table.add_row(f"dloc(A, {k})", *degrees, Text(attained.get(k) or ""))
     local = ("never" if automaton["local_from"] is None else str(automaton["local_from"]) for automaton in automata)

@@ -11,15 +11,8 @@ import click
 
 from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    counted,
-    json_option,
-    print_json,
-    remark,
-    say,
-    seconds_option,
-)
-from tokdfa.cli.words import read_words
+from tokdfa.cli.output import counted, json_option, print_json, remark, say, seconds_option
+from tokdfa.cli.text import read_words
 
 if TYPE_CHECKING:
     from tokdfa.arrays import Int64Array
@@ -121,7 +114,7 @@ def command(
     if as_json:
         fields: dict[str, object] = {"count": answer.count, "tokens": answer.n_old, "new_tokens": answer.n_new}
         if output is None:
-            fields["changes"] = [_fields(change) for change in answer.changes]
+            fields["changes"] = [change._asdict() for change in answer.changes]
         else:
             fields["path"] = output
         print_json(fields)
@@ -171,17 +164,6 @@ class _Answer:
         """Return the text of ids on one line, shortened."""
         shown = b"".join(map(self._tokenizer.name_of, ids)).decode("utf-8", "replace")
         return repr(shown) if len(shown) <= _SHOWN else f"{shown[:_SHOWN]!r} … ({len(ids):,} tokens)"
-
-
-def _fields(change: Change) -> dict[str, object]:
-    return {
-        "start": change.start,
-        "stop": change.stop,
-        "new_start": change.new_start,
-        "new_stop": change.new_stop,
-        "ids": change.ids,
-        "new_ids": change.new_ids,
-    }
 
 
 def _check_new(option: str, path: str, *, force: bool) -> None:

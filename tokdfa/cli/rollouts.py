@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    html_option,
-    json_option,
-    print_json,
-    remark,
-    say,
-)
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
 from tokdfa.cli.corpus import count_in_files, is_of_files
 from tokdfa.cli.ids import dtype_option, field_option, threads_option
 from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
-from tokdfa.cli.text import escapes_option, given_text
-from tokdfa.cli.words import read_words
+from tokdfa.cli.text import escapes_option, given_text, read_words
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from tokdfa.arrays import IntegerArray
-    from tokdfa.cli.progress import Advance
+    from tokdfa.cli.corpus import Advance
     from tokdfa.searching.api import Searcher
     from tokdfa.searching.matches import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -204,27 +203,14 @@ def _print_json(found: Iterable[Iterable[Match]]) -> int:
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+", encoding="ascii") as spool:
         for matches in found:
             for match in matches:
-                spool.write((", " if count else "") + json.dumps(_fields(match)))
+                spool.write((", " if count else "") + json.dumps(match._asdict()))
                 count += 1
         say('{"matches": [', end="")
-        _copy(spool)
+        spool.seek(0)
+        while part := spool.read(1 << 16):
+            say(part, end="")
         say(f'], "count": {count}}}')
     return count
-
-
-def _fields(match: Match) -> dict[str, int]:
-    return {
-        "start_byte": match.start_byte,
-        "end_byte": match.end_byte,
-        "start_token": match.start_token,
-        "end_token": match.end_token,
-    }
-
-
-def _copy(spool: IO[str]) -> None:
-    spool.seek(0)
-    while part := spool.read(1 << 16):
-        say(part, end="")
 
 
 def _print_lines(searcher: Searcher, chunks: Iterator[object]) -> int:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from tokdfa.cli.certificates import (
-    certificate_option,
-    check_certificate_path,
-    print_certificate,
-    write_certificate,
-)
+from tokdfa.cli.certificates import certificate_option, print_certificate, write_certificate
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    print_table,
-)
+from tokdfa.cli.output import json_option, print_fields, print_json
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
-    from tokdfa.splices.api import Splice, SplitTexts
+    from tokdfa.splices.api import Splice
 
-__all__ = ["command", "witness_fields"]
+__all__ = ["command"]
 
 
 @click.command("splice")
@@ -72,6 +64,7 @@ def command(
     tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
     """
     from tokdfa.splices.api import splice
+    from tokdfa.training.atomic import check_writable
 
     if regex and escapes:
         raise click.UsageError("--escapes is for texts; regular expressions have escapes of their own")
@@ -84,7 +77,7 @@ def command(
     if certificate_path is not None:
         if given := [option for option, value in narrowed.items() if value is not None]:
             raise click.UsageError(f"there is no certificate for a question with {given[0]}")
-        check_certificate_path(certificate_path)
+        check_writable(certificate_path)
     tokenizer = load_tokenizer(tok, loading)
     found = splice(
         tokenizer,
@@ -107,7 +100,8 @@ def command(
         )
         written = write_certificate(certificate, certificate_path)
     if as_json:
-        print_json({**_fields(found), "certificate": written})
+        witness = found.witness and asdict(found.witness)
+        print_json({"splices": found.holds, "witness": witness, "reason": found.reason, "certificate": written})
     else:
         _print(found)
         print_certificate(written)
@@ -122,41 +116,16 @@ def _ids(given: str, option: str) -> list[int]:
     return [*map(int, words)]
 
 
-def _fields(found: Splice) -> dict[str, Any]:
-    return {"splices": found.holds, "witness": witness_fields(found.witness), "reason": found.reason}
-
-
-def witness_fields(pair: SplitTexts | None) -> dict[str, Any] | None:
-    """Return two texts as JSON values."""
-    if pair is None:
-        return None
-    return {
-        "before": pair.before,
-        "after": pair.after,
-        "ids_before": pair.ids_before,
-        "ids_after": pair.ids_after,
-        "ids": pair.ids,
-        "shortest": pair.shortest,
-    }
-
-
 def _print(found: Splice) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
     pair = found.witness
     if pair is None:
-        table.add_row("splices", Text(found.reason))
-    else:
-        kind = "the shortest texts for which not" if pair.shortest else "texts for which not"
-        table.add_row("does not splice", Text(kind))
-        for name, value, ids in (
-            ("before", pair.before, pair.ids_before),
-            ("after", pair.after, pair.ids_after),
-            ("as one text", pair.text, pair.ids),
-        ):
-            table.add_row(name, Text(f"{value!r}: {' '.join(map(str, ids))}"))
-    print_table(table)
+        print_fields([("splices", found.reason)])
+        return
+    rows = [("does not splice", "the shortest texts for which not" if pair.shortest else "texts for which not")]
+    for name, value, ids in (
+        ("before", pair.before, pair.ids_before),
+        ("after", pair.after, pair.ids_after),
+        ("as one text", pair.text, pair.ids),
+    ):
+        rows.append((name, f"{value!r}: {' '.join(map(str, ids))}"))
+    print_fields(rows)

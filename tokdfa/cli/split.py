@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    escaped,
-    json_option,
-    print_json,
-    say,
-)
+from tokdfa.cli.output import escaped, json_option, print_json, say
 from tokdfa.cli.text import check_one_text, escapes_option, read_text
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,7 @@ import click
 
 from tokdfa.cli.injection import answer_fields, shown_answer
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    remark,
-    say,
-)
-from tokdfa.cli.splice import witness_fields
+from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
@@ -88,25 +83,12 @@ def command(
 def _fields(found: TemplateCheck, rule: str) -> dict[str, Any]:
     return {
         "rule": rule,
-        "seams": [_seam_fields(seam) for seam in found.seams],
+        "seams": [*map(asdict, found.seams)],
         "prefixes": [_prefix_fields(prefix) for prefix in found.prefixes],
         "any_text": answer_fields(found.attacks["any text"]),
         "spelling_none": answer_fields(found.attacks["spelling none"]),
         "rendered": found.rendered,
         "refused": found.refused,
-    }
-
-
-def _seam_fields(seam: TemplateSeam) -> dict[str, Any]:
-    return {
-        "shape": seam.shape,
-        "slot": seam.slot,
-        "side": seam.side,
-        "answer": seam.answer,
-        "witness": witness_fields(seam.witness),
-        "reason": seam.reason,
-        "line": seam.line,
-        "count": seam.count,
     }
 
 
@@ -120,7 +102,7 @@ def _prefix_fields(prefix: TemplatePrefix) -> dict[str, Any]:
         "shape": prefix.shape,
         "answer": prefix.answer,
         "changed": changed,
-        "witness": witness_fields(prefix.witness),
+        "witness": prefix.witness and asdict(prefix.witness),
         "reason": prefix.reason,
         "line": prefix.line,
         "count": prefix.count,

@@ -1,4 +1,4 @@
-"""The texts that a command reads: arguments, a file or standard input. Arguments are literal without --escapes."""
+"""The texts that a command reads: arguments, files or standard input. Arguments are literal without --escapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tokdfa.cli.output import remark
 if TYPE_CHECKING:
     from tokdfa.splices.parts import Part
 
-__all__ = ["check_one_text", "escapes_option", "given_parts", "given_text", "read_text"]
+__all__ = ["check_one_text", "escapes_option", "given_parts", "given_text", "read_text", "read_words"]
 
 escapes_option = click.option(
     "--escapes",
@@ -27,13 +27,7 @@ _ESCAPE = re.compile(r"\\(?:([ntr\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 
 
 def given_text(text: str, *, escapes: bool) -> str:
-    """Return a text given as an argument: with its escapes read, or literally, with a remark if it has some.
-
-    Raises
-    ------
-    PatternError
-        If it has an unknown escape.
-    """
+    """Return a text given as an argument: with its escapes read, or literally, with a remark if it has some."""
     if escapes:
         return _ESCAPE.sub(_read_escape, text)
     found = next((match[0] for match in _ESCAPE.finditer(text) if match[0] not in ("\\", "\\\\")), None)
@@ -78,17 +72,7 @@ def check_one_text(text: str | None, path: str | None, does: str, *, escapes: bo
 
 
 def read_text(text: str | None, path: str | None, *, escapes: bool = False) -> str:
-    """Return the text, as :func:`given_text` does, or the text of the file; - is standard input.
-
-    Raises
-    ------
-    AlphabetError
-        If it is not UTF-8; the error says where.
-    PatternError
-        If the text has an unknown escape.
-    OSError
-        If the file cannot be read.
-    """
+    """Return the text, as :func:`given_text` does, or the text of the file; - is standard input."""
     if text is not None:
         return given_text(text, escapes=escapes)
     from tokdfa.errors import AlphabetError
@@ -107,3 +91,14 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # Too long for a name, or with a null character.
         return False
+
+
+def read_words(path: str) -> list[bytes]:
+    """Return the words in a file, taken literally; empty lines are left out."""
+    from tokdfa.errors import PatternError
+
+    lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    words = list(filter(None, lines))
+    if not words:
+        raise PatternError("the file contains no words", where=path, hint="write one word per line")
+    return words

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    json_option,
-    print_json,
-    say,
-)
-from tokdfa.cli.splice import witness_fields
+from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_parts
 
 __all__ = ["command"]
@@ -55,7 +51,7 @@ def command(
     found = check_turns(tokenizer, *sides, specials=special_tokens)
     if as_json:
         prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]
-        witness = witness_fields(found.witness)
+        witness = found.witness and asdict(found.witness)
         print_json({"kept": found.holds, "prefix": prefix, "witness": witness, "reason": found.reason})
     else:
         say(("kept: " if found else "not kept: ") + found.reason)

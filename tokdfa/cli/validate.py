@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,19 +11,19 @@ import click
 from tokdfa.cli.corpus import is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    counted,
-    html_option,
-    json_option,
-    print_json,
-    say,
-)
+from tokdfa.cli.output import counted, html_option, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
+    from tokdfa.unigram.lattice import Way
+    from tokdfa.unigram.scores import Scores
+    from tokdfa.unigram.segmenter import Segmenter
     from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
+
+# The maximum number of pieces of a lattice that are printed.
+_MOST_WAYS = 100
 
 
 @click.command("validate")
@@ -107,9 +108,7 @@ def command(
 
     tokenizer = load_tokenizer(tok, loading)
     if explain:
-        from tokdfa.cli.explain import as_unigram
-
-        as_unigram(tokenizer)
+        _segmenter(tokenizer)
     if is_corpus:
         return validate_corpus(
             tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
@@ -149,25 +148,17 @@ def command(
     else:
         for violation in verdict.violations:
             say(_line(violation))
-            for line in _explained(tokenizer, violation) if explain else ():
+            for line in _explanation(_segmenter(tokenizer), violation) if explain else ():
                 say(line)
         found = counted(len(verdict.violations), "violation") if every else "only the first violation is shown"
         say(f"not canonical: {counted(verdict.tokens, 'token')}, {found}")
     return 0 if verdict else 1
 
 
-def _explained(tokenizer: AnyTokenizer, violation: Violation) -> Iterator[str]:
-    from tokdfa.cli.explain import as_unigram, explanation
-
-    return explanation(as_unigram(tokenizer), violation)
-
-
 def _as_json(tokenizer: AnyTokenizer, violation: Violation, explain: bool) -> dict[str, Any]:
     fields = violation.as_json()
     if explain and violation.scores is not None:
-        from tokdfa.cli.explain import as_unigram, lattice_as_json
-
-        fields["scores"] |= {"lattice": lattice_as_json(as_unigram(tokenizer), violation.scores)}
+        fields["scores"] |= {"lattice": _lattice_as_json(_segmenter(tokenizer), violation.scores)}
     return fields
 
 
@@ -182,3 +173,66 @@ def _line(violation: Violation) -> str:
 def _ids(ids: tuple[int, ...]) -> str:
     shown = " ".join(map(str, ids[:12]))
     return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"
+
+
+def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:
+    """Return the segmenter of a tokenizer whose violations have a lattice."""
+    if tokenizer.segmenter is None:
+        raise click.UsageError(
+            f"--explain prints the lattice of a Unigram tokenizer, and this is a {tokenizer.algorithm} tokenizer; "
+            "its violations say why without it"
+        )
+    return tokenizer.segmenter
+
+
+def _explanation(segmenter: Segmenter, violation: Violation) -> Iterator[str]:
+    """Yield the lines that show the lattice of the text that both segmentations have."""
+    from tokdfa.alphabet import quoted
+    from tokdfa.unigram.lattice import lattice
+    from tokdfa.unigram.scores import MOST_SHOWN
+
+    scores = violation.scores
+    if scores is None:
+        yield "    no scores decide here"
+        return
+    whole = "" if len(scores.text) < MOST_SHOWN else f", at most {MOST_SHOWN} characters"
+    yield f"    lattice of {quoted(scores.text)}{whole}; the sum of scores before it is {_number(scores.before)}"
+    ways = [*islice(lattice(segmenter, scores), _MOST_WAYS + 1)]
+    names = [_name(way, scores) for way in ways]
+    widest = max(map(len, names), default=0)
+    stop = 0
+    for way, name in zip(ways[:_MOST_WAYS], names, strict=False):
+        place = f"to {way.stop}" if way.stop != stop else ""
+        if place and scores.starts[way.stop] < 0:
+            yield f"    {place:<6} best by a piece from before, sum {_number(scores.sums[way.stop])}"
+            place = ""
+        stop = way.stop
+        sums = f"score {_number(way.score)}, sum {_number(way.sum)}{', best' if way.is_best else ''}"
+        yield f"    {place:<6} {name:<{widest}}  from {way.start}, {sums}"
+    if len(ways) > _MOST_WAYS:
+        yield f"    … at most {_MOST_WAYS} pieces are shown"
+    if scores.is_rounded_late:
+        yield "    sums are compared before they are rounded to 32 bits; of equal ones the longest last piece counts"
+    else:
+        yield "    of equal sums the one whose last piece begins first counts"
+
+
+def _lattice_as_json(segmenter: Segmenter, scores: Scores) -> list[dict[str, Any]]:
+    """Return the pieces of the lattice, as ``tokdfa validate --explain --json`` prints them."""
+    from tokdfa.unigram.lattice import lattice
+
+    return [
+        {"start": way.start, "stop": way.stop, "id": way.id, "score": way.score, "sum": way.sum, "best": way.is_best}
+        for way in islice(lattice(segmenter, scores), _MOST_WAYS)
+    ]
+
+
+def _name(way: Way, scores: Scores) -> str:
+    from tokdfa.alphabet import quoted
+
+    text = quoted(scores.text[way.start : way.stop])
+    return f"{text}, unknown" if way.id is None else f"{text} ({way.id})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"

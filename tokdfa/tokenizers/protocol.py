@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pair_automaton import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.unigram.accepted import Acceptor
+    from tokdfa.unigram.segmenter import Segmenter
     from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer", "Capability"]
@@ -124,6 +125,11 @@ class AnyTokenizer(Guided, ABC):
     @property
     def acceptor(self) -> Acceptor | None:
         """What judges streams word by word, by one call to the kernels; None where no words do."""
+        return None
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """What segments texts by the scores of pieces; None where none have scores."""
         return None
 
     @property

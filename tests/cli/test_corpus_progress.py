@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tokdfa.cli.progress import progress
+from tokdfa.cli.corpus import progress
 
 ROOT = Path(__file__).parents[2]
 
