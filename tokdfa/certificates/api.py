@@ -20,10 +20,9 @@ from tokdfa.display import Displayed
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.patterns.syntax import Alternate, Concat, Node, Repeat, Symbols, parse
 from tokdfa.splices.api import Splice
-from tokdfa.splices.encoding import SpecialsPolicy, with_specials
+from tokdfa.splices.encoding import SpecialsPolicy
 from tokdfa.splices.languages import literal
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode import SURROGATES, Ranges, contains, difference
 from tokdfa.unicode.tables import data_file
 
@@ -206,9 +205,7 @@ def certify_splice(
     >>> certificate.claim, certificate.fields["seam"]
     ('splices', {'before': 'b', 'after': 'a'})
     """
-    if isinstance(tokenizer, Tokenizer):
-        tokenizer = with_specials(tokenizer, specials)
-    side = side_of(tokenizer, file)
+    side = side_of(tokenizer, file, specials)
     sets = [
         _sequence(text, regex=regex, table=table, name=name) for name, text in (("before", before), ("after", after))
     ]
@@ -287,12 +284,10 @@ def _dead(sides: Sequence[Side], derived: Sequence[Derived]) -> list[bytes]:
     found: set[bytes] = set()
     specials = sides[0].fields["specials"]
     for side, made in zip(sides, derived, strict=True):
-        if side.tokenizer.whole_piece:
-            live = {token for token, _ in made}
-            numbers = side.tokenizer.whole_piece_tokens.tolist()
-            words = (as_text(side.tokenizer.token(number)) for number in numbers)
-            texts = (word for word in words if word is not None and not any(special in word for special in specials))
-            found |= {word.encode() for word in texts} - live
+        live = {token for token, _ in made}
+        words = (as_text(side.tokenizer.token(number)) for number in side.tokenizer.whole_piece_tokens.tolist())
+        texts = (word for word in words if word is not None and not any(special in word for special in specials))
+        found |= {word.encode() for word in texts} - live
     return sorted(found, key=lambda word: (len(word), word))
 
 

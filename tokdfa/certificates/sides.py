@@ -6,13 +6,14 @@ import hashlib
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from tokdfa.arrays import running_sum
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.merging.merging import derivations
+from tokdfa.splices.encoding import SpecialsPolicy, with_specials
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats.files import find
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -27,59 +28,39 @@ __all__ = ["Derived", "Side", "derived_merges", "merging_fields", "side_of"]
 _FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
 
 
-class Side:
-    """A tokenizer of a certificate.
+class Side(NamedTuple):
+    """A tokenizer of a certificate."""
 
-    Attributes
-    ----------
-    tokenizer : Tokenizer
-    splitting : Splitting or None
-        How it splits texts, in one step; None if it leaves them whole.
-    fields : dict
-        What the certificate says of it.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, splitting: Splitting | None, fields: dict[str, Any]) -> None:
-        self.tokenizer = tokenizer
-        self.splitting = splitting
-        self.fields = fields
+    tokenizer: Tokenizer
+    splitting: Splitting | None  # How it splits texts, in one step; None if it leaves them whole
+    fields: dict[str, Any]  # What the certificate says of it
 
 
-def side_of(tokenizer: AnyTokenizer, file: str | PathLike[str]) -> Side:
-    """Return a tokenizer as a certificate describes it.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    file : path
-        The file or folder that it was loaded from.
-    """
-    if not isinstance(tokenizer, Tokenizer) or tokenizer.format not in _FORMATS:
-        kind = tokenizer.format if isinstance(tokenizer, Tokenizer) else tokenizer.algorithm
-        raise _unsupported("of this format", kind)
-    if not tokenizer.is_plain or tokenizer.suffix is not None or not tokenizer.is_bytewise:
+def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPolicy | None = None) -> Side:
+    """Return a tokenizer as a certificate describes it, with the file or folder that it was loaded from."""
+    has_rules = given.why_not("rules") is None
+    if not has_rules or given.format not in _FORMATS:
+        raise _unsupported("of this format", given.format if has_rules else given.algorithm)
+    tokenizer = with_specials(cast(Tokenizer, given), specials)
+    is_spelled = tokenizer.why_not("bytes") is None and tokenizer.why_not("spelling") is None
+    if not is_spelled or tokenizer.suffix is not None:
         raise _unsupported("that change texts or are not over bytes", tokenizer.format)
-    if tokenizer.finds_specials and not all(special.is_plain for special in tokenizer.specials):
+    if not all(special.is_plain for special in tokenizer.found_specials):
         raise _unsupported("with special tokens that take white space or are whole words", tokenizer.format)
     splitting = _single_step(tokenizer)
-    specials = {special.content: special.id for special in tokenizer.specials} if tokenizer.finds_specials else {}
-    pattern = None if splitting is None else splitting.steps[0].pattern
     library = "tokenizers" if tokenizer.format != "tiktoken" else "tiktoken"
     if splitting is not None:
         library = splitting.library
-    return Side(
-        tokenizer,
-        splitting,
-        {
-            "format": _FORMATS[tokenizer.format],
-            "files": _hashes(Path(file), tokenizer.format),
-            "pattern": pattern,
-            "library": library,
-            "tables": None if splitting is None else _table(library),
-            "whole_pieces": tokenizer.whole_piece,
-            "specials": specials,
-        },
-    )
+    fields = {
+        "format": _FORMATS[tokenizer.format],
+        "files": _hashes(Path(file), tokenizer.format),
+        "pattern": None if splitting is None else splitting.steps[0].pattern,
+        "library": library,
+        "tables": None if splitting is None else _table(library),
+        "whole_pieces": tokenizer.whole_piece,
+        "specials": {special.content: special.id for special in tokenizer.found_specials},
+    }
+    return Side(tokenizer, splitting, fields)
 
 
 def _unsupported(what: str, value: object) -> UnsupportedFeatureError:
@@ -126,8 +107,6 @@ Derived = list[tuple[bytes, int]]
 def derived_merges(tokenizer: Tokenizer) -> Derived:
     """Return the tokens that merging makes, in order, with the lengths of the first parts.
 
-    Notes
-    -----
     Merging makes a token from one pair only: while a word is merged, the steps within the bytes of the token are those
     of merging these bytes on their own. So there is one pair a token, whatever the rules are.
     """

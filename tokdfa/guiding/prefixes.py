@@ -139,7 +139,7 @@ class PrefixAutomaton:
         place = self.checked(place)
         base = self.base(place)
         bits = base.allowed.copy()
-        self.tokens.followers.take_out(place.row, base.fragile, bits)
+        kernels.forbid(self.tokens.followers.struct, place.row, base.fragile, bits)
         return bits
 
     def allowed(self, place: Place) -> Int32Array:

@@ -11,11 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.guiding.byte_machines import without_words
 from tokdfa.guiding.splits import Splits
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
-from tokdfa.kernels.guiding.product import followers_of, forbid
+from tokdfa.kernels.guiding.product import followers_of
 from tokdfa.kernels.library import Struct
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.splitting.lifted import LiftedSplitting
@@ -53,45 +54,23 @@ class SpelledSpecials:
     n_states : int
     table : int32 array
         ``table[256 * state + byte]`` is the state after a byte.
-
-    Notes
-    -----
-    A. Aho, M. Corasick, *Efficient string matching*, 1975.
     """
 
     def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
         self._trie = trie
         self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
         self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
-        children: list[dict[int, int]] = [{}]
-        ends: set[int] = set()
-        for content in contents:
-            node = 0
-            for byte in content:
-                if byte not in children[node]:
-                    children[node][byte] = len(children)
-                    children.append({})
-                node = children[node][byte]
-            ends.add(node)
         # Row 0 is the sink, which is reached on a whole content.
-        table = np.zeros((len(children) + 1, 256), dtype=np.int32)
-        table[1] = 1
-        fallback = [0] * len(children)
-        order = [0]
-        for node in order:  # grows during the loop
-            if node:
-                table[node + 1] = table[fallback[node] + 1]
-            for byte, child in children[node].items():
-                fallback[child] = int(table[node + 1, byte]) - 1 if node else 0
-                table[node + 1, byte] = 0 if child in ends else child + 1
-                order.append(child)
-        self.n_states = len(children)
-        self.table: Int32Array = (table - 1)[1:].reshape(-1)
+        table = np.array([[0] * 256, [1] * 256], dtype=np.int32)
         if contents:
+            machine = without_words(contents)
+            table = machine.table[:, machine.column]
             struct = trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
             places, targets = tokens_from(struct, table.reshape(-1), 256, 1)
             self.from_start[trie.words] = WHOLE
             self.from_start[trie.words[places]] = targets - 1
+        self.n_states = len(table) - 1
+        self.table: Int32Array = (table - 1)[1:].reshape(-1)
 
     def differing(self, state: int) -> Int32Array:
         """Return the ids that lead to another state than from state 0."""
@@ -164,31 +143,11 @@ class Followers:
         self.position[ids] = of.position[live]
         self.id_at: Int32Array = np.full(n_positions, -1, dtype=np.int32)
         self.id_at[of.position[live]] = ids
-        pointer, start, stop = _apart(of.rows.pointer, of.rows.start, of.rows.stop)
+        pointer, start, stop = of.intervals
         self.pointer: Int32Array = np.concatenate(([0, 0], pointer + 1)).astype(np.int32)
         self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
         self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
         self.struct = followers_of(self.pointer, self.start, self.stop, self.id_at)
-
-    def take_out(self, row: int, fragile: Uint32Array, mask: Uint32Array) -> None:
-        """Take the ids of `fragile` that a row forbids out of `mask`; both have one bit an id."""
-        forbid(self.struct, row, fragile, mask)
-
-
-def _apart(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array]:
-    """Return the intervals of rows, whose starts ascend, with those joined that overlap."""
-    row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
-    # A row's positions follow those of the row before it.
-    room = int(stop.max(initial=0)) + 1
-    reached = np.maximum.accumulate(stop + row * room) if len(stop) else stop
-    is_new = np.ones(len(start), dtype=np.bool_)
-    is_new[1:] = (start + row * room)[1:] > reached[:-1]
-    if is_new.all():
-        return pointer, start, stop
-    begins = np.flatnonzero(is_new)
-    counts = np.bincount(row[begins], minlength=len(pointer) - 1)
-    ends = np.append(begins[1:], len(stop)) - 1
-    return np.append(0, np.cumsum(counts)), start[begins], (reached - row * room)[ends]
 
 
 class Tokens(OfTokenizer["Tokenizer"]):

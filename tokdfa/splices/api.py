@@ -9,12 +9,11 @@ from typing import cast
 
 import numpy.typing as npt
 
-from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.patterns.syntax import Node
 from tokdfa.splices.decision import ground_of, least_texts
-from tokdfa.splices.encoding import SpecialsPolicy, decode_after, encode_after, with_specials
+from tokdfa.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
 from tokdfa.splices.forms import (
     is_ascii,
     is_steady_after,
@@ -181,16 +180,13 @@ def splice(
     >>> found.before, found.after
     ('a', 'b')
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.splice(tokenizer, before=S, after=T)")
+    made_by_rules = checked(tokenizer, "tokdfa.splice(tokenizer, before=S, after=T)")
     for name, value in (("before", before), ("after", after)):
         if not isinstance(value, str):
             raise WrongTypeError("a text is expected", value=value, where=name)
-    if not isinstance(tokenizer, Tokenizer):
-        raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
     if specials not in (None, "found", "plain"):
         raise PatternError("special tokens are found or plain", value=specials, where="specials")
-    chosen = with_specials(tokenizer, specials)
+    chosen = with_specials(made_by_rules, specials)
     u = _side(chosen, "before", before, regex, within_before, before_ids, table)
     v = _side(chosen, "after", after, regex, within_after, after_ids, table, starts=starts)
     return Question(chosen, u, v, starts).answer()

@@ -132,8 +132,7 @@ class Ground:
         self.whole = self._whole_pieces(tokenizer)
 
     def _specials(self, tokenizer: Tokenizer) -> tuple[Special, ...]:
-        found = tokenizer.specials if tokenizer.finds_specials else ()
-        specials = tuple(special for special in found if special.text)
+        specials = tuple(special for special in tokenizer.found_specials if special.text)
         odd = next((special for special in specials if not special.is_plain), None)
         if odd is not None:
             raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd.content)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.splices.encoding import checked
 from tokdfa.splices.parts import Part, Slot, checked_parts
 from tokdfa.splices.rules import Rule, RuleName, rule_of
 from tokdfa.splices.spelling import least_preimage, least_values, preimages, values_that_spell
 from tokdfa.tokenizers.normalizers import Chain, Lowercase, UnicodeForm
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.verdict import Verdict
 
 __all__ = ["Attack", "Injection", "check_injection"]
@@ -144,13 +143,9 @@ def check_injection(
     >>> bool(tokdfa.check_injection(tokdfa.default_tokenizer(), "Question: {question}\nAnswer:"))
     True
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_injection(tokenizer, parts)")
-    if not isinstance(tokenizer, Tokenizer):
-        raise UnsupportedFeatureError("injection is decided only for byte pair tokenizers", value=tokenizer.algorithm)
-    checked = checked_parts(parts)
-    question = _Question(rule_of(rule, tokenizer, allowed=allowed, control=control), checked, spelled)
-    attack = question.attack()
+    encoder = checked(tokenizer, "tokdfa.check_injection(tokenizer, parts)", "injection is decided")
+    encodes = rule_of(rule, encoder, allowed=allowed, control=control)
+    attack = _Question(encodes, checked_parts(parts), spelled).attack()
     return Injection(attack is None, attack, rule=rule)
 
 
@@ -237,21 +232,19 @@ class _Question:
 
     @property
     def _normalizer(self) -> Chain | None:
-        tokenizer = self._rule.tokenizer
-        if not isinstance(tokenizer.rewriting.normalizer, Chain):
-            return None
-        return tokenizer.rewriting.normalizer if tokenizer.rewriting.normalizer.steps else None
+        normalizer = self._rule.tokenizer.rewriting.normalizer
+        return normalizer if isinstance(normalizer, Chain) and normalizer.steps else None
 
     @property
     def _is_exact(self) -> bool:
         """Whether control ids come from special tokens alone, found in texts that change character by character."""
         if (self._rule.is_odd and self._rule.overlap) or (self._rule.is_one_text and self._rule.merged):
             return False
-        tokenizer = self._rule.tokenizer
+        normalizer = self._rule.tokenizer.rewriting.normalizer
         late = [special for special in self._rule.specials if special.level]
-        if tokenizer.rewriting.normalizer is None or not late:
+        if normalizer is None or not late:
             return True
-        steps = tokenizer.rewriting.normalizer.steps if isinstance(tokenizer.rewriting.normalizer, Chain) else (None,)
+        steps = normalizer.steps if isinstance(normalizer, Chain) else (None,)
         is_known = all(isinstance(step, (UnicodeForm, Lowercase)) for step in steps)
         return is_known and all(special.text.isascii() for special in late)
 
@@ -273,7 +266,7 @@ class _Question:
         rule = self._rule
         levels = {special.level for special in rule.specials}
         is_plain = all(special.is_plain for special in rule.specials) and len(levels) < 2
-        is_rewritten = not rule.tokenizer.is_plain and bool(levels - {0})
+        is_rewritten = rule.tokenizer.why_not("spelling") is not None and bool(levels - {0})
         if not rule.is_one_text:
             self._check_proof()
             return known

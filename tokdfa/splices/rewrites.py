@@ -64,8 +64,8 @@ class Rewrites:
                 raise UnsupportedFeatureError("spaces become one character and then another", value=splitting)
         if put not in ("", space):
             raise UnsupportedFeatureError("more than a space is put before texts", value=put)
-        within = [special for special in tokenizer.specials if special.text and special.level]
-        if put and within and tokenizer.finds_specials:
+        within = [special for special in tokenizer.found_specials if special.text and special.level]
+        if put and within:
             what = "a special token is found only after a space was put before the text"
             raise UnsupportedFeatureError(what, value=within[0].content)
         atoms = tokenizer.rewrites[2]

@@ -12,7 +12,7 @@ import numpy as np
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, PatternError, UnsupportedFeatureError
-from tokdfa.splices.encoding import encode_after, with_specials
+from tokdfa.splices.encoding import encode_after, twin_with, with_specials
 from tokdfa.splices.found import overlap
 from tokdfa.splices.parts import Part
 from tokdfa.splices.spelling import FILLER
@@ -133,7 +133,8 @@ class Rule:
         if fallback is not None and fallback.bytes is not None and None not in fallback.bytes:
             # Every symbol has bytes, so that none is unknown.
             given = {id: word for id, word in given.items() if word != (fallback.unknown,)}
-        if self.is_one_text and tokenizer.is_bytewise and tokenizer.is_plain and not (self.is_odd or self.overlap):
+        is_spelled = tokenizer.why_not("bytes") is None and tokenizer.why_not("spelling") is None
+        if self.is_one_text and is_spelled and not (self.is_odd or self.overlap):
             # A text that spells such a token has the special token, which is found before merging.
             spelled = {special.id: special.text.encode() for special in self.specials}
             given = {id: word for id, word in given.items() if spelled.get(id) != word}
@@ -202,7 +203,7 @@ def rule_of(
     if tokenizer.format == "gguf":
         return Rule("llama.cpp", with_specials(tokenizer, "found"), ids)
     lengths = sorted({len(content.encode()) for content in contents}, reverse=True)
-    is_rewritten = not tokenizer.is_plain
+    is_rewritten = tokenizer.why_not("spelling") is not None
     if is_rewritten and any(overlap(one, other) for one in contents for other in contents):
         raise UnsupportedFeatureError("special tokens that llama.cpp finds one after the other overlap")
     kept = [
@@ -218,7 +219,4 @@ def _bare(special: Special) -> Special:
 
 def _with(tokenizer: Tokenizer, specials: Sequence[Special]) -> Tokenizer:
     """Return the tokenizer with other special tokens, which it finds."""
-    contents = replace(tokenizer._contents, specials=tuple(specials), finds_specials=True)
-    twin = type(tokenizer)(contents, tokenizer.pretokenizer)
-    twin.piece_ids = tokenizer.piece_ids
-    return twin
+    return twin_with(tokenizer, specials=tuple(specials), finds_specials=True)

@@ -103,7 +103,7 @@ class Tokens:
         kinds = np.concatenate((rows.of_token[numbers], np.full(len(unknown), n_rows, dtype=np.int32)))
         self.kinds: list[int] = kinds[order].tolist()
         self._position: Int32Array = np.concatenate((of.position[numbers], no_place))[order]
-        pointer, self._start, self._stop = _merged(rows.pointer, rows.start, rows.stop)
+        pointer, self._start, self._stop = of.intervals
         self._pointer = np.append(pointer, pointer[-1:])
         self._n_places = int(max(self._stop.max(initial=0), of.position.max(initial=0) + 1))
         self.fuses = fuses
@@ -165,22 +165,6 @@ class Tokens:
         if self.fuses and (kinds == self._unknown).any():
             joined |= place < 0
         return forbid < len(kinds), joined
-
-
-def _merged(pointer: Int32Array, start: Int32Array, stop: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array]:
-    """Return rows of intervals with those in a row ascending and apart from each other."""
-    n_rows = len(pointer) - 1
-    width = np.int64(stop.max(initial=0)) + 1
-    row = np.repeat(np.arange(n_rows, dtype=np.int64), np.diff(pointer)) * width
-    order = np.argsort(row + start, kind="stable")
-    low, reach = (row + start)[order], np.maximum.accumulate((row + stop)[order])
-    # No interval reaches the next row.
-    begins = np.append(True, low[1:] > reach[:-1])[: len(low)]
-    last = np.append(np.flatnonzero(begins)[1:], len(low)) - 1
-    low, reach = low[begins], reach[last[: begins.sum()]]
-    rows = low // width
-    counts = np.bincount(rows, minlength=n_rows)
-    return running_sum(counts).astype(np.int32), (low % width).astype(np.int32), (reach - rows * width).astype(np.int32)
 
 
 def byte_tokens(of: Neighbours) -> Tokens:

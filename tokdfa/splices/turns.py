@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tokdfa.arguments import wrong_argument
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.api import Question, Side, Splice, SplitTexts
-from tokdfa.splices.encoding import SpecialsPolicy, encode_after, with_specials
+from tokdfa.splices.encoding import SpecialsPolicy, checked, encode_after, with_specials
 from tokdfa.splices.found import apart
 from tokdfa.splices.languages import ANYTHING, Language, iter_least, language_of
 from tokdfa.splices.parts import Part, Slot, checked_parts, nodes
@@ -104,11 +103,7 @@ def check_turns(
     >>> bool(tokdfa.check_turns(tokenizer, "Q: {question}", "\nA: {answer}"))
     True
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_turns(tokenizer, first, rest)")
-    if not isinstance(tokenizer, Tokenizer):
-        raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
-    chosen = with_specials(tokenizer, specials)
+    chosen = with_specials(checked(tokenizer, "tokdfa.check_turns(tokenizer, first, rest)"), specials)
     found = seam_of(chosen, checked_parts(first), checked_parts(rest))
     if found.witness is None:
         return Turns(True, keeps_prefix=True)
@@ -272,7 +267,7 @@ def _text(text: str) -> list[Part]:
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """Return where special tokens are in a text that are found whatever surrounds it."""
     split = tokenizer.pretokenizer
-    if not tokenizer.finds_specials or not tokenizer.is_plain:
+    if not tokenizer.found_specials or tokenizer.why_not("spelling") is not None:
         return []
     if split is not None and split.splitting.prefix_space is not None:
         return []

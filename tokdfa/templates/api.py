@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.display import Displayed
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.splices.api import Splice, SplitTexts
+from tokdfa.splices.encoding import checked
 from tokdfa.splices.injection import Attack, check_injection
 from tokdfa.splices.parts import Part, Slot
 from tokdfa.splices.rules import RuleName, rule_of
@@ -160,15 +161,12 @@ def check_template(
     >>> [(seam.side, seam.slot, seam.answer) for seam in found.seams][:2]
     [('before', 'user 1', 'splits'), ('after', 'user 1', 'safe')]
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.check_template(tokenizer, template)")
+    made_by_rules = checked(tokenizer, "tokdfa.check_template(tokenizer, template)")
     texts = [template, *(text for text in (variables or {}).values() if text is not None)]
     for text in texts:
         if not isinstance(text, str):
             raise wrong_argument(text, "a text", "tokdfa.check_template(tokenizer, template, variables={name: text})")
-    if not isinstance(tokenizer, Tokenizer):
-        raise UnsupportedFeatureError("seams are decided only for byte pair tokenizers", value=tokenizer.algorithm)
-    contents = {special.content for special in tokenizer.specials}
+    contents = {special.content for special in made_by_rules.specials}
     usual = {"bos_token": _first(_BOS, contents), "eos_token": _first(_EOS, contents)}
     given = {name: text for name, text in {**usual, **(variables or {})}.items() if text is not None}
     pairs = pairs_of(CHAINS if shapes is SHAPES else shapes)
@@ -183,7 +181,7 @@ def check_template(
         raise FileFormatError("the template writes the contents of no conversation", value=template[:40])
     seams: dict[object, TemplateSeam] = {}
     known: dict[object, Splice] = {}
-    encoder = rule_of(rule, tokenizer).tokenizer
+    encoder = rule_of(rule, made_by_rules).tokenizer
     for rendering in good:
         _add_seams(encoder, rendering, seams, known)
 
@@ -193,7 +191,7 @@ def check_template(
     by_shape = dict(zip(growing, every[len(shapes) :], strict=True))
     prefixes = prefixes_of(template, pairs, by_shape, given, max_seconds, decide)
     attacks = {
-        name: _attack(tokenizer, good, rule, spelled)
+        name: _attack(made_by_rules, good, rule, spelled)
         for name, spelled in (("any text", True), ("spelling none", False))
     }
     return TemplateCheck(tuple(seams.values()), attacks, tuple(one.shape.name for one in good), refused, prefixes)
@@ -245,12 +243,7 @@ def _bare(part: Part) -> object:
 
 
 def _add(seams: dict[object, TemplateSeam], key: object, seam: TemplateSeam) -> None:
-    known = seams.get(key)
-    if known is None:
-        seams[key] = seam
-    else:
-        same = (known.shape, known.slot, known.side, known.answer, known.witness, known.reason, known.line)
-        seams[key] = TemplateSeam(*same, known.count + 1)
+    seams[key] = replace(seams[key], count=seams[key].count + 1) if key in seams else seam
 
 
 def _undecided(rendering: Rendering, slot: str, side: str, note: Note) -> TemplateSeam:

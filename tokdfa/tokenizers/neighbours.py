@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.encoding.piece_ids import PieceIds
@@ -55,6 +55,21 @@ class Neighbours:
     def live(self) -> Int32Array:
         """The numbers of the live tokens, ascending."""
         return np.flatnonzero(self.rows.of_token >= 0).astype(np.int32)
+
+    @cached_property
+    def intervals(self) -> tuple[Int32Array, Int32Array, Int32Array]:
+        """The pointer, start and stop of `rows`, the intervals of each ascending and apart from each other."""
+        pointer, start, stop = self.rows.pointer, self.rows.start, self.rows.stop
+        row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+        # A row's positions follow those of the row before it, so that no interval reaches the next row.
+        shift = row * (int(stop.max(initial=0)) + 1)
+        reached = np.maximum.accumulate(stop + shift)
+        begins = np.flatnonzero(np.append(True, (start + shift)[1:] > reached[:-1])[: len(start)])
+        if len(begins) == len(start):
+            return pointer, start, stop
+        ends = np.append(begins[1:], len(stop)) - 1
+        counts = np.bincount(row[begins], minlength=len(pointer) - 1)
+        return running_sum(counts).astype(np.int32), start[begins], (reached - shift)[ends].astype(np.int32)
 
     @cached_property
     def number_of(self) -> dict[Word, int]:
