@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokdfa
-from tokdfa.report.collect import CONTEXT, Collection, Places
-from tokdfa.report.context import LastIds
+from tokdfa.report.collect import CONTEXT, Collection, LastIds, Places
 from tokdfa.validation.api import validate
 
 

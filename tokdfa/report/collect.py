@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy.typing as npt
 
-from tokdfa.arrays import id_array
+from tokdfa.arrays import IntegerArray, id_array
 from tokdfa.draw.labels import word_label
-from tokdfa.report.context import LastIds
 from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.spelling import Spelling, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -19,7 +18,7 @@ from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.wording import MergedPair, Quote, Token, parts
 
-__all__ = ["Collection", "Places"]
+__all__ = ["Collection", "LastIds", "Places"]
 
 CHUNK = 1 << 16
 CONTEXT = 8
@@ -32,11 +31,7 @@ _NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "scores", "reason"})
 class Places:
     """The number of violations in each part of a stream whose length is not known in advance.
 
-    Attributes
-    ----------
-    width : int
-        The number of tokens of a part: a power of two, such that there are at most `most` parts.
-    counts : list of int
+    The `width` of a part, in tokens, is a power of two, such that there are at most `most` parts.
     """
 
     def __init__(self, most: int = 96) -> None:
@@ -59,28 +54,43 @@ class Places:
             self.counts = [left + right for left, right in zip(padded[::2], padded[1::2], strict=True)]
 
 
+class LastIds:
+    """The last ids of a stream: its tokens from `first` to before `end`."""
+
+    def __init__(self) -> None:
+        self.first = self.end = 0
+        self._chunks: deque[IntegerArray] = deque()
+
+    def append(self, ids: IntegerArray) -> None:
+        """Take the next ids."""
+        self._chunks.append(ids)
+        self.end += len(ids)
+
+    def keep(self, count: int) -> None:
+        """Keep only the last `count` ids."""
+        while self._chunks and self.end - self.first - len(self._chunks[0]) >= count:
+            self.first += len(self._chunks.popleft())
+
+    def between(self, start: int, stop: int) -> list[int]:
+        """Return the tokens from `start` to before `stop`, as far as they are kept."""
+        # The tokens asked for are near the end.
+        found: list[int] = []
+        end = self.end
+        for chunk in reversed(self._chunks):
+            begin = end - len(chunk)
+            if begin < stop and end > start:
+                found[:0] = chunk[max(start - begin, 0) : max(stop - begin, 0)].tolist()
+            if begin <= start:
+                break
+            end = begin
+        return found
+
+
 class Collection:
     """What a report shows of the violations of a stream.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    max_shown : int
-        The number of violations that are kept with their surroundings.
-    window, documents, literal
-        See :class:`~tokdfa.Validator`.
-
-    Attributes
-    ----------
-    tokens, violations : int
-        The number of tokens, and of violations.
-    kinds : Counter
-        The number of violations of each kind.
-    rules : Counter
-        The number of violations for each rule.
-    places : Places
-    shown : list of dict
-        The first violations as JSON values.
+    All are counted, by kind, by rule and by place; the first `max_shown` are kept with their surroundings, as JSON
+    values. The other parameters are those of :class:`~tokdfa.Validator`.
     """
 
     def __init__(
@@ -102,9 +112,8 @@ class Collection:
         self.shown: list[dict[str, Any]] = []
         self._max_shown = max_shown
         self._recent = LastIds()
-        self._open: list[
-            tuple[dict[str, Any], int]
-        ] = []  # The violations that still lack the tokens after them, with the first one that they lack.
+        # The violations that still lack the tokens after them, with the first one that they lack.
+        self._open: list[tuple[dict[str, Any], int]] = []
         self._allowed: dict[int, int] = {}
 
     def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:

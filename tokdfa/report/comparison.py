@@ -14,8 +14,7 @@ from tokdfa.draw.labels import word_label
 from tokdfa.errors import ImproperDictionaryError
 from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.markup import Markup, json_block, tag
-from tokdfa.report.page import data_table, page, verdict
-from tokdfa.report.report import Report
+from tokdfa.report.page import Report, data_table, page, verdict
 from tokdfa.report.spelling import Spelling, marked_up, shortened
 from tokdfa.tokenizers.pair_automaton import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -53,14 +53,8 @@ def lanes(
 ) -> Lanes:
     """Lay out two tokenizations of the same bytes so that cells above each other are the same text.
 
-    Parameters
-    ----------
-    left, right : sequences of int
-        If the bytes differ, cells above each other are unrelated, except that the rows end together.
-    length : function
-        Returns the number of bytes of an id.
-    other_length : function, optional
-        The same for the ids of the second sequence, if they are those of another tokenizer.
+    If the bytes differ, cells above each other are unrelated, except that the rows end together. `length` returns the
+    number of bytes of an id, `other_length` that of an id of the second sequence, if it is of another tokenizer.
     """
     sizes, other_sizes = [*map(length, left)], [*map(other_length or length, right)]
     ends, other_ends = [*accumulate(sizes)], [*accumulate(other_sizes)]

@@ -1,17 +1,20 @@
-"""A page in one file: its frame, style and script, loading nothing from elsewhere."""
+"""A page in one file, which loads nothing: its frame, style, script and parts; and what all reports share."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import tokdfa
 from tokdfa.report.markup import Markup, tag
+from tokdfa.training.atomic import write_atomically
 
-__all__ = ["bar", "data_table", "facts", "notebook_frame", "page", "verdict"]
+__all__ = ["Report", "bar", "chart", "data_table", "facts", "page", "verdict"]
 
 
 @cache
@@ -24,16 +27,7 @@ def _hash(text: str) -> str:
 
 
 def page(title: str, *sections: str, data: Markup | None = None) -> str:
-    """Return a page as HTML; the same parts always give the same text.
-
-    Parameters
-    ----------
-    title : str
-    *sections : str
-        The contents of its main part.
-    data : Markup, optional
-        A block of data for the script.
-    """
+    """Return a page as HTML, with a block of data for its script; the same parts always give the same text."""
     style, script = Markup(_resource("report.css")), Markup(_resource("report.js"))
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
@@ -130,7 +124,58 @@ def bar(part: int, whole: int) -> Markup:
     )
 
 
-def notebook_frame(html: str) -> str:
+HEIGHT = 60
+
+
+def chart(
+    bars: Iterable[tuple[int, str, int]], n_parts: int, said: str, ends: tuple[str, str], width: int = 0
+) -> Markup:
+    """Return a chart of counts in parts of a whole, each a part, its title and its count; `said` describes it.
+
+    `ends` are what the first and the last part are; with a `width`, a bar has the first token of its part.
+    """
+    found = [*bars]
+    most = max(count for _, _, count in found)
+    sizes = [max(round(HEIGHT * count / most, 1), 2) for _, _, count in found]
+    shapes = [
+        tag("rect", tag("title", title), x=10 * part, y=f"{HEIGHT - size:g}", width=9,
+            data_from=part * width if width else None, height=f"{size:g}")
+        for (part, title, _), size in zip(found, sizes, strict=True)
+    ]  # fmt: skip
+    box = f"0 0 {10 * n_parts} {HEIGHT}"
+    drawn = tag("svg", *shapes, viewBox=box, preserveAspectRatio="none", role="img", aria_label=said, class_="places")
+    below = tag("p", *(tag("span", end) for end in ends), class_="ends")
+    return tag("figure", drawn, below, tag("figcaption", said), class_="where")
+
+
+class Report(ABC):
+    """A page about a verdict: one HTML file that loads nothing."""
+
+    @abstractmethod
+    def to_html(self, *, max_shown: int | None = None) -> str:
+        """Return the page, the same text for the same findings.
+
+        Parameters
+        ----------
+        max_shown : int, optional
+            The largest number of violations to show; by default all that were kept.
+        """
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file; an existing file is replaced once the new one is complete.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; an existing file is then unchanged.
+        """
+        write_atomically(path, self.to_html().encode("utf-8"))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": _notebook_frame(self.to_html(max_shown=50))}
+
+
+def _notebook_frame(html: str) -> str:
     """Return a page for the output of a notebook cell."""
     frame = tag(
         "iframe", srcdoc=html, sandbox="allow-scripts", width="100%", height=640, title="tokdfa report", loading="lazy"

@@ -9,9 +9,9 @@ from typing import cast
 from tokdfa.alphabet import Word
 from tokdfa.draw.labels import word_label
 from tokdfa.report.markup import Markup, tag
-from tokdfa.report.page import bar, data_table, facts, page, verdict
-from tokdfa.report.report import Report
+from tokdfa.report.page import Report, bar, chart, data_table, facts, page, verdict
 from tokdfa.report.spelling import Spelling, shortened
+from tokdfa.rollouts.result import counted
 from tokdfa.rollouts.stretches import StretchClass
 from tokdfa.rollouts.tally import PARTS, Tally
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -20,7 +20,6 @@ __all__ = ["RolloutsReport"]
 
 MOST_ROWS = 20
 MOST_EXAMPLES = 100
-_HEIGHT = 60
 _HEADINGS = {StretchClass.BUG: "Bugs", StretchClass.DRIFT: "Drift", StretchClass.JUNCTION: "Junctions"}
 
 _BEGINS = {StretchClass.BUG: "bugs begin", StretchClass.DRIFT: "drift begins", StretchClass.JUNCTION: "junctions begin"}
@@ -29,17 +28,8 @@ _BEGINS = {StretchClass.BUG: "bugs begin", StretchClass.DRIFT: "drift begins", S
 class RolloutsReport(Report):
     """A page that shows what of rollouts is a bug, what is drift, and what a junction.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    tally : Tally
-        The sums, with the examples to show.
-    bad : sequence of pairs of str
-        Where the first bad records are, and what is wrong with them.
-    n_bad : int
-        Their number.
-    title, source : str
-        The names of the tokenizer and of the files.
+    `tally` has the sums and the examples to show; `bad` is where the first of `n_bad` bad records are, and what is
+    wrong with them; `title` and `source` are the names of the tokenizer and of the files.
     """
 
     def __init__(
@@ -69,7 +59,7 @@ class RolloutsReport(Report):
         heading = "No bugs" if good else f"{tally.counts.bugs:,} bug{'s' * (tally.counts.bugs != 1)}"
         sentences = [f"{tally.reason}."]
         if self._n_bad:
-            sentences.append(f"{_number(self._n_bad, 'record')} could not be checked.")
+            sentences.append(f"{counted(self._n_bad, 'record')} could not be checked.")
         most = MOST_EXAMPLES if max_shown is None else min(max_shown, MOST_EXAMPLES)
         return page(
             f"Rollouts: {self._title}",
@@ -129,32 +119,18 @@ class RolloutsReport(Report):
     def _places(self, each: StretchClass) -> Markup:
         """Return a chart of the positions in the rollouts at which stretches begin."""
         counts = [self._tally.places[each, part] for part in range(PARTS)]
-        most = max(counts)
         bars = [
-            tag(
-                "rect",
-                tag("title", f"from {100 * part // PARTS} % to {100 * (part + 1) // PARTS} % of a rollout: {count:,}"),
-                x=10 * part,
-                y=f"{_HEIGHT - max(round(_HEIGHT * count / most, 1), 2):g}",
-                width=9,
-                height=f"{max(round(_HEIGHT * count / most, 1), 2):g}",
-            )
+            (part, f"from {100 * part // PARTS} % to {100 * (part + 1) // PARTS} % of a rollout: {count:,}", count)
             for part, count in enumerate(counts)
             if count
         ]
+        most = max(counts)
         part = counts.index(most)
         said = (
             f"Where {_BEGINS[each]} in their rollouts: most, {most:,} of {sum(counts):,}, "
             f"from {100 * part / PARTS:g} % to {100 * (part + 1) / PARTS:g} %."
         )
-        return tag(
-            "figure",
-            tag("svg", *bars, viewBox=f"0 0 {10 * PARTS} {_HEIGHT}", preserveAspectRatio="none", role="img",
-                aria_label=said, class_="places"),
-            tag("p", tag("span", "first id"), tag("span", "last id"), class_="ends"),
-            tag("figcaption", said),
-            class_="where",
-        )  # fmt: skip
+        return chart(bars, PARTS, said, ("first id", "last id"))
 
     def _kinds(self, each: StretchClass) -> Markup:
         rows = [(kind, count) for (name, kind), count in self._tally.kinds.items() if name == each]
@@ -226,7 +202,3 @@ class RolloutsReport(Report):
 def _unbroken(place: str) -> str:
     """Return a place in a file whose last word, the number, stays on the line of the word before it."""
     return "\u00a0".join(place.rsplit(" ", 1))
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

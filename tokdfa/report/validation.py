@@ -13,10 +13,9 @@ from tokdfa.arrays import IntegerArray
 from tokdfa.draw.labels import word_label
 from tokdfa.report.collect import Collection
 from tokdfa.report.markup import Markup, json_block, sentence, tag
-from tokdfa.report.page import bar, data_table, facts, page, verdict
-from tokdfa.report.places import places_picture
-from tokdfa.report.report import Report
+from tokdfa.report.page import Report, bar, chart, data_table, facts, page, verdict
 from tokdfa.report.spelling import shortened
+from tokdfa.rollouts.result import counted
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.result import Validation, validation
 
@@ -77,7 +76,7 @@ class ValidationReport(Report):
             self._answer(),
             self._facts(),
             tag("section", tag("h2", "Reasons"), *self._reasons(rules), class_="tables halves"),
-            places_picture(found.places, found.tokens),
+            self._picture(),
             tag(
                 "section",
                 tag("h2", "Violations", id="violations"),
@@ -99,6 +98,24 @@ class ValidationReport(Report):
             f"{'is' if found.violations == 1 else 'are'} not what the tokenizer gives for the text.",
             f"The first begins at token {first['index']:,}, byte {first['byte_offset']:,}.",
         )
+
+    def _picture(self) -> Markup:
+        """Return a chart of the number of violations in each part of the stream."""
+        width, counts, tokens = self._found.places.width, self._found.places.counts, self._found.tokens
+        most = max(counts)
+        n_parts = max(-(-tokens // width), len(counts), 1)
+        bars = [
+            (part, f"tokens {part * width:,} to {(part + 1) * width - 1:,}: {count:,}", count)
+            for part, count in enumerate(counts)
+            if count
+        ]
+        said = (
+            f"{len(bars):,} of {n_parts:,} parts of {counted(width, 'token')} each "
+            f"{'has' if len(bars) == 1 else 'have'} violations; "
+            f"the one with the most has {most:,}, from token {counts.index(most) * width:,} on."
+        )
+        ends = ("token 0", f"token {max(tokens - 1, 0):,}")
+        return tag("section", tag("h2", "Where in the stream"), chart(bars, n_parts, said, ends, width))
 
     def _facts(self) -> Markup:
         found, tokenizer = self._found, self._found.tokenizer
