@@ -23,19 +23,10 @@ _ITEM, _ERROR, _END = range(3)
 
 
 def iterate_apart(function: Callable[..., Iterator[Any]], *arguments: Any, lost: str) -> Iterator[Any]:
-    """Yield what a function yields in a process of its own, which ends with this generator.
+    """Yield what a function of a module yields in a process of its own, which ends with this generator.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module; it, its arguments and what it yields can be pickled.
-    lost : str
-        What it means if the process ends before the function does, for the message.
-
-    Raises
-    ------
-    TokdfaError
-        If the process ends before the function does. What the function raises is raised here.
+    The function, its arguments and what it yields can be pickled; what it raises is raised here. `lost` says what it
+    means if the process ends before the function does, for the message.
     """
     # What it prints is not for the terminal of this process, which gives one answer.
     errors = None if os.environ.get("TOKDFA_DEBUG") else subprocess.DEVNULL

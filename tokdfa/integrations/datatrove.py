@@ -40,11 +40,6 @@ class CheckShards(PipelineStep):  # type: ignore[misc]
     options : Options, optional
         How the shards are read and judged.
 
-    Raises
-    ------
-    UnsupportedFeatureError
-        If datatrove is not installed.
-
     Notes
     -----
     Read in datatrove 0.10.1. The statistics are `ids`, `documents`, `wrong_documents`, `violations` and `broken`, by
@@ -94,18 +89,7 @@ class CheckShards(PipelineStep):  # type: ignore[misc]
 
 
 def total(report_folder: str | Path) -> Report:
-    """Return the sum of the reports of all tasks.
-
-    Parameters
-    ----------
-    report_folder : str or Path
-        That of a :class:`CheckShards`.
-
-    Raises
-    ------
-    TokenStreamError
-        If there are no reports.
-    """
+    """Return the sum of the reports of all tasks of a :class:`CheckShards`, by its folder."""
     files = sorted(Path(report_folder).glob("*.json"))
     if not files:
         raise TokenStreamError("no task has written a report", where=str(report_folder))
@@ -123,11 +107,6 @@ class CanonicalFilter(BaseFilter):  # type: ignore[misc]
         Where the ids are in a document's metadata, with dots into mappings.
     exclusion_writer : DiskWriter, optional
         Saves the documents that are dropped.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If datatrove is not installed.
 
     Notes
     -----

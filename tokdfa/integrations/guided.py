@@ -29,13 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 def allowed_rows(guide: Guide, states: Sequence[State | None], width: int) -> BoolArray:
-    """Return which ids can come next in each state, as a bool array of shape (states, width); all of them for None.
-
-    Raises
-    ------
-    WrongTypeError
-        If there are fewer logits than the guide has ids.
-    """
+    """Return which ids can come next in each state, as a bool array of shape (states, width); all of them for None."""
     if width < guide.vocab_size:
         what = f"the guide is for {guide.vocab_size} ids, and there are fewer logits"
         raise WrongTypeError(what, value=width, hint="the model does not belong to the tokenizer")
@@ -50,12 +44,7 @@ def allowed_rows(guide: Guide, states: Sequence[State | None], width: int) -> Bo
 
 
 class SequenceStates:
-    """The states after sequences of ids, found again from the ids alone: engines permute and drop sequences.
-
-    Parameters
-    ----------
-    guide : Guide
-    """
+    """The states after sequences of ids, found again from the ids alone: engines permute and drop sequences."""
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
@@ -103,13 +92,7 @@ class GuidedLogits:
         self._states = SequenceStates(guide)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the scores with minus infinity for ids that are not allowed.
-
-        Parameters
-        ----------
-        input_ids : tensor of int64, shape (sequences, length)
-        scores : tensor of float, shape (sequences, ids)
-        """
+        """Return the scores, of shape (sequences, ids), with minus infinity for ids that are not allowed."""
         import torch
 
         if self._prompt is None:
@@ -154,13 +137,7 @@ class Intersection:
         self.fallbacks = 0
 
     def narrow(self, bitmask: Any, index: int = 0) -> bool:
-        """Narrow row `index` of a bitmask that the engine has filled; return whether any id was left, or none at all.
-
-        Raises
-        ------
-        WrongTypeError
-            If it is not an int32 bitmask for as many ids as the guide has.
-        """
+        """Narrow a row of an int32 bitmask that the engine has filled; return whether any id was left, or none."""
         rows: Int32Array = checked_bitmask(bitmask, self.guide.vocab_size)
         both = rows[index] & self.guide.mask(self.state)
         if both.any() or not rows[index].any():
@@ -239,14 +216,7 @@ class GuidedRequests(_Base):  # type: ignore[misc]
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse what is neither a regular expression nor True.
-
-        Raises
-        ------
-        WrongTypeError
-        PatternError
-            If the expression cannot be read.
-        """
+        """Refuse what is neither a regular expression nor True."""
         value = (sampling_params.extra_args or {}).get("tokdfa")
         if isinstance(value, str):
             parse(value)

@@ -86,13 +86,7 @@ class GuidedProcessor(_Processor):  # type: ignore[misc]
 
 
 class GuidedBackend(_Backend):  # type: ignore[misc]
-    """Makes logits processors for a model of outlines.
-
-    Parameters
-    ----------
-    model : SteerableModel
-        A model with a tokenizer of transformers.
-    """
+    """Makes logits processors for a model of outlines with a tokenizer of transformers."""
 
     def __init__(self, model: Any) -> None:
         _require_outlines()
@@ -101,13 +95,7 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
         self._tensor_library = model.tensor_library_name
 
     def get_regex_logits_processor(self, regex: str) -> GuidedProcessor:
-        """Return a processor for the texts that a regular expression matches as a whole.
-
-        Raises
-        ------
-        PatternError, LimitExceededError, UnsupportedFeatureError
-            As in :func:`tokdfa.guide`.
-        """
+        """Return a processor for the texts that a regular expression matches as a whole; see :func:`tokdfa.guide`."""
         # An error is better here than while a text is generated.
         guide(self._tokenizer, regex)
         return GuidedProcessor(self._tokenizer, regex, self._end, self._tensor_library)
@@ -119,10 +107,5 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
         return self.get_regex_logits_processor(pattern_of_schema(json_schema, whitespace=whitespace_pattern))
 
     def get_cfg_logits_processor(self, grammar: str) -> GuidedProcessor:
-        """Refuse a grammar that is not regular.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-        """
+        """Refuse a grammar that is not regular."""
         raise UnsupportedFeatureError("a guide is for a regular language, which a grammar need not have", value=grammar)

@@ -29,12 +29,7 @@ except ImportError:
 
 
 class GuidedGrammar(_Grammar):  # type: ignore[misc]
-    """The state of one request.
-
-    Parameters
-    ----------
-    guide : Guide
-    """
+    """The state of one request."""
 
     def __init__(self, guide: Guide) -> None:
         super().__init__()
@@ -42,13 +37,7 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
         self._matcher = Matcher(guide)
 
     def accept_token(self, token: int) -> None:
-        """Follow an id.
-
-        Raises
-        ------
-        TokenStreamError
-            If it is not allowed.
-        """
+        """Follow an id, which must be allowed."""
         if not self.is_terminated() and not self._matcher.accept_tokens([token]):
             where = f"token {self._matcher.n_accepted}"
             raise TokenStreamError("no canonical stream of the language goes on with this id", value=token, where=where)
@@ -99,13 +88,7 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
         return "", -1
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
-        """Go back to where new ids differ from the old ones, and follow them from there.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not allowed.
-        """
+        """Go back to where new ids differ from the old ones, and follow them from there."""
         n = next((i for i, pair in enumerate(zip(old_output_ids, new_output_ids, strict=False)) if pair[0] != pair[1]),
                  min(len(old_output_ids), len(new_output_ids)))  # fmt: skip
         self._matcher.rollback(len(old_output_ids) - n)
@@ -164,13 +147,7 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
 
 
 def register(name: str = "tokdfa") -> None:
-    """Make the backend known to SGLang.
-
-    Raises
-    ------
-    ImportError
-        If SGLang is not installed.
-    """
+    """Make the backend known to SGLang, which must be installed."""
     from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
 
     def create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> GuidedBackend:

@@ -8,21 +8,10 @@ __all__ = ["pattern_of_schema"]
 
 
 def pattern_of_schema(schema: str, *, whitespace: str | None = None, where: str = "the schema") -> str:
-    """Return a regular expression of the JSON documents of a schema, as outlines-core reads it.
+    """Return a regular expression of the JSON documents of a schema without recursion, as outlines-core reads it.
 
-    Parameters
-    ----------
-    schema : str
-        A JSON schema of the subset that has a regular expression: no recursion.
-    whitespace : str, optional
-        An expression of the white space between the parts; by default that of outlines-core, one space or none.
-    where : str, optional
-        What the schema is called in messages.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If outlines-core is not installed, or cannot read the schema.
+    `whitespace` is an expression of the white space between the parts, by default one space or none; `where` is what
+    the schema is called in messages.
     """
     try:
         from outlines_core.json_schema import build_regex_from_schema

@@ -18,13 +18,7 @@ __all__ = ["as_tokenizer", "checks_of", "metrics_of"]
 
 
 def as_tokenizer(tokenizer: Any) -> AnyTokenizer:
-    """Return a tokenizer of tokdfa, loaded if it is a path or a live object of another library.
-
-    Raises
-    ------
-    UnsupportedFeatureError, FileFormatError
-        If it cannot be loaded exactly; see :func:`tokdfa.load`.
-    """
+    """Return a tokenizer of tokdfa, loaded as :func:`tokdfa.load` does if it is a path or a live object."""
     if isinstance(tokenizer, AnyTokenizer):
         return tokenizer
     if isinstance(tokenizer, str | PathLike):
@@ -48,12 +42,20 @@ def _loaded(path: str) -> AnyTokenizer:
 
 
 def checks_of(tokenizer: Any, rollouts: Iterable[Rollout], *, threads: int | None = None) -> RolloutChecks:
-    """Return the checks of rollouts, given their tokenizer or what :func:`as_tokenizer` takes.
+    """Return the checks of rollouts, as :func:`tokdfa.check_rollouts` does; all hooks take what this function takes.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer, path, or live object such as a tokenizer of transformers
+    rollouts : iterable of Rollout
+    threads : int, optional
+        See :func:`tokdfa.check_rollouts`.
 
     Raises
     ------
     TokenStreamError
-        If a mask has another length than the ids, or other values; or a prompt is longer than the ids.
+        If a field is missing, a mask has another length than the ids or other values, or a prompt or a response is
+        longer than the ids; the error says which.
     """
     return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
 

@@ -37,11 +37,6 @@ class CheckRows(_Stage):  # type: ignore[misc]
     drop : bool
         Whether rows that are not canonical are dropped. The report is on all.
 
-    Raises
-    ------
-    UnsupportedFeatureError
-        If NeMo Curator is not installed.
-
     Notes
     -----
     Read in NeMo Curator 1.4.0. Stages are copied, and sent to workers as pickles; a batch is a `DocumentBatch` of an

@@ -17,12 +17,7 @@ def check_responses(
 ) -> RolloutChecks:
     """Check the responses of agents: mappings with `observation_tokens` and `action_ranges`.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    responses : iterable of mappings
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----

@@ -17,14 +17,7 @@ _built: dict[str, AnyTokenizer] = {}
 class PerProcess:
     """A tokenizer of which a process has one, however many copies of its holders there are.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-        What is sent to other processes is the content of its files.
-
-    Attributes
-    ----------
-    tokenizer : AnyTokenizer
+    What is sent to other processes is the content of its files.
     """
 
     def __init__(self, tokenizer: Any) -> None:

@@ -33,13 +33,7 @@ def run_tasks(
     retries: int,
     paths: Iterable[str],
 ) -> Iterator[tuple[str, Report]]:
-    """Check shards on a cluster, and yield their paths with their reports, in the order in which they are done.
-
-    Raises
-    ------
-    UnsupportedFeatureError, TokdfaError
-        See :func:`tokdfa.integrations.ray.check`.
-    """
+    """Check shards on a cluster, and yield their paths with their reports, in the order in which they are done."""
     with _connected(address) as ray:
         yield from _Tasks(ray, tokenizer, options, threads, retries).run(paths)
 
@@ -100,15 +94,7 @@ class _Tasks:
         return report
 
     def _get(self, task: Any) -> Any:
-        """Return what a task does.
-
-        Raises
-        ------
-        RayError
-            If its worker or its node died.
-        TokdfaError
-            If the task, or the cluster, fails in another way.
-        """
+        """Return what a task does; a RayError is raised if its worker or its node died, and otherwise a TokdfaError."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(task)
@@ -136,9 +122,8 @@ def _check(
         raise TokdfaError(what, hint="install the same version on all nodes")
     with _in_folder(path, folder):
         if is_there and not os.path.exists(path):
-            return _broken(
-                path, f"the worker on {_node()} does not see the file; all nodes must see it under this path"
-            )
+            what = f"the worker on {_node()} does not see the file; all nodes must see it under this path"
+            return _broken(path, what)
         own = built_once(fingerprint, lambda: _got(tokenizer[0]))
         return check_shard(own, path, threads=threads, **options._asdict())
 
@@ -236,13 +221,7 @@ def _connected(address: str | None) -> Iterator[Any]:
 
 
 def _try(address: str) -> None:
-    """Try whether a Ray cluster may be at an address.
-
-    Raises
-    ------
-    TokdfaError
-        If there is none.
-    """
+    """Refuse an address at which no Ray cluster can be."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal() or not 0 < int(port) < 1 << 16 or "/" in host or not host:
         hint = "give HOST:PORT, ray://HOST:PORT, auto, or local for a cluster on this machine"

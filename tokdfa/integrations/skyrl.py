@@ -15,12 +15,7 @@ __all__ = ["check_output"]
 def check_output(tokenizer: Any, output: Mapping[str, Any], *, threads: int | None = None) -> RolloutChecks:
     """Check the output of a generator: lists `prompt_token_ids`, `response_ids` and `loss_masks`.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    output : GeneratorOutput
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----

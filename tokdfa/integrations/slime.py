@@ -19,17 +19,7 @@ def check_samples(tokenizer: Any, samples: Iterable[Any], *, threads: int | None
     Call it from a hook on the samples of a rollout, such as the function of ``--rollout-function-path`` or of
     ``--custom-reward-post-process-path``.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    samples : iterable of Sample, or of lists of them
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
-
-    Raises
-    ------
-    TokenStreamError
-        If a response is longer than its tokens, or a mask has another length than the response.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----

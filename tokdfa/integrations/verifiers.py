@@ -18,12 +18,7 @@ __all__ = ["check_branches", "check_extensions", "check_steps"]
 def check_branches(tokenizer: Any, branches: Iterable[Any], *, threads: int | None = None) -> RolloutChecks:
     """Check branches of traces: objects with `token_ids` and `sampled_mask`.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    branches : iterable of Branch
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----
@@ -44,12 +39,7 @@ def check_branches(tokenizer: Any, branches: Iterable[Any], *, threads: int | No
 def check_steps(tokenizer: Any, steps: Iterable[Mapping[str, Any]], *, threads: int | None = None) -> RolloutChecks:
     """Check steps of trajectories by their `tokens`; steps without tokens are left out.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    steps : iterable of TrajectoryStep
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----
@@ -70,12 +60,6 @@ def check_steps(tokenizer: Any, steps: Iterable[Mapping[str, Any]], *, threads: 
 
 def check_extensions(tokenizer: Any, steps: Iterable[Mapping[str, Any]]) -> list[PrefixCheck]:
     """Check, for each step but the first, that its prompt begins with the ids of the step before; see `check_prefix`.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    steps : iterable of TrajectoryStep
-        See :func:`check_steps`.
 
     Examples
     --------

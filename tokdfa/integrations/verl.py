@@ -18,12 +18,7 @@ __all__ = ["check_batch", "check_outputs"]
 def check_outputs(tokenizer: Any, outputs: Iterable[Any], *, threads: int | None = None) -> RolloutChecks:
     """Check the outputs of agent loops: objects with `prompt_ids`, `response_ids` and `response_mask`.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    outputs : iterable of AgentLoopOutput
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----
@@ -42,15 +37,9 @@ def check_outputs(tokenizer: Any, outputs: Iterable[Any], *, threads: int | None
 
 
 def check_batch(tokenizer: Any, batch: Any, *, threads: int | None = None) -> RolloutChecks:
-    """Check the rollouts of a batch, which are padded on both sides.
+    """Check the rollouts of a batch, which are padded on both sides: a `DataProto`, or a mapping of tensors.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    batch : DataProto, or mapping of tensors
-        Its `batch` has `input_ids`, `attention_mask`, `responses` and `response_mask`.
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----

@@ -14,20 +14,11 @@ __all__ = ["check_responses"]
 
 
 def check_responses(tokenizer: Any, responses: Iterable[Any], *, threads: int | None = None) -> RolloutChecks:
-    """Check responses of completions or chats that were asked for with ``return_token_ids``.
+    """Check responses of completions or chats that were asked for with ``return_token_ids``; each choice is a rollout.
 
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or tokenizer of transformers
-    responses : iterable of mappings, or of objects with `model_dump`
-        Each choice is a rollout.
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
+    They are mappings, or objects with `model_dump`.
 
-    Raises
-    ------
-    TokenStreamError
-        If a response has no token ids; the error names the field.
+    See :func:`~tokdfa.integrations.metrics.checks_of` for `tokenizer` and `threads`.
 
     Notes
     -----

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import singledispatch
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Uint8Array
@@ -18,20 +21,31 @@ UNKNOWN, FALLBACK, DEAD = 1, 2, 4
 def flags_of(tokenizer: AnyTokenizer) -> Uint8Array | None:
     """Return the flags of all ids; None if none has one."""
     flags = np.zeros(len(tokenizer.id_spellings.offsets) - 1, dtype=np.uint8)
-    if isinstance(tokenizer, Tokenizer):
-        fallback = tokenizer.rewrites[1]
-        if fallback is not None:
-            flags[_ids(tokenizer, [fallback.unknown])] |= UNKNOWN
-            flags[_ids(tokenizer, [*(fallback.bytes or ())])] |= FALLBACK
-        try:
-            dead = tokenizer.token_to_id[tokenizer.dead_tokens]
-            flags[dead[flags[dead] == 0]] |= DEAD
-        except TokdfaError:
-            # Of a dictionary that is not proper it is not known which are.
-            pass
-    elif isinstance(tokenizer, WordPieceTokenizer) and tokenizer.vocabulary.unknown_id is not None:
-        flags[tokenizer.vocabulary.unknown_id] |= UNKNOWN
+    _set(tokenizer, flags)
     return flags if flags.any() else None
+
+
+@singledispatch
+def _set(tokenizer: AnyTokenizer, flags: Uint8Array) -> None:
+    """Set the flags of the ids of a tokenizer."""
+
+
+@_set.register
+def _(tokenizer: Tokenizer, flags: Uint8Array) -> None:
+    fallback = tokenizer.rewrites[1]
+    if fallback is not None:
+        flags[_ids(tokenizer, [fallback.unknown])] |= UNKNOWN
+        flags[_ids(tokenizer, [*(fallback.bytes or ())])] |= FALLBACK
+    # Of a dictionary that is not proper it is not known which tokens are dead.
+    with suppress(TokdfaError):
+        dead = tokenizer.token_to_id[tokenizer.dead_tokens]
+        flags[dead[flags[dead] == 0]] |= DEAD
+
+
+@_set.register
+def _(tokenizer: WordPieceTokenizer, flags: Uint8Array) -> None:
+    if tokenizer.vocabulary.unknown_id is not None:
+        flags[tokenizer.vocabulary.unknown_id] |= UNKNOWN
 
 
 def _ids(tokenizer: Tokenizer, symbols: list[str | None]) -> Int32Array:

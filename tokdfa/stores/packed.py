@@ -28,15 +28,9 @@ def compression_of(head: bytes) -> str:
 def opened(path: Path, compression: str = "") -> Iterator[IO[bytes]]:
     """Open a file, unpacking it while it is read; `compression` is "", "gz", "zstd" or "bz2"."""
     with path.open("rb") as stream:
-        if compression == "gz":
-            with gzip.GzipFile(fileobj=stream, mode="rb") as read:
-                yield read  # type: ignore[misc]
-        elif compression == "bz2":
-            with bz2.BZ2File(stream, "rb") as read:
+        if compression in _STREAMS:
+            with _STREAMS[compression](stream) as read:
                 yield read
-        elif compression == "zstd":
-            _zstandard()
-            yield io.BufferedReader(_Zstd(stream), _BLOCK)
         else:
             yield stream
 
@@ -84,11 +78,16 @@ def damage(*others: type[Exception]) -> tuple[type[Exception], ...]:
 
 def unpacked(data: bytes, compression: str, where: str, most: int) -> bytes:
     """Return the content of a packed block, of at most `most` bytes; `where` is for messages."""
-    if compression not in _UNPACK:
-        hint = f"known are {', '.join(_UNPACK)}"
+    known = sorted({*_STREAMS, *_BLOCKS})
+    if compression not in known:
+        hint = f"known are {', '.join(known)}"
         raise UnsupportedFeatureError("not a known compression", value=compression, where=where, hint=hint)
     try:
-        content = _UNPACK[compression](data, most)
+        if compression in _BLOCKS:
+            content = _BLOCKS[compression](data)
+        else:
+            with _STREAMS[compression](io.BytesIO(data)) as stream:
+                content = stream.read(most + 1)
     except UnsupportedFeatureError:
         raise
     # Each package has errors of its own, some of them plain exceptions.
@@ -99,21 +98,19 @@ def unpacked(data: bytes, compression: str, where: str, most: int) -> bytes:
     return content
 
 
-def _gz(data: bytes, most: int) -> bytes:
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        return stream.read(most + 1)
+def _gz(stream: IO[bytes]) -> Any:
+    return gzip.GzipFile(fileobj=stream, mode="rb")
 
 
-def _bz2(data: bytes, most: int) -> bytes:
-    with bz2.BZ2File(io.BytesIO(data)) as stream:
-        return stream.read(most + 1)
+def _zstd(stream: IO[bytes]) -> Any:
+    _zstandard()
+    return io.BufferedReader(_Zstd(stream), _BLOCK)
 
 
-def _zstd(data: bytes, most: int) -> bytes:
-    return io.BufferedReader(_Zstd(io.BytesIO(data))).read(most + 1)
+_STREAMS: dict[str, Callable[[IO[bytes]], Any]] = {"bz2": bz2.BZ2File, "gz": _gz, "zstd": _zstd}
 
 
-def _brotli(data: bytes, most: int) -> bytes:
+def _brotli(data: bytes) -> bytes:
     try:
         import brotli
     except ImportError:
@@ -125,7 +122,7 @@ def _brotli(data: bytes, most: int) -> bytes:
     return content
 
 
-def _snappy(data: bytes, most: int) -> bytes:
+def _snappy(data: bytes) -> bytes:
     with suppress(ImportError):
         import cramjam
 
@@ -137,13 +134,7 @@ def _snappy(data: bytes, most: int) -> bytes:
     return bytes(snappy.decompress(data))
 
 
-_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
-    "br": _brotli,
-    "bz2": _bz2,
-    "gz": _gz,
-    "snappy": _snappy,
-    "zstd": _zstd,
-}
+_BLOCKS: dict[str, Callable[[bytes], bytes]] = {"br": _brotli, "snappy": _snappy}
 
 
 def _zstandard() -> Any:
