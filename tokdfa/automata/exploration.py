@@ -20,7 +20,7 @@ from tokdfa.kernels.dfa.explicit import breadth_first, group
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
 
-__all__ = ["Numbering", "Run", "explore", "reached", "run_from", "shortest_way", "trace"]
+__all__ = ["Numbering", "Run", "closure", "explore", "reached", "run_from", "shortest_way", "trace"]
 
 S = TypeVar("S", bound=Hashable)
 L = TypeVar("L")
@@ -87,6 +87,18 @@ def explore(
         n_transitions += len(row)
         check_transitions(n_transitions)
         yield state, row
+
+
+def closure(starts: Iterable[S], following: Callable[[S], Iterable[S]]) -> dict[S, None]:
+    """Return the states that walks from some states reach, as keys in the order in which they are met."""
+    found = dict.fromkeys(starts)
+    queue = [*found]
+    for state in queue:  # grows during the loop
+        for target in following(state):
+            if target not in found:
+                found[target] = None
+                queue.append(target)
+    return found
 
 
 def reached(sources: Int32Array, targets: Int32Array, starts: npt.ArrayLike) -> BoolArray:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tokdfa.automata.exploration import closure
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.patterns.class_dfa import Partition
 from tokdfa.splitting.machine import splitting_budget
@@ -240,13 +241,7 @@ def explore(pair: Pair) -> States:
                 found.append(move.target)
         if len(found) > MAX_STATES:
             raise LimitExceededError("the joint states of the split patterns are too many", value=len(found))
-    live = {joint for joint in found if pair.may_end(joint)}
-    pending = list(live)
-    for joint in pending:  # grows during the loop
-        for source in sources.get(joint, ()):
-            if source not in live:
-                live.add(source)
-                pending.append(source)
+    live = closure(filter(pair.may_end, found), lambda joint: sources.get(joint, ()))
     kept = {
         joint: [[move for move in cell if move.target in live] for cell in moves[joint]]
         for joint in found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 
@@ -216,11 +217,11 @@ def ban(
     """
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.ban(tokenizer, words)")
-    is_spelled = isinstance(tokenizer, Tokenizer) and tokenizer.is_bytewise and tokenizer.suffix is None
-    if not isinstance(tokenizer, Tokenizer) or not is_spelled or getattr(tokenizer.rewrites[0], "decoding", None):
+    encoder = cast(Tokenizer, tokenizer)
+    if tokenizer.why_not("bytes") is not None or encoder.suffix is not None or encoder.rewriting.decoding:
         what = "the text of ids is not that of each, one after the other, so no ban knows it"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
-    splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    splitting = None if encoder.pretokenizer is None else encoder.pretokenizer.splitting
     if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
         raise UnsupportedFeatureError("the pre-tokenizer inserts spaces, which are left out of the text of ids")
     size = checked_size(vocab_size, tokenizer.n_ids)
@@ -230,7 +231,7 @@ def ban(
         machine = _without(pattern) if machine is None else trimmed(product(_without(pattern), machine))
     if machine is None:
         raise PatternError("there is nothing to ban: give words, or a pattern")
-    return Ban(tokenizer, machine, ends, size)
+    return Ban(encoder, machine, ends, size)
 
 
 def _checked_words(words: Iterable[str | bytes]) -> list[bytes]:

@@ -215,7 +215,7 @@ def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:
         hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
         raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
     machine = machine_of(dfa)
-    if not tokens.tokenizer.finds_specials:
+    if not tokens.tokenizer.found_specials:
         nothing = np.zeros(len(machine.table), dtype=np.int32)
         return machine.with_specials(nothing for _ in ids)
     # A special token is the content with which the text spells it.

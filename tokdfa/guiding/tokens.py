@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -244,20 +245,20 @@ class Tokens(OfTokenizer["Tokenizer"]):
 
 def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
     """Return the tables over the ids of a tokenizer."""
-    if not isinstance(tokenizer, Tokenizer):
+    if tokenizer.why_not("rules") is not None:
         what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, so no guide knows the next id"
         raise UnsupportedFeatureError(what)
-    return tokenizer.derived(Tokens)
+    return cast(Tokenizer, tokenizer).derived(Tokens)
 
 
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
     why = None
     splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-    if not tokenizer.is_bytewise:
+    if tokenizer.why_not("bytes") is not None:
         why = "the dictionary is not over bytes"
-    elif not tokenizer.is_plain:
-        why = "the tokenizer rewrites texts" if tokenizer.form is None else "the tokenizer normalizes texts"
+    elif tokenizer.why_not("spelling") is not None:
+        why = f"the tokenizer {'normalizes' if tokenizer.why_not('form') is None else 'rewrites'} texts"
     elif tokenizer.suffix is not None:
         why = "words end with a suffix"
     elif splitting.prefix_space is not None or splitting.metaspace is not None:

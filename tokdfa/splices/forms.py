@@ -19,8 +19,7 @@ __all__ = ["is_ascii", "is_steady_after", "is_steady_before", "normalized_after"
 
 def is_ascii(language: Language) -> bool:
     """Return whether all texts of a language are ASCII, so that nothing is normalized."""
-    used = {c for row in language.rows for c, target in enumerate(row) if target >= 0}
-    return not used & {*np.unique(language.class_of_code_point[0x80:]).tolist()}
+    return not _used(language)[0x80:].any()
 
 
 def is_steady_before(form: Form, language: Language) -> bool:
@@ -44,7 +43,7 @@ def normalized_before(form: Form, text: str) -> Language:
     """Return a language with the normalized texts of all that end with `text`."""
     first = next((place for place, symbol in enumerate(text) if _is_steady(form, symbol)), len(text))
     kept = text[first:]
-    if _normal(form, kept) != kept:
+    if normalize(form, kept) != kept:
         raise UnsupportedFeatureError("the text before the seam is not normalized", value=text)
     return language_of("before", ANYTHING, literal(kept, "before"))
 
@@ -57,16 +56,12 @@ def normalized_after(form: Form, text: str) -> Language:
     last = max(place for place, symbol in enumerate(text) if _is_steady(form, symbol))
     opening = _openings(form).get(_decomposed(form, text[last])[0], ())
     ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))
-    kept = literal(_normal(form, text[:last]), "after")
+    kept = literal(normalize(form, text[:last]), "after")
     return language_of("after", kept, Symbols(ranges), ANYTHING)
 
 
 def _is_steady(form: Form, symbol: str) -> bool:
     return bool(borders(form)[ord(symbol)])
-
-
-def _normal(form: Form, text: str) -> str:
-    return normalize(form, text)
 
 
 def _decomposed(form: Form, symbol: str) -> str:

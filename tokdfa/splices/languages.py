@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from tokdfa.arrays import Int64Array
+from tokdfa.automata.exploration import Numbering, closure
 from tokdfa.errors import PatternError
 from tokdfa.patterns.budget import Budget
 from tokdfa.patterns.program import compile_program
@@ -61,6 +62,9 @@ class Language:
         return state >= 0 and self.finals[state]
 
 
+_MOST_WAITING = 100_000
+_PER_CLASS = 30
+
 # The first one, and the one past the last.
 _SURROGATES = (0xD800, 0xE000)
 
@@ -102,19 +106,12 @@ def language_of(what: str, *parts: Node) -> Language:
 def intersection(first: Language, second: Language, what: str) -> Language:
     """Return the texts of both languages."""
     classes, symbols = classes_together([first.class_of_code_point, second.class_of_code_point])
-    numbers: dict[tuple[int, int], int] = {(0, 0): 0}
-    pairs = [(0, 0)]
+    numbers = Numbering((0, 0))
     rows: list[list[int]] = []
-    for one, other in pairs:  # It grows while it is iterated over.
-        row = []
-        for class_a, class_b in symbols:
-            target = first.rows[one][class_a], second.rows[other][class_b]
-            if min(target) >= 0 and target not in numbers:
-                numbers[target] = len(pairs)
-                pairs.append(target)
-            row.append(numbers.get(target, -1))
-        rows.append(row)
-    finals = [first.finals[one] and second.finals[other] for one, other in pairs]
+    for one, other in numbers.states:  # It grows during the loop.
+        targets = [(first.rows[one][class_a], second.rows[other][class_b]) for class_a, class_b in symbols]
+        rows.append([numbers[target] if min(target) >= 0 else -1 for target in targets])
+    finals = [first.finals[one] and second.finals[other] for one, other in numbers.states]
     return _trimmed(classes, rows, finals, 0, what)
 
 
@@ -153,25 +150,15 @@ def least_of_classes(classes: Int64Array) -> list[tuple[int, str]]:
 
 def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
     """Return the language of an automaton, with equal states merged."""
-    reached, queue = {initial}, [initial]
-    for state in queue:  # It grows while it is iterated over.
-        for target in {*rows[state]} - reached - {-1}:
-            reached.add(target)
-            queue.append(target)
+    reached = closure([initial], lambda state: (target for target in rows[state] if target >= 0))
     sources: dict[int, list[int]] = {}
-    for state in queue:
-        for target in {*rows[state]} - {-1}:
+    for state in reached:
+        for target in {*rows[state]}:
             sources.setdefault(target, []).append(state)
-    alive = [state for state in queue if finals[state]]
-    is_alive = {*alive}
-    for state in alive:  # It grows while it is iterated over.
-        for source in sources.get(state, ()):
-            if source not in is_alive:
-                is_alive.add(source)
-                alive.append(source)
-    if initial not in is_alive:
+    alive = closure(filter(finals.__getitem__, reached), lambda state: sources.get(state, ()))
+    if initial not in alive:
         raise PatternError("no text is in this language", where=what)
-    kept = [state for state in queue if state in is_alive]
+    kept = [state for state in reached if state in alive]
     block = {state: int(finals[state]) for state in kept} | {-1: -1}
     while True:
         numbers: dict[object, int] = {}
@@ -188,10 +175,6 @@ def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], ini
     order = list(first)
     merged = tuple(tuple(finer.get(target, -1) for target in rows[first[number]]) for number in order)
     return Language(classes, merged, tuple(finals[first[number]] for number in order))
-
-
-_MOST_WAITING = 100_000
-_PER_CLASS = 30
 
 
 def iter_least(language: Language, most: int) -> Iterator[str]:

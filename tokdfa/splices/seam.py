@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array
-from tokdfa.automata.exploration import Numbering
+from tokdfa.automata.exploration import Numbering, closure
 from tokdfa.errors import PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.patterns.budget import Budget
@@ -277,13 +277,9 @@ class Seam:
             and self._may_end(state.whole)
             for state in states
         ]
-        alive = [number for number, is_end in enumerate(ends) if is_end]
-        is_alive = {*alive}
-        for number in alive:  # It grows during the loop.
-            for source in sources.get(number, set()) - is_alive:
-                is_alive.add(source)
-                alive.append(source)
-        order = sorted(is_alive | {0})
+        final = [number for number, is_end in enumerate(ends) if is_end]
+        alive = closure(final, lambda number: sources.get(number, ()))
+        order = sorted({*alive, 0})
         renumbered = {old: new for new, old in enumerate(order)}
         self.ends = [ends[old] for old in order]
         self.is_after = [states[old].after for old in order]
@@ -308,15 +304,7 @@ class Seam:
                 every.setdefault(move.target, []).append(state)
                 if not move.begins_apart and not move.is_special and not move.parts:
                     within.setdefault(move.target, []).append(state)
-        matters = [False] * n_states
-        queue = list(differ)
-        for state in queue:
-            matters[state] = True
-        for state in queue:  # It grows during the loop.
-            for source in within.get(state, ()):
-                if not matters[source]:
-                    matters[source] = True
-                    queue.append(source)
+        matters = closure(differ, lambda state: within.get(state, ()))
         distance = [1 << 30] * n_states
         for state in differ:
             distance[state] = 1
@@ -326,4 +314,4 @@ class Seam:
                 if distance[source] > distance[state] + 1:
                     distance[source] = distance[state] + 1
                     queue.append(source)
-        return matters, distance
+        return [state in matters for state in range(n_states)], distance

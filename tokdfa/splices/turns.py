@@ -123,8 +123,8 @@ def seam_of(
 
     With `quick`, two texts for which not need not be the shortest. Seams that share `known` share questions.
     """
-    far_left, left = _since_special(tokenizer, before)
-    right, far_right = _until_special(tokenizer, after)
+    far_left, left = _parted(tokenizer, before, at_last=True)
+    right, far_right = _parted(tokenizer, after, at_last=False)
     if (far_left and not left) or (far_right and not right):
         return Splice(True)
     # Of a content that may be any text, nothing is known of what is beyond it: a proof for more texts is a proof.
@@ -213,7 +213,7 @@ def _beside(parts: Sequence[Part], end: int) -> list[Part]:
 
 def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
     """Return what of the parts on both sides of a seam may matter: up to special tokens that are certainly found."""
-    return _since_special(tokenizer, before)[1], _until_special(tokenizer, after)[0]
+    return _parted(tokenizer, before, at_last=True)[1], _parted(tokenizer, after, at_last=False)[0]
 
 
 def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
@@ -239,29 +239,19 @@ def _least(part: Part) -> str:
     return next(iter_least(language, 1), "")
 
 
-def _since_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Return the parts up to the last special token that is certainly found, with it, and those after it."""
-    for number in range(len(parts) - 1, -1, -1):
+def _parted(tokenizer: Tokenizer, parts: Sequence[Part], *, at_last: bool) -> tuple[list[Part], list[Part]]:
+    """Return the parts before and after the end of the last special token, or the beginning of the first one.
+
+    Only special tokens that are always found count. Without one, all parts are those beside the seam.
+    """
+    numbers = range(len(parts))
+    for number in reversed(numbers) if at_last else numbers:
         part = parts[number]
-        spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
-        if isinstance(part, str) and spans:
-            at = spans[-1][1]
-            return [*parts[:number], part[:at]], [*_text(part[at:]), *parts[number + 1 :]]
-    return [], [*parts]
-
-
-def _until_special(tokenizer: Tokenizer, parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Return the parts up to the first special token that is certainly found, and those from it on."""
-    for number, part in enumerate(parts):
-        spans = _certain_specials(tokenizer, part) if isinstance(part, str) else []
-        if isinstance(part, str) and spans:
-            at = spans[0][0]
-            return [*parts[:number], *_text(part[:at])], [part[at:], *parts[number + 1 :]]
-    return [*parts], []
-
-
-def _text(text: str) -> list[Part]:
-    return [text] if text else []
+        if isinstance(part, str) and (spans := _certain_specials(tokenizer, part)):
+            at = spans[-1][1] if at_last else spans[0][0]
+            halves = [[text] if text else [] for text in (part[:at], part[at:])]
+            return [*parts[:number], *halves[0]], [*halves[1], *parts[number + 1 :]]
+    return ([], [*parts]) if at_last else ([*parts], [])
 
 
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:

@@ -123,29 +123,9 @@ def _noting(name: str) -> Callable[..., Any]:
     return method
 
 
-_KEPT = {
-    "__str__",
-    "__add__",
-    "__format__",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "__new__",
-    "__init__",
-    "__class__",
-    "__doc__",
-    "__getattribute__",
-    "__setattr__",
-    "__delattr__",
-    "__init_subclass__",
-    "__subclasshook__",
-    "__dir__",
-    "__reduce__",
-    "__reduce_ex__",
-    "__getnewargs__",
-    "__getstate__",
-    "__sizeof__",
-}
+# What each object can do, but for comparing, hashing and showing it.
+_KEPT = {*vars(Marked), *vars(object), "__getnewargs__"}
+_KEPT -= {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
 for _name in dir(str):
     if _name not in _KEPT:
         setattr(Marked, _name, _noting(_name))
