@@ -125,10 +125,10 @@ if TYPE_CHECKING:
     from tokdfa.templates.api import TemplatePrefix as TemplatePrefix
     from tokdfa.templates.api import TemplateSeam as TemplateSeam
     from tokdfa.templates.api import check_template as check_template
-    from tokdfa.tokenizers.default import default_dictionary as default_dictionary
-    from tokdfa.tokenizers.default import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
     from tokdfa.tokenizers.fingerprint import fingerprint as fingerprint
+    from tokdfa.tokenizers.loading import default_dictionary as default_dictionary
+    from tokdfa.tokenizers.loading import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.loading import load as load
     from tokdfa.tokenizers.pieces import Piece as Piece
     from tokdfa.tokenizers.pieces import Pieces as Pieces
@@ -193,8 +193,8 @@ _HOMES = {
     "ViolationKind": "tokdfa.validation.kind",
     "SubsequentialTransducer": "tokdfa.transducers.subsequential",
     "Transducer": "tokdfa.transducers.transducer",
-    "default_dictionary": "tokdfa.tokenizers.default",
-    "default_tokenizer": "tokdfa.tokenizers.default",
+    "default_dictionary": "tokdfa.tokenizers.loading",
+    "default_tokenizer": "tokdfa.tokenizers.loading",
     "Certificate": "tokdfa.certificates.api",
     "certify_comparison": "tokdfa.certificates.api",
     "certify_splice": "tokdfa.certificates.api",

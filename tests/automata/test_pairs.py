@@ -14,7 +14,7 @@ from tokdfa import CompactTokenDFA, Dictionary
 from tokdfa.arrays import checked_ids
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest, Tuning
 from tokdfa.errors import TokenStreamError
-from tokdfa.tokenizers.default import default_dictionary
+from tokdfa.tokenizers.loading import default_dictionary
 
 WALK, TABLE = Tuning(patience=10**9), Tuning(patience=0)
 NO_MEMO, SMALL_MEMO = replace(WALK, memo=0), replace(WALK, memo=2)

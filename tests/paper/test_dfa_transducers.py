@@ -23,7 +23,7 @@ from tokdfa import (
 )
 from tokdfa.alphabet import Word, concatenate
 from tokdfa.errors import AutomatonError
-from tokdfa.tokenizers.default import default_dictionary
+from tokdfa.tokenizers.loading import default_dictionary
 from tokdfa.transducers.determinize import determinize, twinning
 from tokdfa.transducers.minimize import minimize
 from tokdfa.transducers.one_pass import OnePass

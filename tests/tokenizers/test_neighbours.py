@@ -16,7 +16,7 @@ import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.alphabet import Word
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.formats.scored import over_scored
+from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

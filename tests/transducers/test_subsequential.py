@@ -12,7 +12,7 @@ from support.dictionaries import all_proper_dictionaries, all_words, proper_dict
 
 from tokdfa import Dictionary, Transducer, determinize, token_dfa, tokenize_single_pass
 from tokdfa.errors import AlphabetError, LimitExceededError
-from tokdfa.tokenizers.default import default_dictionary
+from tokdfa.tokenizers.loading import default_dictionary
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 
 

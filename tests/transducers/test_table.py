@@ -11,7 +11,7 @@ from support.dictionaries import all_proper_dictionaries, proper_dictionaries
 
 from tokdfa import Dictionary, Transducer, determinize, token_dfa, tokenize_single_pass, train_greedy
 from tokdfa.errors import ImproperDictionaryError, LimitExceededError
-from tokdfa.tokenizers.default import default_dictionary
+from tokdfa.tokenizers.loading import default_dictionary
 from tokdfa.transducers.minimize import minimize, onward
 from tokdfa.transducers.table import TransducerTable
 

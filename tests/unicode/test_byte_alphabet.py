@@ -9,7 +9,7 @@ from support.tokenizer_files import GPT2_BYTES, SPELLED
 
 from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.tokenizers.decoder import Spellings, words_of
-from tokdfa.tokenizers.formats.spelled_ids import in_utf8
+from tokdfa.tokenizers.formats.written import in_utf8
 from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled, spell
 
 

@@ -16,7 +16,7 @@ from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.markup import Markup, json_block, tag
 from tokdfa.report.page import Report, data_table, page, verdict
 from tokdfa.report.spelling import Spelling, marked_up, shortened
-from tokdfa.tokenizers.pair_automaton import PairAutomaton
+from tokdfa.tokenizers.neighbours import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["ComparisonReport", "comparison_report"]

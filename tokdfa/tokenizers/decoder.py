@@ -25,10 +25,26 @@ from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.decoded import Decoded
     from tokdfa.tokenizers.decoding import DecodeStep
 
-__all__ = ["Decoder", "Spellings", "StringsOfIds", "Tuning", "WholeDecoder", "gathered", "spellings", "words_of"]
+__all__ = [
+    "Decoded",
+    "Decoder",
+    "Spellings",
+    "StringsOfIds",
+    "Tuning",
+    "WholeDecoder",
+    "gathered",
+    "spellings",
+    "words_of",
+]
+
+
+class Decoded(NamedTuple):
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array
 
 
 _LONGEST_CHARACTER = 4

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.normalizers import Replace, check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 

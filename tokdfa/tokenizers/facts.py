@@ -1,4 +1,4 @@
-"""Facts about a byte pair tokenizer: its rules and their automaton, in numbers."""
+"""What `tokdfa info` says of a tokenizer: its tokens, its automaton and what is done to texts, in numbers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tokdfa.alphabet import show
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.unicode.normalization import tables
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.wordpiece import Case
     from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["facts_of"]
+__all__ = ["facts_of", "facts_of_unigram", "facts_of_wordpiece"]
 
 _EXAMPLES = 5
 
@@ -136,3 +140,86 @@ def _dead_tokens(tokenizer: Tokenizer) -> list[dict[str, Any]]:
         }
         for number in tokenizer.dead_tokens.tolist()
     ]
+
+
+def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
+    """Return the facts that ``tokdfa info`` prints about a Unigram tokenizer; see :meth:`AnyTokenizer.facts`."""
+    model, rewriting = tokenizer.model, tokenizer.rewriting
+    described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
+    if tokenizer.why_not_cut is not None:
+        described["judged_as_a_whole"] = tokenizer.why_not_cut
+    described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
+    found = model.scores[model.is_found]
+    return {
+        "format": tokenizer.format,
+        "ids": tokenizer.n_ids,
+        "tokens": tokenizer.n_tokens,
+        "pieces": int(model.is_found.sum()),
+        "semantics": tokenizer.semantics,
+        "least_score": float(found.min()) if len(found) else None,
+        "greatest_score": float(found.max()) if len(found) else None,
+        "unknown": None if model.unknown is None else model.pieces[model.unknown],
+        "byte_fallback": model.byte_ids is not None,
+        "pretokenizer": "none" if tokenizer.pretokenizer is None else str(tokenizer.pretokenizer),
+        "rewriting": described,
+        "left_out": list(tokenizer.ignored),
+        "specials": len(tokenizer.specials),
+        "text_specials": sum(special.is_text for special in tokenizer.specials),
+        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
+        **({} if tokenizer.library is None else {"library": tokenizer.library}),
+        "fingerprint": tokenizer.fingerprint,
+    }
+
+
+_EXAMPLES = 5
+
+
+def facts_of_wordpiece(tokenizer: WordPieceTokenizer, case: Case | None) -> dict[str, Any]:
+    """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`.
+
+    `case` is what says whether texts become lower case, if the file does not.
+    """
+    vocabulary, normalizer = tokenizer.vocabulary, tokenizer.normalizer
+    facts = {
+        "format": tokenizer.format,
+        "ids": tokenizer.n_ids,
+        "tokens": tokenizer.n_tokens,
+        "semantics": tokenizer.semantics,
+        "pretokenizer": tokenizer.pretokenizer,
+        "normalizer": {
+            "clean_text": normalizer.clean_text,
+            "chinese": normalizer.chinese,
+            "strip_accents": normalizer.strip_accents,
+            "lowercase": normalizer.lowercase,
+        },
+        "prefix": vocabulary.prefix,
+        "opening": vocabulary.opening,
+        "unknown": vocabulary.unknown if vocabulary.unknown_id is not None else None,
+        "longest_word": vocabulary.longest_word,
+        "trie_nodes": len(tokenizer.trie),
+        "lost_ids": len(vocabulary.duplicates),
+        "specials": len(tokenizer.specials),
+        "text_specials": sum(special.is_text for special in tokenizer.specials),
+        "ignored": tokenizer.ignored,
+        **({} if tokenizer.library is None else {"library": tokenizer.library}),
+        "case": None if case is None else {"source": case.source, "capitals": _n_capitals(tokenizer)},
+        "fingerprint": tokenizer.fingerprint,
+    }
+    try:
+        language = tokenizer.language
+    except AutomatonError as error:
+        return {**facts, "no_automaton": str(error)}
+    dead = sorted(language.dead)
+    return {
+        **facts,
+        "dead_tokens": len(dead),
+        "dead_token_examples": [{"id": id, "token": tokenizer.spelling(id)} for id in dead[:_EXAMPLES]],
+        "states": len(language.words.states),
+        "local_from": language.words.local_from,
+    }
+
+
+def _n_capitals(tokenizer: WordPieceTokenizer) -> int:
+    """Return the number of entries with capitals that are not special tokens."""
+    upper, specials = tables().lowercase.keys(), {*tokenizer.special_ids.tolist()}
+    return sum(id not in specials and not upper.isdisjoint(entry) for entry, id in tokenizer.vocabulary.items())

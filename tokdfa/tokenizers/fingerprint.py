@@ -5,16 +5,44 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tokdfa.arguments import is_tokenizer, wrong_argument
+from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
+from tokdfa.automata.exploration import Numbering
+from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.guesses import Guided
+from tokdfa.kernels.dfa.explicit import coarsest_partition
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.patterns.budget import Budget
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.machine import Hypotheses, splitting_budget
+from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
+from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
 
-__all__ = ["PARTS", "Fingerprint", "fingerprint"]
-
+__all__ = [
+    "PARTS",
+    "Fingerprint",
+    "automaton_form",
+    "fingerprint",
+    "made_of",
+    "normal_form_of_splitting",
+    "parts_of_byte_pairs",
+    "parts_of_unigram",
+    "parts_of_wordpiece",
+    "splitting_form",
+]
 
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
 """The parts of a fingerprint, in the order in which they are shown."""
@@ -98,3 +126,250 @@ def fingerprint(tokenizer: AnyTokenizer) -> Fingerprint:
     if not is_tokenizer(tokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.fingerprint(tokenizer)")
     return Fingerprint(tokenizer.fingerprint_parts)
+
+
+def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
+    """Return the hashes of the parts of a byte pair tokenizer; see :class:`Fingerprint`."""
+    rewriting, fallback, atoms, prefix = tokenizer.rewrites
+    whole = sorted(tokenizer.token(number) for number in tokenizer.whole_piece_tokens.tolist())
+    splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    form = automaton_form(splitting)
+    normalizer = None if rewriting is None else rewriting.normalizer
+    decoding = None if rewriting is None else rewriting.decoding
+    drops = tokenizer.leaving_out is not None
+    return {
+        "dictionary": _hash(tokenizer.dictionary.alphabet.kind, whole, _dictionary(tokenizer)),
+        "ids": _hash(_ids(tokenizer)),
+        "pretokenizer": _hash(splitting, unicode_tables(splitting.table)) if form is None else _hash(form),
+        "normalizer": _hash(None) if normalizer is None else _hash(normalizer, unicode_tables()),
+        "symbols": _hash(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
+        "specials": _specials(tokenizer),
+        "decoder": _hash(decoding, tokenizer.spells_bytes),
+    }
+
+
+def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
+    """Return the hashes of the parts of a WordPiece tokenizer; see :class:`Fingerprint`."""
+    vocabulary = tokenizer.vocabulary
+    entries = sorted(vocabulary.items())
+    settings: tuple[object, ...] = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+    if vocabulary.opening:
+        settings += (vocabulary.opening,)
+    known = unicode_tables(None if tokenizer.normalizer.library == "tokenizers" else tokenizer.normalizer.library)
+    return {
+        "dictionary": _hash("WordPiece", [entry for entry, _ in entries], settings),
+        "ids": _hash([(entry, int(id)) for entry, id in entries]),
+        "pretokenizer": _hash(tokenizer.pretokenizer, known),
+        "normalizer": _hash(tokenizer.normalizer, known),
+        "symbols": _hash(None),
+        "specials": _specials(tokenizer),
+        "decoder": _hash(tokenizer.cleanup, *([sorted(tokenizer.silent)] if tokenizer.silent else [])),
+    }
+
+
+def parts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, str]:
+    """Return the hashes of the parts of a Unigram tokenizer; see :class:`Fingerprint`."""
+    model, rewriting = tokenizer.model, tokenizer.rewriting
+    ids = np.flatnonzero(model.is_found).tolist()
+    rows = sorted((model.pieces[id], id, float(model.scores[id]).hex()) for id in ids)
+    settings = (float(model.unknown_score).hex(), model.arithmetic, model.unknown is None)
+    split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    byte_ids = None if model.byte_ids is None else list(model.byte_ids)
+    return {
+        "dictionary": _hash("Unigram", [(piece, score) for piece, _, score in rows], settings),
+        "ids": _hash([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
+        "pretokenizer": _hash(split, tokenizer.spells_bytes, unicode_tables(split.table)),
+        "normalizer": _hash(None) if rewriting.normalizer is None else _hash(rewriting.normalizer, unicode_tables()),
+        "symbols": _hash(model.unknown, byte_ids),
+        "specials": _specials(tokenizer),
+        "decoder": _hash(rewriting.decoding),
+    }
+
+
+@cache
+def unicode_tables(table: str | None = None) -> str:
+    """Return the hash of what tokdfa knows of Unicode, which normalizers and others depend on.
+
+    It is that of the newest tables, except for the library of `table`. The content of a table is hashed, not its name.
+    """
+    known = {name: name for name in ("normalization", "regex", "tiktoken", "tokenizers")}
+    if table is not None:
+        known[library_of(table)] = table
+    return _hash([(name, content(of)) for name, of in known.items()])
+
+
+def _specials(tokenizer: Tokenizer | UnigramTokenizer | WordPieceTokenizer) -> str:
+    if not tokenizer.specials:
+        return _hash(())
+    # Those that strip white space or are single words depend on what is white space, or a word.
+    known = "" if all(special.is_plain for special in tokenizer.specials) else unicode_tables()
+    return _hash(tokenizer.finds_specials, sorted(map(ascii, tokenizer.specials)), known)
+
+
+def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
+    """Return the tokens that have ids, in order, with these; not those whose id is that of a special token."""
+    ids = tokenizer.token_to_id
+    known: BoolArray = ids >= 0
+    shadowed = known & (tokenizer.id_to_token[ids] != np.arange(len(ids)))
+    is_merged = tokenizer.piece_ids.is_merged
+    shadowed[: len(is_merged)] &= ~is_merged
+    shadowed[tokenizer.whole_piece_tokens] = False
+    numbers = np.flatnonzero(known & ~shadowed).tolist()
+    text, offsets = tokenizer.spellings
+    data, bounds = text.tobytes(), offsets.tolist()
+    words: list[object] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
+    # The last tokens can be spelled like others, but only decoding knows them.
+    n = len(words)
+    rows = [
+        (number >= n, words[number] if number < n else data[bounds[number] : bounds[number + 1]], int(ids[number]))
+        for number in numbers
+    ]
+    return sorted(rows)
+
+
+def _dictionary(tokenizer: Tokenizer) -> str:
+    """Return the hash of what becomes of a piece."""
+    dictionary = tokenizer.dictionary
+    words = list(dictionary.alphabet)
+    written = tokenizer.merges is not None or not dictionary.properness() or not agrees_with_leftmost(dictionary)
+    if not written:
+        try:
+            return _rows(tokenizer)
+        except LimitExceededError:
+            pass
+    merges = () if tokenizer.merges is None else tokenizer.merges
+    arrays = [array.tolist() for array in (dictionary.left, dictionary.right, *merges)]
+    is_leftmost = tokenizer.format in LEFTMOST_FORMATS
+    return _hash(words, dictionary.alphabet.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
+
+
+def _rows(tokenizer: Tokenizer) -> str:
+    """Return the hash of the live tokens, in order, each with the set of those that must not follow it."""
+    words = list(tokenizer.dictionary.alphabet)
+    dfa = tokenizer.dfa
+    rows = dfa.rows
+    n_live = dfa.n_live_tokens
+    live = np.flatnonzero(dfa.birth >= 0).tolist()
+    # The hash of a set is the sum of those of its members: intervals of positions are differences of running sums.
+    sums = np.zeros((len(words) + 1, 4), dtype=np.uint64)
+    hashes = [hashlib.sha256(ascii(words[token]).encode()).digest() for token in live]
+    sums[dfa.position[live] + 1] = np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 4)
+    sums = np.cumsum(sums, axis=0, dtype=np.uint64)
+    # Dead tokens, which come last, are in every row and count for nothing.
+    start, stop = np.minimum(rows.start, n_live), np.minimum(rows.stop, n_live)
+    through: Uint64Array = np.zeros((len(start) + 1, 4), dtype=np.uint64)
+    np.cumsum(sums[stop] - sums[start], axis=0, dtype=np.uint64, out=through[1:])
+    of_row = through[rows.pointer[1:]] - through[rows.pointer[:-1]]
+    order = sorted(live, key=words.__getitem__)
+    return _hash([words[token] for token in order], of_row[rows.of_token[order]].astype("<u8").tobytes())
+
+
+def _hash(*values: object) -> str:
+    """Return the hash of values by how they are spelled in ASCII, which is the same in every version of Python."""
+    digest = hashlib.sha256()
+    for value in values:
+        data = value if isinstance(value, bytes) else ascii(value).encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+_EVENTS = (CONTINUES, BEGINS, DROPPED)
+_SURROGATES = slice(0xD800, 0xE000)
+
+
+def splitting_form(splitting: Splitting) -> bytes:
+    """Return the same bytes for all splittings that split every text alike, unless they drop text.
+
+    Those that no automaton expresses are taken as they are written.
+    """
+    form = automaton_form(splitting)
+    # Of what is printable Python's versions have different ideas, unless it is ASCII.
+    return ascii((splitting, splitting.table)).encode() if form is None else form
+
+
+@lru_cache(maxsize=16)
+def automaton_form(splitting: Splitting) -> bytes | None:
+    """Return the :func:`splitting_form` of a splitting that an automaton expresses; None for others."""
+    spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
+    try:
+        return spaces + normal_form_of_splitting(find_hypotheses(splitting))
+    except (PatternError, LimitExceededError):
+        return None
+
+
+def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
+    """Return the same bytes for all automata of hypotheses that split every text alike, where nothing is left out."""
+    n_classes = hypotheses.n_classes
+    budget = splitting_budget()
+    target, ends = _determinize(hypotheses, budget)
+    block = _equivalent_states(target, ends)
+    first = np.unique(block, return_index=True)[1]
+    # The rows of the minimal automaton; a transition that is not there leads to -1.
+    table = np.where(target[first] >= 0, block[target[first]], -1)
+    # Classes that it does not distinguish are one; they are numbered in the order of their first code points.
+    merged = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
+    of_code_point = merged[hypotheses.class_of_code_point.astype(np.int64)].astype(np.int64)
+    of_code_point[_SURROGATES] = -1
+    found, at = np.unique(of_code_point, return_index=True)
+    order = [int(number) for _, number in sorted(zip(at.tolist(), found.tolist(), strict=True)) if number >= 0]
+    rank = np.full(n_classes + 1, -1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    columns = table[:, [int(np.flatnonzero(merged == number)[0]) for number in order]]
+    # The states are numbered as a breadth-first search meets them.
+    numbers = Numbering(int(block[0]))
+    rows = []
+    for state in numbers.states:  # It grows while it is iterated over.
+        row = [-1 if goal < 0 else numbers[goal] for goal in columns[state].ravel().tolist()]
+        rows.append((bool(ends[first[state]]), row))
+    return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
+
+
+def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, BoolArray]:
+    """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
+    numbers = Numbering(frozenset((0,)))
+    table = []
+    for state in numbers.states:  # It grows while it is iterated over.
+        cells = []
+        for symbol in range(hypotheses.n_classes):
+            for event in _EVENTS:
+                moves = (move for hypothesis in state for move in hypotheses.moves[hypothesis][symbol])
+                goal = frozenset(target for target, what in moves if what == event)
+                cells.append(numbers[goal] if goal else -1)
+        table.append(cells)
+        budget.spend(len(cells) + len(state))
+        budget.check_states(len(numbers))
+    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in numbers.states])
+    return np.array(table, dtype=np.int64).reshape(len(numbers), hypotheses.n_classes, len(_EVENTS)), ends
+
+
+def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
+    """Return, for each state, the number of its equivalence class."""
+    flat = target.reshape(len(target), -1)
+    sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
+    block = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])
+    return np.unique(block, return_inverse=True)[1].reshape(-1)
+
+
+def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
+    """Return the parts of a tokenizer as they are written; see :attr:`Tokenizer.made_of`."""
+    merges = () if tokenizer.merges is None else tokenizer.merges
+    arrays = (
+        *tokenizer.spellings,
+        tokenizer.token_to_id,
+        tokenizer.dictionary.left,
+        tokenizer.dictionary.right,
+        *merges,
+    )
+    splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    settings = (
+        tokenizer.dictionary.alphabet.kind,
+        tokenizer.dictionary.alphabet.n_symbols,
+        tokenizer.suffix,
+        tokenizer.spells_bytes,
+        tokenizer.whole_piece,
+        tokenizer.finds_specials,
+        tuple((special.id, special.content, special.level) for special in tokenizer.specials),
+        None if splitting is None else (splitting, splitting.table),
+        None if tokenizer.is_plain else (tokenizer.specials, tokenizer.rewrites),
+    )
+    return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))

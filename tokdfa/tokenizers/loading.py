@@ -1,11 +1,14 @@
-"""Loading a tokenizer of any kind."""
+"""Loading a tokenizer of any kind; the embedded one is plain data, so that a real one is always at hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tokdfa.dictionary import Dictionary
 from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.formats import read
@@ -20,9 +23,17 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-Specials: TypeAlias = Mapping[str, int] | str | Path
+__all__ = [
+    "default_dictionary",
+    "default_tokenizer",
+    "load",
+    "load_byte_pairs",
+    "load_decoder",
+    "load_unsplit",
+    "tokenizer_of",
+]
 
-__all__ = ["load", "load_byte_pairs", "load_decoder", "load_unsplit", "tokenizer_of"]
+Specials: TypeAlias = Mapping[str, int] | str | Path
 
 
 def load(
@@ -269,3 +280,41 @@ _MAKERS: dict[str, Callable[[Any, str | None, Any, str | None], AnyTokenizer]] =
     "Unigram": _unigram,
     "WordPiece": _wordpiece,
 }
+
+
+@cache
+def default_dictionary() -> Dictionary:
+    """Return the byte pair dictionary that comes with tokdfa: 3,840 rules over bytes, trained on English books.
+
+    Returns
+    -------
+    Dictionary
+        Proper; every rule is live. It was trained on pieces split by GPT-2's pattern: see ``README.md`` by the file.
+
+    Examples
+    --------
+    >>> len(tokdfa.default_dictionary()), str(tokdfa.default_dictionary()[0])
+    (3840, ' ≀t')
+    """
+    from tokdfa.tokenizers.formats.merges import read_merges
+
+    resource = files(__package__).joinpath("data", "default.merges.txt")
+    return read_merges(resource.read_bytes(), Path(str(resource)), bytewise=True).dictionary
+
+
+@cache
+def default_tokenizer() -> Tokenizer:
+    """Return the tokenizer of the embedded dictionary, with text split by GPT-2's pattern.
+
+    Returns
+    -------
+    Tokenizer
+        The tokenizer that ``tokdfa.load`` makes from the file that ``tokdfa demo`` writes.
+
+    Examples
+    --------
+    >>> tokdfa.default_tokenizer().encode("a single man").tolist()
+    [64, 2513, 462]
+    """
+    with as_file(files(__package__).joinpath("data", "default.merges.txt")) as path:
+        return load_byte_pairs(path, pretokenizer="gpt2")

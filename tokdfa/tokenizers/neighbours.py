@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +18,15 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.dictionary import Rule
 from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.proper_part import ProperPart, merge_otherwise
-from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Neighbours", "neighbours"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Neighbours", "PairAutomaton", "neighbours"]
 
 
 MAX_PAIRS = 1 << 24
@@ -203,3 +207,47 @@ def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array
         of_token[token] = numbers[key]
     start, stop = np.ascontiguousarray(np.concatenate(parts).T, dtype=np.int32)
     return Rows(np.array(ends, dtype=np.int32), start, stop, rows.of_state, of_token)
+
+
+class PairAutomaton:
+    """The token DFA of the rules of a tokenizer, with tokens given by their ids.
+
+    Made by :attr:`AnyTokenizer.pair_automaton`. Methods that need states raise ImproperDictionaryError if the rules
+    are not proper.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    @property
+    def dfa(self) -> CompactTokenDFA:
+        """The automaton, over token numbers."""
+        return self._tokenizer.dfa
+
+    @property
+    def n_live_tokens(self) -> int:
+        """The number of tokens that occur in some tokenization."""
+        return self.dfa.n_live_tokens
+
+    def rule(self, number: int) -> Rule:
+        """Return a rule by its number."""
+        return self._tokenizer.dictionary[number]
+
+    def word(self, id: int) -> Word | None:
+        """Return the word of an id; None for special tokens."""
+        number = int(self._tokenizer.id_to_token[id])
+        return None if number < 0 else self._tokenizer.token(number)
+
+    def state_of(self, id: int) -> int | None:
+        """Return the state that a token leads to; None for tokens that no rule mentions, dead and special ones."""
+        number = int(self._tokenizer.id_to_token[id])
+        return self.dfa.state_of(number) if 0 <= number < len(self.dfa.alphabet) else None
+
+    def n_allowed(self, id: int) -> int:
+        """Return the number of tokens that may follow a token."""
+        state = self.state_of(id)
+        return 0 if state is None else int(np.count_nonzero(self.dfa.allowed_mask(state)))

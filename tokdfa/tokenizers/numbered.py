@@ -13,7 +13,7 @@ from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.byte_dictionary import ByteTokens
+from tokdfa.tokenizers.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.protocol import AnyTokenizer

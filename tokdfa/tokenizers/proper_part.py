@@ -17,7 +17,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, running_sum
 from tokdfa.errors import LimitExceededError
-from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
+from tokdfa.tokenizers.checked_dictionary import CheckedDictionary
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["ProperPart", "merge_otherwise", "proper_part"]
-
 
 MAX_PAIRS = 1 << 22
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tokdfa.patterns.finder import Wanted
     from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.pair_automaton import PairAutomaton
+    from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.unigram.accepted import Acceptor
     from tokdfa.unigram.segmenter import Segmenter

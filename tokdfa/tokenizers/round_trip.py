@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
-from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.unicode.normalization import normalize
 from tokdfa.unicode.quick_check import Change, changes
 

@@ -27,18 +27,15 @@ from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
-from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.decoder import Decoder, WholeDecoder
+from tokdfa.tokenizers.decoder import Decoded, Decoder, WholeDecoder
 from tokdfa.tokenizers.decoding import StripWhole, later_step
 from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.numbered import NumberedTokens
-from tokdfa.tokenizers.pair_automaton import PairAutomaton
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
 from tokdfa.tokenizers.safely_cut import SafelyCut
-from tokdfa.tokenizers.spelled import Spelled
-from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
+from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.whole import why_whole
 from tokdfa.unicode.quick_check import is_normal
 
@@ -47,6 +44,7 @@ if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.splitting.splitter import Splitter
+    from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.protocol import Capability
     from tokdfa.transducers.one_pass import OnePass
@@ -656,6 +654,8 @@ class Tokenizer(SafelyCut, NumberedTokens):
     @property
     def pair_automaton(self) -> PairAutomaton:
         """The automaton of the rules, accessed by ids."""
+        from tokdfa.tokenizers.neighbours import PairAutomaton
+
         return PairAutomaton(self)
 
     @property
@@ -689,14 +689,14 @@ class Tokenizer(SafelyCut, NumberedTokens):
     @cached_property
     def fingerprint_parts(self) -> dict[str, str]:
         """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint_parts import parts_of_byte_pairs
+        from tokdfa.tokenizers.fingerprint import parts_of_byte_pairs
 
         return parts_of_byte_pairs(self)
 
     @cached_property
     def made_of(self) -> tuple[object, ...]:
         """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
-        from tokdfa.tokenizers.made_of import made_of
+        from tokdfa.tokenizers.fingerprint import made_of
 
         return made_of(self)
 

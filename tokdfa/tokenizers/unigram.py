@@ -11,12 +11,10 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.encoding.special import Special
-from tokdfa.tokenizers.decoded import Decoded
-from tokdfa.tokenizers.decoder import Spellings, WholeDecoder, spellings
+from tokdfa.tokenizers.decoder import Decoded, Spellings, WholeDecoder, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.spelled import Spelled
-from tokdfa.tokenizers.spelled_by_steps import spelled_by_steps
+from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.unigram_accepted import acceptor
 from tokdfa.tokenizers.unigram_cuts import UnigramCuts, why_not_cut
 from tokdfa.tokenizers.unigram_sentences import Sentences, check_encodable
@@ -123,7 +121,7 @@ class UnigramTokenizer(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        from tokdfa.tokenizers.unigram_facts import facts_of_unigram
+        from tokdfa.tokenizers.facts import facts_of_unigram
 
         return facts_of_unigram(self)
 
@@ -359,7 +357,7 @@ class UnigramTokenizer(AnyTokenizer):
     @cached_property
     def fingerprint_parts(self) -> dict[str, str]:
         """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint_parts import parts_of_unigram
+        from tokdfa.tokenizers.fingerprint import parts_of_unigram
 
         return parts_of_unigram(self)
 

@@ -10,7 +10,7 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends, ends_in

@@ -110,7 +110,7 @@ class WordPieceTokenizer(AnyTokenizer):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        from tokdfa.tokenizers.wordpiece_facts import facts_of_wordpiece
+        from tokdfa.tokenizers.facts import facts_of_wordpiece
 
         return facts_of_wordpiece(self, self._contents.case)
 
@@ -312,7 +312,7 @@ class WordPieceTokenizer(AnyTokenizer):
     @cached_property
     def fingerprint_parts(self) -> dict[str, str]:
         """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint_parts import parts_of_wordpiece
+        from tokdfa.tokenizers.fingerprint import parts_of_wordpiece
 
         return parts_of_wordpiece(self)
 

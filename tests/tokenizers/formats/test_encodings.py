@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import tokdfa
-from tokdfa.tokenizers.formats.by_name import read_encoding
 from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get
+from tokdfa.tokenizers.formats.tiktoken import read_encoding
 from tokdfa.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
 
 TEXTS = ("a single man", "I'LL  do\n\n it 12345 中文 \u0130 <|endoftext|> <|start|>", " \t\r\n x", "'s\u017f 'Ll")

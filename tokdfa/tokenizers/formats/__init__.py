@@ -1,16 +1,17 @@
 """Tokenizer files of every format, and live objects. Untrusted bytes stop here: none are ever unpickled or run.
 
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
-of other libraries, by their `attributes` (`live_merges` for those that merge in Python); `by_name` answers for what is
-neither: the `encodings` of tiktoken, or what was meant. `reading` then calls the format's module: `tokenizer_json`,
-`tekken`, `tiktoken`, `sentencepiece`, `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or
-`gguf` (with `gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape,
-`contents`, or refuses with the line or the JSON path. `specials` adds the special tokens that a rank file lacks.
-Shared: `json_text` (strict JSON with places), `decimals` (numbers as serde_json reads them), `plain_model`,
-`plain_sentencepiece` (the large parts of a tokenizer.json, in compiled code), `spelled_ids` (vocabularies as
-written), `pairs` (the rules as written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json),
-`left_out` (what of it is read and not applied), `ranks` (rules out of ranked words), `scored` (rules out of words
-with scores), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters).
+of other libraries, by their `attributes` (`live_merges` for those that merge in Python). `files` then calls the
+format's module: `tokenizer_json`, `tekken`, `tiktoken` (with the names of its `encodings`), `sentencepiece`, `merges`,
+`vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with `gguf_head`, the container, and
+`gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises: FileFormatError if the file is
+not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if it asks for something that is
+not modelled exactly.
+Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_model`,
+`plain_sentencepiece` (the large parts of a file, in compiled code), `written` (the vocabulary and the rules as
+written), `pre_tokenizer` and `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not
+applied), `ranks` (rules out of ranked or scored words), `lint` (what is odd in a file), `charsmap` (SentencePiece's
+table of characters).
 Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.
@@ -23,11 +24,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tokdfa.tokenizers.formats.files import FORMATS, check_format, find
-from tokdfa.tokenizers.formats.reading import read_as
+from tokdfa.tokenizers.formats.files import FORMATS, check_format, find, read_as
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.reading import AnyContents
+    from tokdfa.tokenizers.formats.files import AnyContents
 
 __all__ = ["FORMATS", "read"]
 
@@ -45,7 +45,7 @@ def read(
     ----------
     source : str, Path or object
         A path; if there is nothing there, the name of an encoding, see
-        :func:`~tokdfa.tokenizers.formats.by_name.read_by_name`. Or one of the objects that :func:`tokdfa.load` takes.
+        :func:`~tokdfa.tokenizers.formats.tiktoken.read_by_name`. Or one of the objects that :func:`tokdfa.load` takes.
     format : str, optional
         One of `FORMATS`; detected from content and name by default.
     specials : dict, str or Path, optional
@@ -70,7 +70,7 @@ def read(
     contents = _contents(source, format)
     if specials is None:
         return contents
-    from tokdfa.tokenizers.formats.specials import with_specials
+    from tokdfa.tokenizers.formats.tiktoken import with_specials
 
     return with_specials(contents, specials)
 
@@ -82,7 +82,7 @@ def _contents(source: Any, format: str | None) -> AnyContents:
         return read_object(source, format)
     path = Path(source)
     if not path.exists():
-        from tokdfa.tokenizers.formats.by_name import read_by_name
+        from tokdfa.tokenizers.formats.tiktoken import read_by_name
 
         return read_by_name(str(source), format)
     return read_as(*find(path, format))

@@ -17,7 +17,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.byte_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
+from tokdfa.tokenizers.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 

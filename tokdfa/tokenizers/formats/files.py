@@ -1,16 +1,38 @@
-"""Which file of a folder holds the tokenizer, what a file contains, and its format by its content and its name."""
+"""Which file of a folder holds the tokenizer, what a file contains, its format, and the reader of each format."""
 
 from __future__ import annotations
 
+import gc
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, fstat
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from tokdfa.errors import FileFormatError, LimitExceededError
+from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, read_head
 
-__all__ = ["FORMATS", "LARGEST_FILE", "check_format", "content", "detect", "find", "named", "unpacked"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.formats.json_text import JsonObject
+    from tokdfa.tokenizers.formats.plain_model import PlainWords
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+
+__all__ = [
+    "FORMATS",
+    "LARGEST_FILE",
+    "AnyContents",
+    "check_format",
+    "content",
+    "detect",
+    "find",
+    "named",
+    "read_as",
+    "unpacked",
+]
 
 # Names for --format. "merges" distinguishes the two alphabets of merges.txt itself.
 FORMATS = (
@@ -196,3 +218,112 @@ def _begins_with_piece(data: bytes) -> bool:
     # The lengths of the first pieces are below 128, one byte each; the score is a float, field 2.
     piece = data[2 : 2 + data[1]] if len(data) > 1 and data[1] < 0x80 else b""
     return len(piece) > 6 and piece[0] == 0x0A and piece[2 + piece[1] : 3 + piece[1]] == b"\x15"
+
+
+AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
+"""What the file of a tokenizer of any algorithm gives."""
+
+
+def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
+    """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
+
+    `of_object` is whether a library has just written it, rather than read it.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not in that format; the error says where.
+    UnsupportedFeatureError
+        If it asks for something that is not modelled exactly.
+    OSError
+        If the file beside it cannot be read.
+    """
+    with _without_collector():
+        return _read(data, path, format, of_object)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector away from millions of new strings, none of which is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
+    if format == "vocab.txt":
+        from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
+
+        return read_vocab_txt(data, path)
+    if format == "tokenizer.json":
+        return _read_json(data, path, of_object)
+    if format == "gguf":
+        from tokdfa.tokenizers.formats.gguf import read_gguf
+
+        return read_gguf(data, path)
+    if format == "tekken":
+        from tokdfa.tokenizers.formats.tekken import read_tekken
+
+        return read_tekken(data, path)
+    if format == "tiktoken":
+        from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
+
+        return read_tiktoken(data, path)
+    if format == "sentencepiece":
+        from tokdfa.tokenizers.formats.sentencepiece import read_sentencepiece
+
+        return read_sentencepiece(data, path)
+    if format == "merges+vocab":
+        from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
+
+        beside = path.with_name("vocab.json")
+        return read_vocabulary_and_merges(content(beside), data, beside, path)
+    from tokdfa.tokenizers.formats.merges import read_clip, read_merges
+
+    if format == "clip":
+        return read_clip(data, path)
+    bytewise = {"merges": None, "merges-bytes": True, "merges-characters": False}[format]
+    return read_merges(data, path, bytewise=bytewise)
+
+
+def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
+    # A plain search first, because it is much faster; decoders and tokens may have these names as well.
+    names = [name for name in ("WordPiece", "Unigram") if f'"{name}"'.encode("ascii") in data]
+    if names:
+        from tokdfa.tokenizers.formats.json_text import as_serde_json, parse_object
+        from tokdfa.tokenizers.formats.plain_model import read_plain_words
+
+        # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
+        number = float if of_object else as_serde_json
+        for name in names:
+            plain = read_plain_words(data, path, number, scored=name == "Unigram")
+            if plain is not None and _kind_of_model(plain.top) == name:
+                return _read_kind(plain.top, plain, of_object)
+        top = parse_object(data, path, number=number)
+        if _kind_of_model(top) in names:
+            return _read_kind(top, None, of_object)
+    from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
+
+    return read_tokenizer_json(data, path)
+
+
+def _read_kind(top: JsonObject, plain: PlainWords | None, of_object: bool) -> AnyContents:
+    """Read a tokenizer.json with a WordPiece or Unigram model, and its vocabulary from `plain` if that is given."""
+    if _kind_of_model(top) == "WordPiece":
+        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
+
+        return read_wordpiece_json(top, plain)
+    from tokdfa.tokenizers.formats.unigram import read_unigram_json
+
+    return read_unigram_json(top, plain, of_object=of_object)
+
+
+def _kind_of_model(top: JsonObject) -> str | None:
+    """Return the kind of the model, if the file gives one."""
+    model = top.fields.get("model")
+    kind = model.get("type") if isinstance(model, dict) else None
+    return kind if isinstance(kind, str) else None

@@ -15,11 +15,10 @@ from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, GGUFTokens, read_tokens
-from tokdfa.tokenizers.formats.pairs import Pairs
-from tokdfa.tokenizers.formats.scored import over_scored
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
+from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.wordpiece.llama_cpp import LlamaCppNormalizer

@@ -23,16 +23,14 @@ from tokdfa.tokenizers.formats.attributes import asked as _asked
 from tokdfa.tokenizers.formats.attributes import attribute as _attribute
 from tokdfa.tokenizers.formats.attributes import given as _given
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacked
+from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, read_as, unpacked
 from tokdfa.tokenizers.formats.live_merges import read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
-from tokdfa.tokenizers.formats.reading import read_as
-from tokdfa.tokenizers.formats.specials import specials_of
-from tokdfa.tokenizers.formats.tiktoken import as_published
+from tokdfa.tokenizers.formats.tiktoken import as_published, specials_of
 from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.reading import AnyContents
+    from tokdfa.tokenizers.formats.files import AnyContents
 
 __all__ = ["read_object"]
 

@@ -20,8 +20,7 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
-from tokdfa.tokenizers.formats.pairs import Pairs
-from tokdfa.tokenizers.formats.spelled_ids import in_utf8
+from tokdfa.tokenizers.formats.written import Pairs, in_utf8
 from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
 
 __all__ = [

@@ -14,8 +14,7 @@ from tokdfa.kernels.spelling.model import NOWHERE, SEPARATOR, ModelText, Scores,
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
-from tokdfa.tokenizers.formats.pairs import Pairs
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
+from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
 
 __all__ = ["PlainFile", "PlainWords", "read_plain", "read_plain_words"]
 

@@ -19,9 +19,9 @@ from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
 from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, Settings, read_plain_model
-from tokdfa.tokenizers.formats.scored import over_scored
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
+from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
+from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer, SpaceAfter
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.piece_texts import PieceTexts

@@ -12,12 +12,10 @@ from tokdfa.arrays import Float64Array
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.model import Scores
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
-from tokdfa.tokenizers.formats.decimals import as_serde_json
-from tokdfa.tokenizers.formats.json_text import JsonObject
+from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import (
     TOP_FIELDS,
@@ -26,6 +24,7 @@ from tokdfa.tokenizers.formats.tokenizer_json import (
     normalized_specials,
     read_added_tokens,
 )
+from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.piece_texts import PieceTexts
 
@@ -83,7 +82,7 @@ def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_ob
     ----------
     top : JsonObject
         The file, with the scores as the library has them in memory: of a file those that it reads, see
-        :func:`~tokdfa.tokenizers.formats.decimals.as_serde_json`.
+        :func:`~tokdfa.tokenizers.formats.json_text.as_serde_json`.
     plain : PlainWords, optional
         What has been read of it, if its vocabulary was written plainly; `top` then has an empty one.
     of_object : bool
@@ -155,7 +154,7 @@ def _as_numbers(scores: Scores, of_object: bool) -> Float64Array:
         rows = zip(scores.digits.tolist(), scores.powers.tolist(), strict=True)
         values = np.fromiter((float(f"{digits}e{power}") for digits, power in rows), np.float64, len(scores.digits))
     else:
-        # As decimals.as_serde_json does for one of them.
+        # As json_text.as_serde_json does for one of them.
         values = scores.digits.astype(np.float64)
         powers = _POWERS[np.abs(scores.powers)]
         with np.errstate(over="ignore"):

@@ -14,14 +14,12 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
-from tokdfa.tokenizers.byte_dictionary import CheckedDictionary
+from tokdfa.tokenizers.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes, numbering
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
-from tokdfa.tokenizers.formats.pairs import Pairs
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary, check_vocabulary
-from tokdfa.tokenizers.symbol_tokens import SymbolTokens
+from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary
 from tokdfa.unicode.byte_alphabet import BYTE_OF, LETTERS, is_spelled
 
 __all__ = ["over_bytes", "over_characters", "read_vocabulary_and_merges"]

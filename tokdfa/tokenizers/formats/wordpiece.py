@@ -16,9 +16,9 @@ from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import PlainWords
-from tokdfa.tokenizers.formats.spelled_ids import Vocabulary
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
+from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.unicode.normalization import spaces
 from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer

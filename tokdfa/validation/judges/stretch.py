@@ -11,7 +11,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, TokenStreamError
-from tokdfa.tokenizers.decoded import Decoded
+from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.differences import differences
 from tokdfa.validation.kind import ViolationKind

@@ -12,7 +12,7 @@ from support.seeds import seeds
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa import UnigramTokenizer
-from tokdfa.tokenizers.formats.decimals import as_serde_json
+from tokdfa.tokenizers.formats.json_text import as_serde_json
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE
 
 

@@ -10,7 +10,7 @@ from support.tokenizer_files import tokenizer_json
 
 import tokdfa
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.formats.pairs import joined
+from tokdfa.tokenizers.formats.written import joined
 
 
 def test_the_separator_is_in_no_string() -> None:

@@ -1,9 +1,10 @@
-"""Dictionaries made from arrays that a loader has checked, and the token alphabet of those over the bytes."""
+"""Dictionaries and token alphabets made from what a loader has checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 
-__all__ = ["ByteTokens", "CheckedDictionary", "in_order_of_mention"]
+__all__ = ["ByteTokens", "CheckedDictionary", "SymbolTokens", "in_order_of_mention"]
 
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 
@@ -100,3 +101,38 @@ def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) 
     first[mentions[::-1]] = np.arange(len(mentions) - 1, -1, -1)
     mentioned = np.flatnonzero(first[n_symbols:] < len(mentions)) + n_symbols
     return mentioned[np.argsort(first[mentioned])].astype(np.int32)
+
+
+class SymbolTokens(TokenAlphabet):
+    """A token alphabet whose words are made when they are first asked for.
+
+    Parameters
+    ----------
+    kind : {"characters", "symbols"}
+        Whether the words are strings, or tuples of symbols.
+    symbols, tokens : sequence of str
+        The base alphabet, and the further tokens spelled over it: distinct, and of two characters or more, each of
+        which is a symbol. None of this is checked again.
+    """
+
+    def __init__(self, kind: Literal["characters", "symbols"], symbols: Sequence[str], tokens: Sequence[str]) -> None:
+        self.kind = kind
+        self.n_symbols = len(symbols)
+        self._spelled = (symbols, tokens)
+
+    def __reduce__(self) -> tuple[type[SymbolTokens], tuple[str, Sequence[str], Sequence[str]]]:
+        return SymbolTokens, (self.kind, *self._spelled)
+
+    def __len__(self) -> int:
+        return self.n_symbols + len(self._spelled[1])
+
+    @cached_property
+    def _words(self) -> tuple[Word, ...]:  # type: ignore[override]
+        symbols, tokens = self._spelled
+        if self.kind == "characters":
+            return (*symbols, *tokens)
+        return (*((symbol,) for symbol in symbols), *map(tuple, tokens))
+
+    @cached_property
+    def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
+        return {word: number for number, word in enumerate(self._words)}

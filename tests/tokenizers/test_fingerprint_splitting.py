@@ -6,7 +6,7 @@ from itertools import combinations
 
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.splitting_form import splitting_form
+from tokdfa.tokenizers.fingerprint import splitting_form
 
 SPELLINGS = [
     {"a|b|[^ab]", "[ab]|[^ab]", "(?s:.)", "a|(?s:.)", "b(?!a)|(?s:.)"},
