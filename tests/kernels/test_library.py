@@ -15,13 +15,17 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tokdfa.kernels.library import NO_MEMORY, Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.library import NO_MEMORY, Struct, call, check_memory, ffi, lib, readable, writable
 
 PACKAGE = Path(tokdfa.__file__).parent
 LIBRARY = next(path.name for path in (PACKAGE / "kernels").glob("_kernels.*"))
 
 
-@pytest.mark.parametrize("door", [readable, writable])
+def _call(array: np.ndarray, dtype: object) -> None:
+    call(lib.tokdfa_depths, array, len(array), out=(np.zeros(len(array), dtype=np.int32),))
+
+
+@pytest.mark.parametrize("door", [readable, writable, _call])
 @pytest.mark.parametrize(
     "array",
     [
@@ -48,6 +52,19 @@ def test_arrays_that_may_not_be_written_are_read_only() -> None:
     assert list(readable(array, np.int32)) == [0, 1, 2]
     with pytest.raises(ValueError, match="read-only"):
         writable(array, np.int32)
+
+
+def test_a_kernel_is_called_with_the_arrays_that_it_declares() -> None:
+    keys, offsets, positions = np.array([1, 0, 1], dtype=np.int32), np.empty(4, dtype=np.int64), np.empty(3, np.int32)
+    call(lib.tokdfa_group, keys, 3, 2, out=(offsets, positions))
+    assert (offsets[:-1].tolist(), positions.tolist()) == ([0, 1, 3], [1, 0, 2])
+    positions.setflags(write=False)
+    with pytest.raises(ValueError, match=r"not writable|read-only"):
+        call(lib.tokdfa_group, keys, 3, 2, out=(offsets, positions))
+    with pytest.raises(TypeError, match="contiguous array of int64 is needed, not int32"):
+        call(lib.tokdfa_group, keys, 3, 2, out=(positions, positions))
+    with pytest.raises(TypeError):
+        call(lib.tokdfa_group, keys, 3, 2, out=(offsets,))
 
 
 @pytest.mark.parametrize("door", [readable, writable])

@@ -1,11 +1,13 @@
 """The access to the compiled kernels: the library, checked arrays, and structs that are built once.
 
-The C code trusts its arguments. So every array passes through :func:`readable`, :func:`writable` or :class:`Struct`,
-which check its type and its layout, and every integer has been checked before it gets here.
+The C code trusts its arguments. So every array passes through :func:`call`, :class:`Struct`, :func:`readable` or
+:func:`writable`, which check its type and its layout, and every integer has been checked before it gets here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,7 +16,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import KernelError
 
-__all__ = ["NO_MEMORY", "Struct", "check_memory", "ffi", "lib", "readable", "writable"]
+__all__ = ["NO_MEMORY", "Struct", "call", "check_memory", "ffi", "lib", "readable", "writable"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -82,6 +84,37 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _POINTERS = {dtype: ffi.typeof(f"{name}[]") for name, dtype in _DTYPES.items()}
 _POINTERS[np.dtype(np.bool_)] = _POINTERS[np.dtype(np.uint8)]
+_BYTES = np.dtype(np.uint8)
+_ELEMENTS = {ffi.typeof(f"{name} *"): dtype for name, dtype in _DTYPES.items()}
+
+
+@cache
+def _dtypes(kernel: Any) -> list[np.dtype[Any] | None]:
+    """Return the element type of each argument of a kernel that is an array."""
+    return [_ELEMENTS.get(kind) for kind in ffi.typeof(kernel).args]
+
+
+def call(kernel: Any, *given: Any, out: Sequence[Any] = ()) -> int:
+    """Call a kernel and return its number; arrays become pointers to their elements, and None a null pointer.
+
+    Their types are those that ``door.h`` declares. The last arguments, `out`, are the arrays that the kernel writes,
+    and numbers between them.
+
+    Raises
+    ------
+    TypeError
+        If an array is of another type or layout. That is a mistake of the caller, who checks the input of users.
+    """
+    dtypes = _dtypes(kernel)
+    arguments = list(given)
+    arguments += out
+    for place, value in enumerate(arguments):
+        if value is None:
+            arguments[place] = ffi.NULL
+        elif isinstance(value, np.ndarray):
+            arguments[place] = _elements(value, dtypes[place], written=place >= len(given))
+    result: int = kernel(*arguments)
+    return result
 
 
 def readable(array: Array, dtype: Any) -> Any:
@@ -113,6 +146,15 @@ def writable(array: Array, dtype: Any) -> Any:
     return ffi.from_buffer(_POINTERS[array.dtype], array, require_writable=True)
 
 
+def _elements(array: Array, dtype: Any, *, written: bool) -> Any:
+    """Return a pointer to the elements of an array. Where C has bytes, truth values are bytes."""
+    found, flags = array.dtype, array.flags
+    fits = found == dtype or (dtype == _BYTES and found == np.bool_)
+    if not (fits and flags.c_contiguous and flags.aligned):
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
+    return ffi.from_buffer(_POINTERS[found], array, require_writable=written)
+
+
 def _said(array: Array) -> str:
     """Describe an array."""
     lacking = [name for name in ("c_contiguous", "aligned") if not getattr(array.flags, name)]
@@ -120,12 +162,7 @@ def _said(array: Array) -> str:
 
 
 def check_memory(status: int) -> int:
-    """Return the result of a kernel, unless it reports that there was not enough memory.
-
-    Raises
-    ------
-    MemoryError
-    """
+    """Return the result of a kernel, or raise MemoryError if it reports that there was not enough memory."""
     if status == NO_MEMORY:
         raise MemoryError("a kernel did not get the memory that it needs")
     return status

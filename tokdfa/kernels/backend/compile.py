@@ -45,10 +45,7 @@ class BuildError(Exception):
 def compiler_of_this_machine() -> list[str] | None:
     """Return the command of a C compiler that works: that of ``CC`` or a usual one; None if there is none.
 
-    Raises
-    ------
-    BuildError
-        If ``CC`` names one that does not work.
+    A BuildError says that ``CC`` names one that does not work.
     """
     if os.environ.get("CC"):
         named = shlex.split(os.environ["CC"])
@@ -87,25 +84,10 @@ def _zig() -> list[str] | None:
 
 
 def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors: bool = False) -> Path:
-    """Compile the library and write it, and the module ``_ffi``, into a folder.
+    """Compile the library and write it, and the module ``_ffi``, into a folder, by default the package's own.
 
-    Parameters
-    ----------
-    target : Path
-        The folder; the package's own, unless something else is wanted.
-    sanitize : bool
-        Whether the library stops at wrong accesses and undefined behaviour; then it runs under a preloaded libasan.
-    warnings_are_errors : bool
-
-    Returns
-    -------
-    Path
-        The library.
-
-    Raises
-    ------
-    BuildError
-        If there is no compiler, if it fails, or if the folder cannot be written.
+    With `sanitize`, the library stops at wrong accesses and undefined behaviour; then it runs under a preloaded
+    libasan. A BuildError says that there is no compiler, that it fails, or that the folder cannot be written.
     """
     command = compiler_of_this_machine()
     kind = "cc"
@@ -146,25 +128,10 @@ def compile_objects(
     sources: str = "",
     environment: dict[str, str] | None = None,
 ) -> list[Path]:
-    """Compile each C file by itself, those of two sets of instructions twice, and return what comes of them.
+    """Compile each C file by itself into a folder, those of two sets of instructions twice; return the object files.
 
-    Parameters
-    ----------
-    folder : Path
-        Where to put it.
-    command : sequence of str
-        The compiler.
-    flags : sequence of str
-        What it is told beyond the usual.
-    kind : {"cc", "zig"}
-    sources : str
-        The hash that the library is to carry.
-    environment : dict, optional
-
-    Raises
-    ------
-    BuildError
-        If the compiler fails.
+    The compiler is a `command` of a `kind`, "cc" or "zig", with `flags` beyond the usual; `sources` is the hash that
+    the library is to carry. A BuildError says that the compiler fails.
     """
     usual = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else [])]
     usual += [] if sys.platform == "win32" else ["-fPIC", "-fvisibility=hidden"]

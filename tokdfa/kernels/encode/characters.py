@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint64Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.merging.merging import pair_table
 from tokdfa.kernels.pages import empty
 
@@ -29,22 +29,10 @@ def characters_of(
 ) -> Struct:
     """Return the tables of a dictionary over characters, ``tokdfa_characters``.
 
-    Parameters
-    ----------
-    symbol_of : mapping of int to int
-        The symbols of code points.
-    byte_symbols : int32 array of shape (256,), optional
-        The symbols of the bytes of unknown characters.
-    unknown : int, optional
-        The symbol of unknown characters, if there are none of bytes. With neither, they are refused.
-    fuses : bool
-        Whether unknown characters side by side become one symbol.
-    inner : int64 array
-        The pairs of symbols that tokens have side by side, ``left << 32 | right``.
-    merges : Struct
-        The table of :func:`~tokdfa.kernels.merging.merging.pair_table`.
-    ids : int32 array, one entry a token
-        The id of each token, -1 for those without.
+    `symbol_of` has the symbols of code points. Unknown characters become the symbols of their bytes, `byte_symbols` of
+    256 entries; or the symbol `unknown`, adjacent ones together if `fuses`; with neither, they are refused. `inner` has
+    the pairs of symbols that tokens have side by side, ``left << 32 | right``; `merges` is a table of
+    :func:`~tokdfa.kernels.merging.merging.pair_table`; `ids` the id of each token, -1 for none.
     """
     spelled = np.empty(0, dtype=np.int32) if byte_symbols is None else np.ascontiguousarray(byte_symbols, np.int32)
     replaced = -1 if unknown is None else unknown
@@ -87,34 +75,17 @@ def _joins(symbols: Int64Array, inner: Int64Array) -> Uint64Array:
 def cut_pieces(characters: Struct, text: bytes, bounds: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Cut pieces of valid UTF-8 where no token has the symbols on both sides next to each other.
 
-    Parameters
-    ----------
-    characters : Struct
-        The tables of :func:`characters_of`.
-    text : bytes
-    bounds : int64 array
-        Piece i, which is not empty, is ``text[bounds[i]:bounds[i + 1]]``; the last bound is the end of the text.
-
-    Returns
-    -------
-    begun : int64 array
-        Where the parts begin, with the event BEGINS, and last the end.
-    firsts : int64 array
-        Which part is the first of each piece, and last the number of parts.
+    Piece i, which is not empty, is ``text[bounds[i]:bounds[i + 1]]``; the last bound is the end of the text. Returns
+    where the parts begin, with the event BEGINS, and last the end; and which part is the first of each piece, and last
+    the number of parts.
     """
     assert bounds[-1] == len(text)
     assert bounds.min() >= 0
     assert (np.diff(bounds) > 0).all()
     begun = empty(len(text) + 1, np.int64)
     firsts: Int64Array = np.empty(len(bounds), dtype=np.int64)
-    n = lib.tokdfa_cut_characters(
-        characters.pointer,
-        text,
-        len(text),
-        readable(bounds, np.int64),
-        len(bounds) - 1,
-        writable(begun, np.int64),
-        writable(firsts, np.int64),
+    n = call(
+        lib.tokdfa_cut_characters, characters.pointer, text, len(text), bounds, len(bounds) - 1, out=(begun, firsts)
     )
     firsts[-1] = n
     return begun[: n + 1], firsts

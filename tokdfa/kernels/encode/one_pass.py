@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.pages import zeros, zeros_together
 
 __all__ = [
@@ -60,34 +60,15 @@ def _room_for_rules(n: int) -> Uint64Array:
 def number_products(product: Int32Array, n_symbols: int, ids: Int32Array) -> tuple[Int32Array, Int32Array]:
     """Number the symbols, which keep their numbers, and then the tokens that rules make, in the order of the rules.
 
-    Parameters
-    ----------
-    product : int32 array
-        The tokens that the rules make, at least `n_symbols`.
-    n_symbols : int
-    ids : int32 array, one entry a token
-        The id of each token.
-
-    Returns
-    -------
-    number : int32 array, one entry a token
-        Its number, -1 for tokens that nothing makes.
-    ids_of_numbers : int32 array
-        The ids of the tokens by number, -1 for numbers that are not used.
+    The rules make the tokens `product`, at least `n_symbols`; `ids` has the id of each token. Returns the number of
+    each token, -1 for those that nothing makes; and the ids by number, -1 for numbers that are not used.
     """
     _check_tokens(len(ids), product)
     number: Int32Array = np.full(len(ids), -1, dtype=np.int32)
     ids_of_numbers: Int32Array = np.full(len(ids) + 1, -1, dtype=np.int32)
     number[:n_symbols] = np.arange(n_symbols)
     ids_of_numbers[:n_symbols] = ids[:n_symbols]
-    lib.tokdfa_number_products(
-        readable(product, np.int32),
-        len(product),
-        n_symbols,
-        readable(ids, np.int32),
-        writable(number, np.int32),
-        writable(ids_of_numbers, np.int32),
-    )
+    call(lib.tokdfa_number_products, product, len(product), n_symbols, ids, out=(number, ids_of_numbers))
     return number, ids_of_numbers
 
 
@@ -96,31 +77,21 @@ def index_rules(
 ) -> tuple[Uint64Array, Int32Array]:
     """Put the rules ``left[i]≀right[i]`` into a table; the first of equal pairs counts.
 
-    Parameters
-    ----------
-    left, right, product : int32 arrays
-        Tokens.
-    number : int32 array, optional
-        The numbers of the tokens, all less than NO_NUMBER, those of products greater than 0; rules with a part that
-        has number -1 are left out. By default tokens are given by their numbers.
-
-    Returns
-    -------
-    rules : uint64 array
-        The table.
-    of_symbols : int32 array of shape (65536,)
-        The product of merging the tokens numbered u and v below 256, at ``u << 8 | v``.
+    By default tokens are given by their numbers. Otherwise `number` has them, all less than NO_NUMBER, those of
+    products greater than 0; rules with a part whose number is -1 are left out. Returns the table, and the product of
+    merging the tokens numbered u and v below 256 at ``u << 8 | v``.
     """
     _check_tokens(NO_NUMBER if number is None else len(number), left, right, product)
     rules = _room_for_rules(len(left))
     of_symbols: Int32Array = np.zeros(1 << 16, dtype=np.int32)
-    lib.tokdfa_index_rules(
-        *(readable(column, np.int32) for column in (left, right, product)),
+    call(
+        lib.tokdfa_index_rules,
+        left,
+        right,
+        product,
         len(left),
-        ffi.NULL if number is None else readable(number, np.int32),
-        writable(rules, np.uint64),
-        len(rules),
-        writable(of_symbols, np.int32),
+        number,
+        out=(rules, len(rules), of_symbols),
     )
     return rules, of_symbols
 
@@ -152,20 +123,10 @@ of their births; the birth of symbols is the last symbol."""
 class Words(NamedTuple):
     """The tables for finding words by their text.
 
-    Attributes
-    ----------
-    slots : uint32 array
-        The short words in an open-addressing hash table.
-    keys : uint64 array, two entries a word
-        The packings of the words.
-    filter : uint64 array
-        A bit for each hash in `slots`.
-    edges : int64 array, two entries a slot
-        The trie of the long words as a hash table.
-    ending : int32 array, one entry a node
-        The word that ends at the node, or -1.
-    records : int32 array of shape (words, RECORD)
-        The column LENGTH is filled, and SHORTER where the words are to be tokenized from left to right.
+    The short words are in an open-addressing hash table: uint32 `slots`, `filter` with a bit for each hash in them, and
+    `keys` with two uint64 entries a word, its packing. The long words are in a trie: `edges`, a hash table of two int64
+    entries a slot, and `ending`, the word that ends at each node or -1. `records` is of shape (words, RECORD): the
+    column LENGTH is filled, and SHORTER where the words are to be tokenized from left to right.
     """
 
     slots: Uint32Array
@@ -177,27 +138,16 @@ class Words(NamedTuple):
 
 
 def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, shorter: bool = True) -> Words:
-    """Build the tables for finding words by their text.
+    """Build the tables for finding the words ``text[offsets[i]:offsets[i + 1]]`` that are marked as `live`.
 
-    Parameters
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i]:offsets[i + 1]]``; the words are distinct and not empty.
-    live : bool array
-        The words that are marked can be found, the others are left out.
-    shorter : bool
-        Whether there are records, with the columns LENGTH and SHORTER filled, which takes longer than all else.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are 2^21 - 1 words or more.
+    Words are distinct and not empty, and fewer than 2^21 - 1. With `shorter` there are records, with the columns LENGTH
+    and SHORTER filled, which takes longer than all else.
     """
     if len(live) >= NO_NUMBER:
         raise LimitExceededError(f"more than {NO_NUMBER - 1} tokens", value=len(live))
     sizes = np.empty(4, dtype=np.int64)
     given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
-    lib.tokdfa_size_words(*given, writable(sizes, np.int64))
+    call(lib.tokdfa_size_words, *given, out=(sizes,))
     n_slots, n_filter, n_edges, n_ending = sizes.tolist()
     n_records = len(live) * RECORD if shorter else 0
     slots, keys, bits, edges, ending, records = zeros_together(
@@ -218,7 +168,7 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     )
     lib.tokdfa_index_words(*tables)
     if shorter:
-        lib.tokdfa_find_shorter(*tables, writable(words.records, np.int32))
+        call(lib.tokdfa_find_shorter, *tables, out=(words.records,))
     return words
 
 
@@ -232,18 +182,9 @@ def tables_of(
 ) -> Struct:
     """Return tables as C reads them, and make their arrays read-only.
 
-    Parameters
-    ----------
-    words : Words
-        All columns of their records filled, if the pair test is wanted.
-    rules, of_symbols : uint64 and int32 arrays
-        The live rules; see :func:`~tokdfa.kernels.encode.one_pass.index_rules`.
-    symbol : int32 array
-        For words over bytes the token of each byte, -1 for foreign ones; empty for other words.
-    ids : int32 array, one entry a token
-        The id of each token.
-    ids_of_numbers : int32 array
-        The same by number; empty where words are not merged.
+    All columns of the records of `words` are filled, if the pair test is wanted. `rules` and `of_symbols` are those of
+    :func:`index_rules`, `ids` has the id of each token, and `ids_of_numbers` by number, or nothing where words are not
+    merged. For words over bytes `symbol` has the token of each byte, -1 for foreign ones; for others nothing.
     """
     fields: dict[str, npt.NDArray[Any]] = words._asdict() | {
         "rules": rules,
@@ -274,7 +215,7 @@ def tokenize(tables: Struct, text: bytes) -> Int32Array | None:
     if not len(text):
         return out
     left = np.zeros((len(text) >> 6) + 1, dtype=np.uint64)
-    n = lib.tokdfa_tokenize(tables.pointer, text, len(text), writable(out, np.int32), writable(left, np.uint64))
+    n = call(lib.tokdfa_tokenize, tables.pointer, text, len(text), out=(out, left))
     # Cut off in place: a copy of a long one takes as long as a part of the work.
     out.resize(max(n, 0), refcheck=False)
     return None if n < 0 else out

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
-from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.pages import LARGE_PAGE, untouched, zeros
 
 __all__ = [
@@ -57,13 +57,8 @@ _BITS = 4
 def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
     """Return an empty memory, which `make_room` lets grow; parts of it that are not used take no memory of the machine.
 
-    Parameters
-    ----------
-    n_pieces : int
-        The maximum number of pieces that are remembered, rounded up to a power of two. A piece takes 32 bytes.
-    shelf : int, optional
-        The number of machine words for long pieces and for many ids, at least LONGEST_KEPT; by default as many as the
-        pieces take.
+    It remembers `n_pieces` at most, rounded up to a power of two, of 32 bytes each. The `shelf`, of LONGEST_KEPT
+    machine words or more, is for long pieces and many ids; by default it is as large as what the pieces take.
     """
     sets = min(_sets_for(n_pieces), _FIRST_SETS)
     size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)
@@ -106,7 +101,7 @@ def make_room(memory: Struct, n_pieces: int) -> None:
     if 2 * n_again < n_missed or wanted <= sets:
         return
     entries = zeros(SET * wanted, np.uint64)
-    lib.tokdfa_move_pieces(pointer, writable(entries, np.uint64), len(entries))
+    call(lib.tokdfa_move_pieces, pointer, out=(entries, len(entries)))
     memory.set("entries", entries)
     _lengthen_shelf(memory, len(entries))
     if wanted == largest:
@@ -128,7 +123,7 @@ def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     """Return the words by which the piece ``text[begin:end]`` is remembered: its packing, or for long ones a hash."""
     assert 0 <= begin <= end <= len(text)
     key = np.zeros(2, dtype=np.uint64)
-    lib.tokdfa_key_of_piece(text, len(text), begin, end, writable(key, np.uint64))
+    call(lib.tokdfa_key_of_piece, text, len(text), begin, end, out=(key,))
     low, high = key.tolist()
     return low, high
 
@@ -137,7 +132,7 @@ def recall(memory: Struct, text: bytes, begin: int, end: int) -> Int32Array | No
     """Return the ids of the piece ``text[begin:end]``, None if it is not remembered; it moves up in its set."""
     assert 0 <= begin < end <= len(text)
     out: Int32Array = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
-    n = lib.tokdfa_recall_piece(memory.pointer, text, len(text), begin, end, writable(out, np.int32))
+    n = call(lib.tokdfa_recall_piece, memory.pointer, text, len(text), begin, end, out=(out,))
     return None if n < 0 else out[:n]
 
 
@@ -146,7 +141,7 @@ def remember(memory: Struct, text: bytes, begin: int, end: int, ids: Int32Array)
     assert 0 <= begin < end <= len(text)
     room: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
     room[: len(ids)] = ids
-    lib.tokdfa_remember_piece(memory.pointer, text, len(text), begin, end, writable(room, np.int32), len(ids))
+    call(lib.tokdfa_remember_piece, memory.pointer, text, len(text), begin, end, out=(room, len(ids)))
 
 
 LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None
@@ -168,26 +163,13 @@ AT_A_TIME = 1 << 18
 class PieceRun:
     """An encoder of pieces, with its working memory. It must not be used by two threads at the same time.
 
-    Parameters
-    ----------
-    tables : Struct
-        The dictionary, ``tokdfa_token_tables``.
-    whole : Struct
-        The tokens that a piece becomes without merging if it is spelled like one of them.
-    memory : int
-        The largest number of pieces that are remembered; see :func:`~tokdfa.kernels.encode.pieces.new_memory`.
-    one_pass : Struct or callable, optional
-        The tables by which pieces that are too long to be merged are tokenized in one pass, or a function that returns
-        them, or None, when the first such piece comes. Without them such pieces are left to the caller.
-    characters : Struct, optional
-        The dictionary over characters, ``tokdfa_characters``, by which unknown pieces are encoded instead.
+    It merges by `tables`, ``tokdfa_token_tables``, unless a piece is spelled like a token of `whole`, and remembers
+    `memory` pieces at most; see :func:`new_memory`. With `characters`, ``tokdfa_characters``, unknown pieces are
+    encoded by these instead. Pieces too long to be merged are tokenized by `one_pass`, which may be a function that
+    returns these tables, or None, when the first such piece comes; without them they are left to the caller.
 
-    Attributes
-    ----------
-    struct : Struct
-        The ``tokdfa_piece_encoder`` that is passed to C.
-    longest : int
-        The length in bytes of the longest text that there is room for.
+    `struct` is the ``tokdfa_piece_encoder`` for C, `longest` the number of bytes of the longest text that there is room
+    for.
     """
 
     def __init__(
@@ -241,24 +223,13 @@ class PieceRun:
             self.struct.fields["left"].fill(0)
 
     def encode(self, text: bytes, begun: Int64Array, out: Int32Array, ends: Int64Array) -> int:
-        """Encode pieces from `next` on.
+        """Encode pieces of a text, no longer than `longest`, from `next` on.
 
-        Parameters
-        ----------
-        text : bytes
-            Not longer than `longest`.
-        begun : int64 array
-            Where pieces and text that is left out begin, ascending within the text: ``offset << EVENT_BITS | event``,
-            and last the end. Each ends where the next one begins. No piece is empty. The caller checks all that.
-        out : int32 array
-            Gets the ids; has room for one a byte and ROOM more.
-        ends : int64 array, one entry a piece
-            Gets where the ids of each piece end.
+        `begun` has where pieces and text that is left out begin, ascending: ``offset << EVENT_BITS | event``, and last
+        the end; each ends where the next one begins, and no piece is empty. The caller checks all that. `out` gets the
+        ids, with room for one a byte and ROOM more, and `ends` where the ids of each piece end.
 
-        Returns
-        -------
-        int
-            DONE, or FOREIGN or TOO_LONG, before the piece `next`. TOO_LONG is not returned if `learn_long` helps.
+        Returns DONE, or FOREIGN or TOO_LONG, before the piece `next`. TOO_LONG is not returned if `learn_long` helps.
         """
         assert len(text) <= self.longest
         assert len(out) >= len(text) + ROOM

@@ -22,27 +22,11 @@ LONGEST_PART = 4096
 
 
 class SplitRun:
-    """A machine that reads a text, part by part, with its working memory.
+    """A machine, ``tokdfa_splitting``, that reads a text part by part, with working memory for `room` bytes at once.
 
-    It must not be used by two threads at the same time.
-
-    Parameters
-    ----------
-    splitting : Struct
-        The machine, ``tokdfa_splitting``.
-    room : int
-        The number of bytes that may be read at once, and wait.
-
-    Attributes
-    ----------
-    splitting : Struct
-    struct : Struct
-        The ``tokdfa_split_run`` that is passed to C.
-    begun : int64 array
-        Gets what begins, ascending: ``offset << EVENT_BITS | event``.
-    trail_at : int64 array
-        The offsets of the symbols that are not settled, `n_waiting` of them.
-    room : int
+    It must not be used by two threads at the same time. `struct` is the ``tokdfa_split_run`` for C. `begun` gets what
+    begins, ascending: ``offset << EVENT_BITS | event``. `trail_at` has the offsets of the symbols that are not settled,
+    `n_waiting` of them.
     """
 
     def __init__(self, splitting: Struct, room: int) -> None:
@@ -91,12 +75,8 @@ class SplitRun:
     def read(self, data: bytes, base: int) -> bool:
         """Read more of the text, and return whether it is UTF-8 so far; `at` is where it is not.
 
-        Parameters
-        ----------
-        data : bytes
-            Its last symbol may be cut short: then `at` is before it.
-        base : int
-            The offset of its first byte in the whole text.
+        Its first byte is at the offset `base` of the whole text. Its last symbol may be cut short: then `at` is before
+        it.
         """
         if self.n_waiting + len(data) > self.room:
             self.grow(max(self.n_waiting + len(data), 2 * self.room))
@@ -108,13 +88,9 @@ class SplitRun:
 
 
 def split_lines(splitting: Struct, text: bytes) -> Int64Array | None:
-    """Split each line of a text separately; a line ends after its line feed.
+    """Return what begins where each line is split separately, up to its line feed; None if one is not UTF-8.
 
-    Returns
-    -------
-    int64 array or None
-        What begins, and last the end of the text: ``offset << EVENT_BITS | event``. Every line begins something. None
-        if a line is not UTF-8.
+    Every line begins something; last comes the end of the text: ``offset << EVENT_BITS | event``.
     """
     run = SplitRun(splitting, len(text))
     n_begun = lib.tokdfa_split_lines(run.struct.pointer, text, len(text))
@@ -125,14 +101,9 @@ def split_lines(splitting: Struct, text: bytes) -> Int64Array | None:
 
 
 def close(begun: Int64Array, before: int = CONTINUES) -> Int64Array:
-    """Return the pieces that end where something else begins, as an int64 array of shape (pieces, 2): start and end.
+    """Return the pieces that end where something of `begun` begins: an int64 array of shape (pieces, 2), start and end.
 
-    Parameters
-    ----------
-    begun : int64 array
-        What begins.
-    before : int
-        What has begun before.
+    What has begun `before` them, in the same form, ends with the first.
     """
     spans: Int64Array = np.empty((len(begun), 2), dtype=np.int64)
     pointer = writable(spans, np.int64) if len(begun) else ffi.NULL

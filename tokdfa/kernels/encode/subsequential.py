@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, lib
 
 __all__ = ["LONGEST_STATE", "Construction", "WordNumbers", "partition"]
 
@@ -22,13 +22,7 @@ _FIRST_ROOM = 1024
 
 
 class WordNumbers:
-    """Words of numbers, each once, in a pool that grows.
-
-    Parameters
-    ----------
-    first : int32 array
-        Word 0.
-    """
+    """Words of numbers, each once, in a pool that grows; `first` is word 0."""
 
     def __init__(self, first: Int32Array) -> None:
         self._pool: Int32Array = np.zeros(16 * _FIRST_ROOM, dtype=np.int32)
@@ -71,24 +65,11 @@ class WordNumbers:
 
 
 class Construction:
-    """A construction under way.
+    """A construction under way: `states` that are written down, and different `outputs`, number 0 being the empty one.
 
-    Parameters
-    ----------
-    child : int32 array of shape (nodes, symbols)
-        The trie of the live tokens, node 0 the root; -1 where there is no child.
-    token : int32 array, one entry a node
-        The token that a node spells, or -1.
-    allowed : bool array of shape (states of the token DFA, tokens)
-    goes_on : bool array of shape (states of the token DFA, nodes)
-        Whether a longer token that begins with what the node spells is allowed.
-    reached : int32 array, one entry a token
-        The state of the token DFA after it.
-
-    Attributes
-    ----------
-    states, outputs : WordNumbers
-        The states written down, and the different outputs, the empty one being number 0.
+    `child`, of shape (nodes, symbols), is the trie of the live tokens, node 0 the root, -1 for no child; `token` has
+    the token that each node spells, or -1. For each state of the token DFA, `allowed` says whether a token is, and
+    `goes_on` whether a longer token is that begins with what a node spells. `reached` is the state after each token.
     """
 
     def __init__(
@@ -148,30 +129,13 @@ def _doubled(array: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def partition(target: Int32Array, written: Int32Array, ends: Int32Array) -> tuple[Int32Array, int]:
-    """Return the coarsest partition of the states into blocks with equal outputs and equal next blocks.
+    """Return the coarsest partition of the states into blocks of equal outputs and equal next blocks, and their number.
 
-    Blocks are split, round by round, by the blocks that their states lead to.
-
-    Parameters
-    ----------
-    target, written : int32 arrays of shape (states, symbols)
-        The next states, and the numbers of what is written.
-    ends : int32 array, one entry a state
-        The number of what is written at the end of a text.
-
-    Returns
-    -------
-    block : int32 array, one entry a state
-        Blocks are numbered as they come.
-    n_blocks : int
+    `target` and `written`, of shape (states, symbols), are the next states and the numbers of outputs, `ends` the
+    outputs at the end of a text. Blocks are split, round by round, by the blocks that their states lead to; they are
+    numbered as they come.
     """
     block: Int32Array = np.zeros(len(ends), dtype=np.int32)
-    n_blocks = check_memory(
-        lib.tokdfa_transducer_partition(
-            *(readable(np.ascontiguousarray(array), np.int32) for array in (target, written, ends)),
-            len(ends),
-            target.shape[1],
-            writable(block, np.int32),
-        )
-    )
+    columns = map(np.ascontiguousarray, (target, written, ends))
+    n_blocks = check_memory(call(lib.tokdfa_transducer_partition, *columns, len(ends), target.shape[1], out=(block,)))
     return block, n_blocks

@@ -25,28 +25,11 @@ _PARCELS = ffi.typeof("tokdfa_parcels *")
 class Parcels:
     """Texts in parcels, and their ids, which threads write where they belong.
 
-    Parameters
-    ----------
-    texts : FoundTexts
-        Nobody may change the list of strings meanwhile.
-    bounds : list of int
-        The first text of each parcel, ascending from 0, and last the number of texts.
-
-    Attributes
-    ----------
-    pointer
-        The fields of ``tokdfa_parcels``, which explains them. It is no :class:`Struct`, as every call needs a new one
-        and a Struct takes longer to make.
-    bounds : list of int
-    id_offsets : int64 array
-        Where the ids of each text begin, and where the last ones end; within its parcel until that has its place.
-    largest, most : int
-        The most bytes, and the most texts, that a parcel has.
-
-    Raises
-    ------
-    ValueError
-        If these are not bounds of parcels.
+    `bounds` are the first text of each parcel, ascending from 0, and last the number of texts, whose list nobody may
+    change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end; within its parcel
+    until that has its place. A parcel has `largest` bytes and `most` texts at most. `pointer` has the fields of
+    ``tokdfa_parcels``, which explains them; it is no :class:`Struct`, as every call needs a new one and a Struct takes
+    longer to make.
     """
 
     __slots__ = ("_ids", "_kept", "_texts", "bounds", "id_offsets", "largest", "most", "pointer")
@@ -107,16 +90,9 @@ _MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 class TextRun:
     """An encoder of texts, with its working memory. It must not be used by two threads at the same time.
 
-    Parameters
-    ----------
-    pieces : PieceRun
-        The encoder of the pieces, which remembers them.
-    splitting : Struct
-        The machine, ``tokdfa_splitting``, that cuts texts into pieces.
-    lacks_ids : bool
-        Whether there are tokens without an id.
-    encode_long : callable, optional
-        Returns the ids of a piece of bytes that is too long to be merged.
+    The machine `splitting`, ``tokdfa_splitting``, cuts texts into pieces; `pieces` encodes and remembers them.
+    `lacks_ids` says whether there are tokens without an id. `encode_long` returns the ids of a piece that is too long
+    to be merged.
     """
 
     def __init__(
@@ -145,13 +121,7 @@ class TextRun:
         return self._encode(data, size)
 
     def encode_string(self, text: str) -> Int32Array | int:
-        """Return the ids of a string, as `encode` does those of its UTF-8.
-
-        Raises
-        ------
-        UnicodeEncodeError
-            If it has half of a surrogate pair.
-        """
+        """Return the ids of a string, as `encode` does; half of a surrogate pair is a UnicodeEncodeError."""
         # Of short ones a copy takes less time than the question.
         kept = kept_utf8(text) if len(text) > _SHORT else None
         return self.encode(text.encode()) if kept is None else self._encode(*kept)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = [
     "LEFT_DEAD",
@@ -41,37 +41,17 @@ def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32A
 def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
     """Return the state, of those up to `time`, whose rule merges across the border of u≀v; 0 if there is none.
 
-    Parameters
-    ----------
-    folding : Struct
-        Of :func:`history`.
-    u, v : int
-        Live tokens, `u` no younger than `time`.
-    time : int
-        A state; larger than all of them for no limit.
+    Both are live tokens, and `u` is no younger than `time`; a time larger than all states is no limit.
     """
     return int(lib.tokdfa_forbidding_state(folding.pointer, u, v, time))
 
 
 def forbidding_states(folding: Struct, u: Int32Array, v: Int32Array, times: Int32Array) -> Int32Array:
-    """Return the result of :func:`forbidding_state` for each pair of tokens, as an int32 array.
-
-    Parameters
-    ----------
-    folding : Struct
-        Of :func:`history`.
-    u, v, times : int32 arrays of equal length
-        The pairs, and the limit of each.
-    """
+    """Return the result of :func:`forbidding_state` for each pair of tokens and its time, arrays of equal length."""
     if not len(u) == len(v) == len(times):
         raise ValueError("a pair has two tokens and a limit")
     states: Int32Array = np.empty(len(u), dtype=np.int32)
-    lib.tokdfa_forbidding_states(
-        folding.pointer,
-        *(readable(array, np.int32) for array in (u, v, times)),
-        len(u),
-        writable(states, np.int32),
-    )
+    call(lib.tokdfa_forbidding_states, folding.pointer, u, v, times, len(u), out=(states,))
     return states
 
 
@@ -89,27 +69,14 @@ def fold(
     Int64Array,
     Int32Array,
 ]:
-    """Fold all rules of a proper dictionary.
+    """Fold all rules of a proper dictionary, from u and v to uv; tokens below `n_symbols` are symbols.
 
-    Parameters
-    ----------
-    left, right, product : int32 arrays, one entry per rule
-        Token numbers of u, v and uv.
-    n_symbols, n_tokens : int
-        Tokens below `n_symbols` are symbols.
-
-    Returns
-    -------
-    parent, removed, rule : int32 arrays, one entry per state
-        The state that a state was copied from, the token it lost, the rule that made it; -1 for the initial state.
-    state, birth, head, tail : int32 arrays, one entry per token
-        The state reached on the token; the state its live rule made (0 for symbols), and the parts in that rule
-        (-1 for symbols). State and birth are -1 for dead tokens.
-    blocker : int32 array, one entry per rule
-        -1 for a live rule; otherwise the earlier rule that merges across the border between u and v, or `LEFT_DEAD`
-        or `RIGHT_DEAD` if that part is a dead token.
-    pairs : int64 array, made : int32 array
-        The live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 in free slots.
+    Returns int32 arrays, and `pairs` of int64. One entry per state: `parent`, `removed` and `rule`, the state that it
+    was copied from, the token it lost, the rule that made it; -1 for the initial state. One per token: `state` and
+    `birth`, the state reached on it, and the one its live rule made, 0 for symbols; both -1 for dead tokens; `head` and
+    `tail`, the parts in that rule, -1 for symbols. One per rule: `blocker`, -1 for a live rule; otherwise the earlier
+    rule that merges across the border between u and v, or `LEFT_DEAD` or `RIGHT_DEAD` if that part is a dead token.
+    Last the live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 in free slots.
     """
     n_rules = len(left)
     parent, removed, rule = np.full((3, n_rules + 1), -1, dtype=np.int32)
@@ -132,39 +99,26 @@ def fold(
 def arrange(
     removed: Int32Array, birth: Int32Array, head: Int32Array, product: Int32Array, n_symbols: int
 ) -> tuple[Int32Array, Int32Array]:
-    """Order the tokens such that the tokens that one rule forbids form an interval.
+    """Order the tokens such that the tokens that one rule forbids form an interval; return positions and widths.
 
     The order is a depth-first walk of the forest in which a token is a child of the left part of its live rule,
     latest-born children first; dead tokens come last. The state made by the rule u≀v loses v and those descendants of v
-    that descend from a child of v born after the rule (or by it, if u = v).
-
-    Parameters
-    ----------
-    removed, product : int32 arrays, one entry per state
-        The token that the state lost, the token that its rule made.
-    birth, head : int32 arrays, one entry per token
-        As returned by :func:`fold`.
-    n_symbols : int
-        Tokens below `n_symbols` are symbols.
-
-    Returns
-    -------
-    position : int32 array, one entry per token
-    width : int32 array, one entry per state
-        The number of positions that the state loses, from that of its removed token on; 0 for the initial state.
+    that descend from a child of v born after the rule (or by it, if u = v): `width` positions from that of its removed
+    token on; 0 for the initial state. `product` has the token that the rule of each state made.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)
     position: Int32Array = np.full(len(birth), -1, dtype=np.int32)
     width: Int32Array = np.zeros(len(removed), dtype=np.int32)
-    lib.tokdfa_arrange(
-        readable(removed, np.int32),
+    call(
+        lib.tokdfa_arrange,
+        removed,
         len(removed),
-        readable(birth, np.int32),
+        birth,
         len(birth),
-        readable(head, np.int32),
-        readable(product, np.int32),
+        head,
+        product,
         n_symbols,
-        *(writable(array, np.int32) for array in (below, offset, position, width)),
+        out=(below, offset, position, width),
     )
     return position, width
 
@@ -172,32 +126,19 @@ def arrange(
 def depths(parent: Int32Array) -> Int32Array:
     """Return the number of states above each state."""
     depth: Int32Array = np.empty(len(parent), dtype=np.int32)
-    lib.tokdfa_depths(readable(parent, np.int32), len(parent), writable(depth, np.int32))
+    call(lib.tokdfa_depths, parent, len(parent), out=(depth,))
     return depth
 
 
 def gather_rows(
     parent: Int32Array, first: Int32Array, width: Int32Array, states: Int32Array, n_live: int, n_tokens: int
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
-    """Collect the forbidden intervals of `states` and number the distinct sets.
+    """Collect the forbidden intervals of `states`, ascending, 0 among them, and number the distinct sets.
 
-    Parameters
-    ----------
-    parent, first, width : int32 arrays, one entry per state
-        State s loses ``width[s]`` positions from ``first[s]`` on.
-    states : int32 array
-        The states whose rows to gather, ascending, including the initial state 0.
-    n_live, n_tokens : int
-        No state allows the positions from `n_live` to `n_tokens`.
-
-    Returns
-    -------
-    row : int32 array, one entry per state
-        The row of each state; -1 for states not in `states`. Rows are numbered in the order of their first use.
-    pointer : int32 array, one entry per row and one more
-        Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
-    start, stop : int32 arrays, one entry per interval
-        Half-open, ascending within a row, not touching each other.
+    State s loses ``width[s]`` positions from ``first[s]`` on, and no state allows those from `n_live` to `n_tokens`.
+    Returns int32 arrays: the `row` of each state, in the order of their first use, -1 for states not asked for; and the
+    intervals from ``start[i]`` to ``stop[i]`` of row r, ``pointer[r]`` to ``pointer[r + 1]``, half-open, ascending, not
+    touching each other.
     """
     buckets = 4
     while buckets < 2 * len(states):
@@ -228,14 +169,9 @@ PAIRS_AT_ONCE = 1 << 12
 
 
 def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: Int32Array) -> Struct:
-    """Return the rows of an automaton whose tokens have ranks.
+    """Return rows of :class:`tokdfa.automata.compact.Rows` whose tokens have ranks in an order common to two automata.
 
-    Parameters
-    ----------
-    pointer, start, stop : int32 arrays
-        The tokens that the rows do not allow; see :class:`tokdfa.automata.compact.Rows`.
-    rank : int32 array, one entry per position
-        The rank, in an order common to two automata, of the token at the position; -1 for tokens not common to both.
+    `rank` has that of the token at each position; -1 for tokens not common to both.
     """
     return Struct("tokdfa_ranked_rows", pointer=pointer, start=start, stop=stop, rank=rank)
 
@@ -243,23 +179,10 @@ def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: 
 def compare_rows(
     first: Struct, second: Struct, first_row: Int32Array, second_row: Int32Array, n_ranks: int
 ) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Compare rows of two automata whose tokens are in different orders.
+    """Compare pairs of rows of two automata, both of :func:`ranked_rows`, with `n_ranks` common tokens.
 
-    Parameters
-    ----------
-    first, second : Struct
-        The rows of both automata, of :func:`ranked_rows`.
-    first_row, second_row : int32 arrays
-        The pairs of rows to compare.
-    n_ranks : int
-        The number of common tokens.
-
-    Returns
-    -------
-    least : int32 array, one entry per pair
-        The least rank that only one of the rows allows; -1 if they are equal.
-    only_first, only_second : int64 arrays, one entry per pair
-        The number of common tokens that only the first row allows, and that only the second allows.
+    Returns for each pair the least rank that only one of the rows allows, -1 if they are equal; and the number of
+    common tokens that only the first row allows, and that only the second does.
     """
     if len(first_row) != len(second_row):
         raise ValueError("rows are compared pair by pair")
@@ -269,16 +192,13 @@ def compare_rows(
     # Python answers signals between the calls.
     for begin in range(0, len(first_row), PAIRS_AT_ONCE):
         part = slice(begin, begin + PAIRS_AT_ONCE)
-        lib.tokdfa_compare_rows(
+        call(
+            lib.tokdfa_compare_rows,
             first.pointer,
             second.pointer,
-            readable(first_row[part], np.int32),
-            readable(second_row[part], np.int32),
+            first_row[part],
+            second_row[part],
             len(first_row[part]),
-            writable(bits, np.uint64),
-            len(bits),
-            writable(least[part], np.int32),
-            writable(only_first[part], np.int64),
-            writable(only_second[part], np.int64),
+            out=(bits, len(bits), least[part], only_first[part], only_second[part]),
         )
     return least, only_first, only_second

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
 __all__ = [
     "MISSING",
@@ -58,16 +58,9 @@ _N_NEAR = 4
 def room_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct:
     """Return room for what searches remember.
 
-    Parameters
-    ----------
-    n_slots : int
-        Twice the number of places for which there is room; a power of two.
-    n_searched : int
-        The most places in a search, up to `MOST_SEARCHED`.
-    longest : int
-        The number of bytes of the longest word.
-    n_texts : int
-        The number of states of the texts.
+    `n_slots` is twice the number of places that it has room for, a power of two; `n_searched` the most places in a
+    search, up to `MOST_SEARCHED`; `longest` the number of bytes of the longest word; `n_texts` the number of states of
+    the texts.
     """
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
@@ -86,7 +79,7 @@ def resize_slots(room: Struct, n_slots: int, *, keep: bool) -> None:
         room.set(field, array)
     room.pointer.n_known = 0
     if keep:
-        lib.tokdfa_guide_enter(room.pointer, readable(keys, np.int32), readable(values, np.uint8), len(values))
+        call(lib.tokdfa_guide_enter, room.pointer, keys, values, len(values))
 
 
 def resize_search(room: Struct, n_searched: int) -> None:
@@ -118,19 +111,14 @@ def target(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
 def targets(
     guide: Struct, split: int, spelled: int, text: int, ids: Int32Array
 ) -> tuple[int, tuple[Int32Array, Int32Array, Int32Array, Int32Array]]:
-    """Find the states of the parts after ids, from the places that differ only in the row.
+    """Find the states of the parts after ids, from the places that differ only in the row; return the status and them.
 
-    Returns
-    -------
-    status : int
-    free, cut, spelled, text : int32 arrays, one entry an id
-        The states of the pre-tokenizer if the row does not forbid the id, and if it does, 0 for nowhere; of the search
-        for special tokens, -1 if one is found; and of the texts.
+    Those of the pre-tokenizer if the row does not forbid the id, and if it does, 0 for nowhere; of the search for
+    special tokens, -1 if one is found; and of the texts.
     """
     free, cut, spelled_after, text_after = found = tuple(np.zeros(len(ids), dtype=np.int32) for _ in range(4))
-    pointers = (writable(array, np.int32) for array in found)
-    status = lib.tokdfa_guide_targets(guide.pointer, split, spelled, text, readable(ids, np.int32), len(ids), *pointers)
-    return int(status), (free, cut, spelled_after, text_after)
+    status = call(lib.tokdfa_guide_targets, guide.pointer, split, spelled, text, ids, len(ids), out=found)
+    return status, (free, cut, spelled_after, text_after)
 
 
 def step(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
@@ -146,66 +134,31 @@ def goes_on(guide: Struct, place: tuple[int, int, int, int]) -> int:
 def find_next(
     guide: Struct, split: int, spelled: int, text: int, differing: Int32Array, n_words: int
 ) -> tuple[int, Uint32Array, Uint32Array]:
-    """Find the ids that can come next in the places that differ only in the row.
+    """Find the ids that can come next in the places that differ only in the row: the status and two masks of `n_words`.
 
-    Parameters
-    ----------
-    guide : Struct
-    split, spelled, text : int
-    differing : int32 array
-        The ids after which the search for special tokens is in another state than from state 0; checked by the caller.
-    n_words : int
-        The number of words of a mask, for all ids.
-
-    Returns
-    -------
-    status : int
-    allowed, fragile : uint32 arrays
-        The ids after which a stream goes on if the row does not forbid them; and those of them after which none does if
-        it does.
+    `differing` are the ids after which the search for special tokens is in another state than from state 0; checked by
+    the caller. The masks are of the ids after which a stream goes on if the row does not forbid them; and of those of
+    them after which none does if it does.
     """
     masks = np.zeros((2, n_words), dtype=np.uint32)
-    status = lib.tokdfa_guide_next(
-        guide.pointer,
-        split,
-        spelled,
-        text,
-        readable(differing, np.int32),
-        len(differing),
-        writable(masks[0], np.uint32),
-        writable(masks[1], np.uint32),
+    status = call(
+        lib.tokdfa_guide_next, guide.pointer, split, spelled, text, differing, len(differing), out=(masks[0], masks[1])
     )
-    return int(status), masks[0], masks[1]
+    return status, masks[0], masks[1]
 
 
 def merge_nodes(
     column: Int32Array, end: Int32Array, is_dead: BoolArray
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
-    """Merge the nodes of a trie to which the same columns lead.
+    """Merge the nodes of a trie to which the same columns lead; none is kept beyond a column, of 256, that `is_dead`.
 
-    Parameters
-    ----------
-    column, end : int32 arrays, one entry a node
-        The column of the last symbol, and the end of the nodes below.
-    is_dead : bool array, one entry a column, at most 256
-        The columns beyond which no node is kept.
-
-    Returns
-    -------
-    node_of : int32 array
-        The new node of each; -1 for those not kept.
-    column, depth, end : int32 arrays, one entry a new node
-        The new trie, in depth-first order.
+    `column` and `end` are those of the last symbol of each node, and the end of the nodes below it. Returns the new
+    node of each, -1 for those not kept; and column, depth and end of the new nodes, in depth-first order.
     """
     n = len(column)
     node_of, following, stack, *merged = (np.empty(n, dtype=np.int32) for _ in range(6))
-    n_merged = lib.tokdfa_merge_nodes(
-        readable(column, np.int32),
-        readable(end, np.int32),
-        n,
-        readable(is_dead, np.bool_),
-        len(is_dead),
-        *(writable(array, np.int32) for array in (node_of, following, stack, *merged)),
+    n_merged = call(
+        lib.tokdfa_merge_nodes, column, end, n, is_dead, len(is_dead), out=(node_of, following, stack, *merged)
     )
     columns, depths, ends = (array[:n_merged].copy() for array in merged)
     return node_of, columns, depths, ends
@@ -216,17 +169,10 @@ def ban_of(
 ) -> Struct:
     """Return what texts may have, over ids.
 
-    Parameters
-    ----------
-    table : int32 array of shape (states, columns)
-        Targets; state 0 is that of what is banned, and leads to itself.
-    column : int32 array of 256 entries
-    alive : bool array, one entry a state
-        The states from which ids go on or may end; not state 0.
-    text, offsets : uint8 and int64 arrays
-        The spellings of all ids.
-    trie : TokenTrie of :mod:`tokdfa.patterns.trie`
-        Those of the ids that can be allowed.
+    In `table`, of shape (states, columns), state 0 is that of what is banned, and leads to itself; `column` has those
+    of the bytes. States from which ids go on or may end are `alive`, not state 0. The bytes of id i are
+    ``text[offsets[i]:offsets[i + 1]]``; `trie`, a :class:`~tokdfa.patterns.trie.TokenTrie`, has those of the ids that
+    can be allowed.
     """
     return Struct(
         "tokdfa_ban", table=table, column=column, n_columns=table.shape[1], alive=alive, text=text, offsets=offsets,
@@ -249,15 +195,10 @@ def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
 
 
 def followers_of(pointer: Int32Array, start: Int32Array, stop: Int32Array, id_at: Int32Array) -> Struct:
-    """Return the rows of what may not follow.
+    """Return the rows of what may not follow, `id_at` being the id at each position, -1 for none.
 
-    Parameters
-    ----------
-    pointer, start, stop : int32 arrays
-        Row r forbids the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``, which
-        ascend and do not overlap. Row 0 forbids nothing, row 1 all positions.
-    id_at : int32 array
-        The id at each position; -1 for none.
+    Row r forbids the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``, which
+    ascend and do not overlap. Row 0 forbids nothing, row 1 all positions.
     """
     return Struct("tokdfa_followers", pointer=pointer, start=start, stop=stop, id_at=id_at)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, lib
 
 __all__ = ["check_lengths", "derivations", "derive", "empty_table", "merge_pieces", "pair_table"]
 
@@ -28,20 +28,12 @@ def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, produc
     if not len(left) == len(right) == len(priority) == len(product):
         raise ValueError("a pair has two parts, a priority and a product")
     table = empty_table(len(left))
-    lib.tokdfa_add_pairs(
-        table.pointer, *(readable(array, np.int32) for array in (left, right, priority, product)), len(left)
-    )
+    call(lib.tokdfa_add_pairs, table.pointer, left, right, priority, product, len(left))
     return table
 
 
 def check_lengths(offsets: Int64Array) -> None:
-    """Raise an error if a word is too long for the kernels.
-
-    Raises
-    ------
-    LimitExceededError
-        If a word has 2 ** 31 symbols or more.
-    """
+    """Raise LimitExceededError if a word is too long for the kernels: of 2 ** 31 symbols or more."""
     longest = int(np.diff(offsets).max(initial=0))
     if longest >= 1 << 31:
         raise LimitExceededError("a piece is too long to merge", value=longest)
@@ -50,34 +42,13 @@ def check_lengths(offsets: Int64Array) -> None:
 def merge_pieces(symbols: Int32Array, pieces: Int64Array, table: Struct) -> tuple[Int64Array, Int32Array]:
     """Merge every piece ``symbols[pieces[i]:pieces[i + 1]]`` separately: O(n log n) for one of n symbols.
 
-    Parameters
-    ----------
-    symbols, pieces : int32 and int64 arrays
-    table : Struct
-        The pairs, of :func:`pair_table`.
-
-    Returns
-    -------
-    offsets, tokens : int64 and int32 arrays
-        The tokens of piece i are ``tokens[offsets[i]:offsets[i + 1]]``.
-
-    Raises
-    ------
-    LimitExceededError
-        If a piece has 2 ** 31 symbols or more.
+    The tokens of piece i are ``tokens[offsets[i]:offsets[i + 1]]``. A piece of 2 ** 31 symbols is a LimitExceededError.
     """
     check_lengths(pieces)
     offsets: Int64Array = np.empty(len(pieces), dtype=np.int64)
     tokens: Int32Array = np.empty(len(symbols), dtype=np.int32)
     end = check_memory(
-        lib.tokdfa_merge_pieces(
-            table.pointer,
-            readable(symbols, np.int32),
-            readable(pieces, np.int64),
-            len(pieces) - 1,
-            writable(offsets, np.int64),
-            writable(tokens, np.int32),
-        )
+        call(lib.tokdfa_merge_pieces, table.pointer, symbols, pieces, len(pieces) - 1, out=(offsets, tokens))
     )
     return offsets, tokens[:end].copy()
 
@@ -93,28 +64,13 @@ def derive(
     """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
 
     The symbols are the tokens below `n_symbols`, and word i is token n_symbols + i. Word i is merged with the pairs of
-    the words before it; if two tokens are left, they are its pair.
+    the words before it; if two tokens are left, they are its pair. The pairs ``start[i]`` to ``start[i + 1]`` of
+    `split_left` and `split_right` all make word i; if `start` is empty, only the pair that is found for a word makes
+    it.
 
-    Parameters
-    ----------
-    text, offsets : int32 and int64 arrays
-    n_symbols : int
-    start, split_left, split_right : int64, int32 and int32 arrays
-        The pairs ``start[i]`` to ``start[i + 1]`` all make word i. If `start` is empty, only the pair that is found
-        for a word makes it.
-
-    Returns
-    -------
-    left, right : int32 arrays
-        The pair of each word; -1 if more than two tokens are left, so that no text can make the word this way.
-    first, second : int32 arrays
-        For such words, the two tokens that are left after all pairs have been used; -1 if there are more than two, or
-        if the pairs were given.
-
-    Raises
-    ------
-    LimitExceededError
-        If a word has 2 ** 31 symbols or more.
+    Returns the pair of each word, -1 if more than two tokens are left, so that no text can make the word this way; and
+    for such words the two tokens that are left after all pairs have been used, -1 if there are more than two, or if the
+    pairs were given. A word of 2 ** 31 symbols is a LimitExceededError.
     """
     check_lengths(offsets)
     n_words = len(offsets) - 1
@@ -129,39 +85,14 @@ def derive(
 
 
 def derivations(symbols: Int32Array, offsets: Int64Array, table: Struct) -> tuple[Int32Array, BoolArray]:
-    """Merge words completely, and return the last step of each and whether priorities ever decreased.
+    """Merge the words ``symbols[offsets[i]:offsets[i + 1]]`` completely by a table of :func:`pair_table`.
 
-    Parameters
-    ----------
-    symbols, offsets : int32 and int64 arrays
-        The symbols of word i are ``symbols[offsets[i]:offsets[i + 1]]``.
-    table : Struct
-        The pairs, of :func:`tokdfa.kernels.merging.merging.pair_table`.
-
-    Returns
-    -------
-    last : int32 array of shape (words, 4)
-        The number of tokens left, and the parts and the priority of the last merge, -1 if there was none.
-    ascending : bool array
-        Whether no merge was stronger than the one before it.
-
-    Raises
-    ------
-    LimitExceededError
-        If a word has 2 ** 31 symbols or more.
+    Returns an array of shape (words, 4), the number of tokens left, and the parts and the priority of the last merge,
+    -1 if there was none; and whether no merge was stronger than the one before it.
     """
     check_lengths(offsets)
     n_words = len(offsets) - 1
     last: Int32Array = np.empty((n_words, 4), dtype=np.int32)
     ascending = np.empty(n_words, dtype=np.bool_)
-    check_memory(
-        lib.tokdfa_derivations(
-            table.pointer,
-            readable(symbols, np.int32),
-            readable(offsets, np.int64),
-            n_words,
-            writable(last, np.int32),
-            writable(ascending, np.bool_),
-        )
-    )
+    check_memory(call(lib.tokdfa_derivations, table.pointer, symbols, offsets, n_words, out=(last, ascending)))
     return last, ascending

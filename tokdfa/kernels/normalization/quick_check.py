@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, ffi, lib
 
 __all__ = ["MOST_CHARACTERS", "find_joining", "first_change", "form_struct", "no_form"]
 
@@ -31,21 +31,12 @@ def form_struct(
     *,
     composes: bool,
 ) -> Struct:
-    """Return a normalization form.
+    """Return a normalization form, which composes what it has decomposed if `composes`.
 
-    Parameters
-    ----------
-    border : uint64 array of 17,408 entries
-        Bit c of the whole is set if there is a border before code point c.
-    mark, order : int32 and uint8 arrays
-        The code points with a combining class other than 0, ascending, and their classes.
-    whole, bounds, parts : int32 arrays
-        The code points that decompose, ascending: number i to ``parts[bounds[i]:bounds[i + 1]]``, without the Hangul
-        syllables.
-    pair, composed : int64 and int32 arrays
-        The pairs that compose, ``left << 32 | right``, ascending, and the results, without the Hangul syllables.
-    composes : bool
-        Whether the form composes what it has decomposed.
+    Bit c of `border`, 17,408 words, is set if there is a border before code point c. `mark` has the code points with a
+    combining class other than 0, ascending, `order` these classes. `whole` has those that decompose, ascending, number
+    i to ``parts[bounds[i]:bounds[i + 1]]``; `pair` the pairs that compose, ``left << 32 | right``, ascending, and
+    `composed` the results; both without the Hangul syllables.
     """
     return Struct(
         "tokdfa_form", border=border, mark=mark, order=order, whole=whole, bounds=bounds, parts=parts, pair=pair,
@@ -82,15 +73,8 @@ def first_change(form: Struct, text: bytes | memoryview) -> int:
 def find_joining(form: Struct, text: Uint8Array, offsets: Int64Array) -> BoolArray:
     """Return, for each word, whether it begins within a symbol, or has a whole one without a border before it.
 
-    Parameters
-    ----------
-    form : Struct
-        One with borders.
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i]:offsets[i + 1]]``; it need not be UTF-8.
+    The form has borders; word i, ``text[offsets[i]:offsets[i + 1]]``, need not be UTF-8.
     """
     joins: BoolArray = np.zeros(len(offsets) - 1, dtype=np.bool_)
-    lib.tokdfa_find_joining(
-        form.pointer, readable(text, np.uint8), readable(offsets, np.int64), len(joins), writable(joins, np.bool_)
-    )
+    call(lib.tokdfa_find_joining, form.pointer, text, offsets, len(joins), out=(joins,))
     return joins

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, lib, writable
+from tokdfa.kernels.library import Struct, call, lib, writable
 
 __all__ = ["OPEN", "cut_tables", "kinds_of", "regions_around", "splice"]
 
@@ -18,18 +18,10 @@ def cut_tables(
 ) -> Struct:
     """Return where ids are cut, as the kernels take it.
 
-    Parameters
-    ----------
-    first, last : int32 arrays, one entry an id
-        The class of the first symbol of an id, and `width` times that of its last.
-    table : bool array of ``width * width`` entries
-        Whether there is a cut between two ids: the entry at the sum of `last` of one and `first` of the other.
-    width : int
-        The number of classes.
-    offsets : int64 array
-        The bytes of id i are those from ``offsets[i]`` to ``offsets[i + 1]``.
-    parts : bool array, one entry an id
-        Whether there are cuts beside the id, whatever comes there.
+    `first` has the class of the first symbol of each id, `last` `width` times the class of its last one, where `width`
+    is the number of classes; `table` says for their sum whether there is a cut between two ids. `parts` says whether
+    there are cuts beside an id, whatever comes there. The bytes of id i are those from ``offsets[i]`` to ``offsets[i +
+    1]``.
     """
     return Struct(
         "tokdfa_id_cuts", first=first, last=last, table=table, width=width, offsets=np.ascontiguousarray(offsets),
@@ -42,25 +34,13 @@ def regions_around(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    Parameters
-    ----------
-    cuts : Struct
-        Of :func:`cut_tables`.
-    ids : int32 array
-        Checked.
-    matches : int64 array of shape (n, 4)
-        Those of :class:`tokdfa.replacing.rewriting.Found`, in order, within the ids.
-    beside : tuple of int, or None
-        The classes of the first and the last symbol of what comes in the place of each match; None if that differs, or
-        has none.
-    begins, final : bool
-        Whether a text begins and ends with the ids.
+    `cuts` is of :func:`cut_tables`; `matches`, of shape (n, 4), those of :class:`tokdfa.replacing.rewriting.Found`, in
+    order, within the ids, which are checked. `beside` has the classes of the first and the last symbol of what comes in
+    the place of each match; None if that differs, or has none. A text `begins` with the ids, and ends with them if
+    `final`.
 
-    Returns
-    -------
-    int64 array of shape (n, 4)
-        The first id of each region, the one after its last, its first match and the one after its last. The end of the
-        last region may be `OPEN`.
+    An int64 array of shape (n, 4): the first id of each region, the one after its last, its first match and the one
+    after its last. The end of the last region may be `OPEN`.
     """
     regions: Int64Array = np.empty(matches.shape, dtype=np.int64)
     first_class, last_class = (-1, -1) if beside is None else beside
@@ -72,23 +52,10 @@ def regions_around(
 def kinds_of(
     ids: Int32Array, matches: Int64Array, regions: Int64Array, *, begins: bool
 ) -> tuple[Int64Array, Int64Array]:
-    """Number the kinds of regions: those of one kind have the same ids, and the same matches at the same places.
+    """Number the kinds of regions, none open; those of one kind have the same ids, and matches at the same places.
 
-    Parameters
-    ----------
-    ids, matches
-        As for :func:`regions_around`.
-    regions : int64 array of shape (n, 4)
-        None of them open.
-    begins : bool
-        Whether a region with the first id differs from all others.
-
-    Returns
-    -------
-    kind : int64 array, one entry a region
-        Kinds are numbered in the order in which they are met.
-    example : int64 array, one entry a kind
-        Its first region.
+    If it `begins` a text, a region with the first id differs from all others. Returns the kind of each region, in the
+    order in which they are met, and the first region of each kind.
     """
     n = len(regions)
     kind: Int64Array = np.empty(n, dtype=np.int64)
@@ -112,22 +79,11 @@ def _around(
 def splice(
     ids: Int32Array, bounds: Int64Array, kind: Int64Array, fresh: Int32Array, offsets: Int64Array, out: Int32Array
 ) -> None:
-    """Write ids with other ids in the place of some.
+    """Write ids to `out`, with other ids in the place of the stretches `bounds`.
 
-    Parameters
-    ----------
-    ids : int32 array
-    bounds : int64 array of shape (n, 2)
-        Where stretches of the ids begin and end, in order, within the ids.
-    kind : int64 array, one entry a stretch
-        What comes in its place.
-    fresh : int32 array
-        The new ids of all kinds, one kind after the other.
-    offsets : int64 array, one entry a kind and one more
-        Those of kind k are from ``offsets[k]`` to ``offsets[k + 1]``.
-    out : int32 array
-        Where to write, with room for all. It may overlap the ids, if it begins at least as far before them as what is
-        written ever gets ahead of what is read.
+    These are of shape (n, 2), in order within the ids. In the place of a stretch of the `kind` k comes
+    ``fresh[offsets[k]:offsets[k + 1]]``. `out` has room for all. It may overlap the ids, if it begins at least as far
+    before them as what is written ever gets ahead of what is read.
     """
     job = Struct("tokdfa_exchange", ids=ids, bounds=bounds, kind=kind, fresh=fresh, offsets=offsets)
-    lib.tokdfa_splice(job.pointer, writable(out, np.int32))
+    call(lib.tokdfa_splice, job.pointer, out=(out,))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels import pages
-from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, ffi, lib, readable, writable
 from tokdfa.kernels.search.tables import TOLD
 
 __all__ = ["ALIGNED", "FINAL", "Copying", "Search", "n_lines"]
@@ -51,32 +51,12 @@ _COPYING = ffi.typeof("tokdfa_copying *")
 class Copying:
     """What is known of ids that are copied while they are searched.
 
-    A search of a few ids takes little longer than making this, so it is no :class:`Struct`.
+    `source` has the ids, which need not be checked: those below `limit` are ids that the machine's text has; `filled`
+    are where these are copied to, `done` are not copied any more, and `step` are copied at a time. The longest match
+    has `longest` bytes, 0 if there is none.
 
-    Parameters
-    ----------
-    source : int32 array
-        The ids; they need not be checked.
-    limit : int
-        Those below it are ids that the machine's text has.
-    filled : int
-        The number of ids that are where these are copied to.
-    done : int
-        The number of ids of the source that are not copied any more.
-    longest : int
-        The number of bytes of the longest match; 0 if there is none.
-    step : int
-        The number of ids that are copied at a time.
-
-    Attributes
-    ----------
-    pointer
-        The fields of ``tokdfa_copying``, which explains them.
-
-    Raises
-    ------
-    TypeError
-        If the source is no contiguous int32 array, or it has no such places.
+    `pointer` has the fields of ``tokdfa_copying``, which explains them. A search of a few ids takes little longer than
+    making this, so it is no :class:`Struct`.
     """
 
     __slots__ = ("_source", "pointer")
@@ -105,18 +85,11 @@ def n_lines(n_pairs: int) -> int:
 class Search:
     """A search under way, with its working memory.
 
-    One thread at a time runs a search; several searches may share one machine.
-
-    Attributes
-    ----------
-    at
-        The place of the search: the fields of ``tokdfa_search``, which explains them. Tokens are counted from the first
-        id of the current chunk, which is number ``at.first`` in the stream; bytes are counted from the beginning of the
-        stream.
-    offsets : int64 array
-        For each leftmost match yielded last, the number of bytes of its first token that come before it.
-    buffer : int32 array
-        Room for ids, which whoever runs the search may use and replace.
+    One thread at a time runs a search; several searches may share one machine. `at` is the place of the search: the
+    fields of ``tokdfa_search``, which explains them. Tokens are counted from the first id of the current chunk, which
+    is number ``at.first`` in the stream; bytes are counted from the beginning of the stream. `offsets` has, for each
+    leftmost match yielded last, the number of bytes of its first token that come before it. Whoever runs the search may
+    use and replace `buffer`.
     """
 
     __slots__ = ("_beginning", "_found", "_struct", "at", "buffer", "offsets")
@@ -146,20 +119,12 @@ class Search:
     def leftmost(self, machine: Struct, ids: Int32Array, options: int) -> Iterator[Int64Array]:
         """Yield the leftmost matches in a chunk of ids, as many at a time as there is room for.
 
-        Parameters
-        ----------
-        machine : Struct
-            Of :func:`tokdfa.kernels.search.tables.machine_of`.
-        ids : int32 array
-            The first of them is the one at which `at` counts tokens from; checked against the machine's text.
-        options : int
-            A sum of `ALIGNED` and, when the stream ends with this chunk, `FINAL`.
+        `machine` is of :func:`tokdfa.kernels.search.tables.machine_of`; the first id, checked against its text, is the
+        one at which `at` counts tokens from. `options` is a sum of `ALIGNED` and, when the stream ends with this chunk,
+        `FINAL`.
 
-        Yields
-        ------
-        int64 array
-            Four numbers a match, counted from the beginning of the stream: start and end in bytes, its first token and
-            the token after its last.
+        An int64 array has four numbers a match, counted from the beginning of the stream: start and end in bytes, its
+        first token and the token after its last.
         """
         at = self.at
         self._prepare(machine)
@@ -170,19 +135,11 @@ class Search:
     def leftmost_in_copy(
         self, machine: Struct, copying: Copying, ids: Int32Array, options: int
     ) -> Iterator[Int64Array]:
-        """Yield the leftmost matches as :meth:`leftmost` does, while ids are copied.
+        """Yield the leftmost matches as :meth:`leftmost` does, while ids are copied to an array.
 
-        It ends before an id that is not below the limit, when less is copied than there is; and if too much is to be
-        kept, when `at.more` is not 0. Then it may be called again with more room.
-
-        Parameters
-        ----------
-        machine : Struct
-        copying : Copying
-        ids : int32 array
-            Where ids are copied to. The first of them is the one at which `at` counts tokens from, and those that fill
-            it have been checked.
-        options : int
+        The first of these is the one at which `at` counts tokens from, and those that fill it have been checked. It
+        ends before an id that is not below the limit, when less is copied than there is; and if too much is to be kept,
+        when `at.more` is not 0. Then it may be called again with more room.
         """
         at, job = self.at, copying.pointer
         if not 0 <= job.filled <= len(ids) or (not len(ids) and job.done < job.n_source):
@@ -194,23 +151,12 @@ class Search:
             yield self._leftmost(n_found)
 
     def forget(self, machine: Struct, ids: Int32Array, longest: int) -> int:
-        """Forget those of the ids at hand that no later match needs.
+        """Forget those of the ids at hand that no later match needs; return how many others move to their front.
 
-        Parameters
-        ----------
-        machine : Struct
-        ids : int32 array
-            Those that are still needed move to its front.
-        longest : int
-            The number of bytes of the longest match; 0 if there is none.
-
-        Returns
-        -------
-        int
-            How many these are. The first of them is number ``at.first`` in the stream now, and no match begins before
-            number ``at.settled``.
+        The longest match has `longest` bytes, 0 if there is none. The first id is number ``at.first`` in the stream
+        then, and no match begins before number ``at.settled``.
         """
-        n_kept: int = lib.tokdfa_forget(machine.pointer.text, self.at, writable(ids, np.int32), len(ids), longest)
+        n_kept: int = call(lib.tokdfa_forget, machine.pointer.text, self.at, out=(ids, len(ids), longest))
         return n_kept
 
     def _prepare(self, machine: Struct) -> None:

@@ -13,7 +13,7 @@ from tokdfa.arrays import (
     Uint16Array,
     Uint64Array,
 )
-from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
 __all__ = [
     "LONGEST_IN_CLASS",
@@ -54,13 +54,8 @@ _NO_GLANCES = np.zeros(0, dtype=np.uint16)
 def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
     """Return the spellings of ids as C reads them.
 
-    Parameters
-    ----------
-    text : uint8 array
-    offsets : int64 array, one entry an id and one more
-        The bytes of id i are ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text.
-    cuts : bool array, one entry an id
-        Whether the id is that of a special token.
+    The bytes of id i are ``text[offsets[i]:offsets[i + 1]]``, ascending from 0 to the length of the text; `cuts` says
+    whether it is that of a special token.
     """
     starts = offsets << 1
     starts[:-1] |= cuts
@@ -70,18 +65,9 @@ def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct
 def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: Int64Array, idle: int) -> Struct:
     """Return the searching automaton.
 
-    Parameters
-    ----------
-    table : int32 array of shape (states, columns)
-        Targets; state 0 is the sink.
-    column_of : integer array of 257 columns
-        Those of the bytes, and that of the edge of the text.
-    border : int
-        The column that comes after every token; -1 for none.
-    told : int64 array of shape (states, 8)
-        The fields `TOLD` of every state; `alive` is filled here.
-    idle : int
-        The state in which most of a text is read.
+    `table`, of shape (states, columns), has targets; state 0 is the sink. `column_of` has those of the bytes, and that
+    of the edge of the text; the column `border` comes after every token, -1 for none. `told`, of shape (states, 8), has
+    the fields `TOLD` of every state, of which `alive` is filled here. Most of a text is read in the state `idle`.
     """
     n_states, n_columns = table.shape
     if len(column_of) != _N_SYMBOLS or n_columns > _MOST_COLUMNS or told.shape != (n_states, len(TOLD)):
@@ -89,9 +75,7 @@ def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: In
     column_of = np.ascontiguousarray(column_of, dtype=np.uint16)
     table = np.ascontiguousarray(table).reshape(-1)
     told = told.reshape(-1)
-    lib.tokdfa_alive_columns(
-        readable(table, np.int32), n_states, n_columns, readable(column_of, np.uint16), writable(told, np.int64)
-    )
+    call(lib.tokdfa_alive_columns, table, n_states, n_columns, column_of, out=(told,))
     return Struct(
         "tokdfa_forward", column_of=column_of, table=table, n_columns=n_columns, border=border, told=told, idle=idle
     )
@@ -106,17 +90,9 @@ def backward_of(
 ) -> Struct:
     """Return the automaton that finds where matches begin.
 
-    Parameters
-    ----------
-    table : int32 array of shape (states, classes + 3)
-        Targets; see :class:`tokdfa.patterns.class_dfa.ClassDFA`.
-    accepts : bool array, one entry a state
-    initial : int32 array
-        The state for each kind of the symbol after a match.
-    class_of : uint16 array
-        The class of every code point.
-    delayed : bool
-        Whether it takes the symbol before a match to know that it begins after that symbol.
+    `table`, of shape (states, classes + 3), is that of :class:`tokdfa.patterns.class_dfa.ClassDFA`; `accepts` says
+    which states do; `initial` has the state for each kind of the symbol after a match, `class_of` the class of every
+    code point. If `delayed`, it takes the symbol before a match to know that it begins after that symbol.
     """
     return Struct(
         "tokdfa_backward",
@@ -161,25 +137,14 @@ NO_MOVES = _moves()
 
 
 def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int32Array, Int32Array]:
-    """Return the effect of each token on all states at once.
+    """Return the number of each token's effect on all states at once, 0 being that of reading nothing; and the effects.
 
-    An effect maps states to entries. Equal effects are shared, and the effect of one more symbol is computed once, so
-    each symbol of a token takes one look-up.
+    An effect maps states to entries: an int32 array of shape (effects, states) has four times the state reached from a
+    state, plus 1 if a match has ended or the search has died on the way, plus 2 if it has died on the first symbol. It
+    is empty if there are more than `max_effects`, at most 2^29 divided by the number of states.
 
-    Parameters
-    ----------
-    text, forward : Struct
-        Of :func:`spelled_of` and :func:`forward_of`.
-    max_effects : int
-        If there are more, nothing is returned. At most 2^29 divided by the number of states.
-
-    Returns
-    -------
-    effect : int32 array, one entry an id
-        The number of the effect of the id; 0 is that of reading nothing.
-    effects : int32 array of shape (effects, states)
-        Four times the state reached from a state, plus 1 if a match has ended or the search has died on the way, plus 2
-        if it has died on the first symbol. Empty if there are too many.
+    Equal effects are shared, and the effect of one more symbol is computed once, so each symbol of a token takes one
+    look-up.
     """
     n_ids, n_states = text.pointer.n_starts - 1, forward.pointer.n_told // len(TOLD)
     if max_effects < 1:
@@ -188,9 +153,7 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
     # The parts of this that are never written take no memory.
     effects: Int32Array = np.empty((max_effects + 1, n_states), dtype=np.int32)
     n_effects = check_memory(
-        lib.tokdfa_token_effects(
-            text.pointer, forward.pointer, max_effects, writable(effect, np.int32), writable(effects, np.int32)
-        )
+        call(lib.tokdfa_token_effects, text.pointer, forward.pointer, max_effects, out=(effect, effects))
     )
     return effect, effects[:n_effects]
 
@@ -198,40 +161,27 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
 def classes_of(
     text: Struct, forward: Struct, effect: Int32Array, effects: Int32Array
 ) -> tuple[Int32Array, Int32Array, int]:
-    """Return the classes of tokens with equal effects.
+    """Return the classes of tokens with equal effects, of :func:`token_effects`.
 
-    Parameters
-    ----------
-    text, forward : Struct
-    effect, effects : int32 arrays
-        Of :func:`token_effects`; the states times the classes are at most 2^29, no token is longer than
-        `LONGEST_IN_CLASS`.
-
-    Returns
-    -------
-    properties : int32 array, one entry an id
-        The class, in bits 0 to 15, and the length.
-    entries : int32 array
-        The entry of state q and class c is ``entries[q * n_classes + c]``; see ``search.h``.
-    n_classes : int
+    The states times the classes are at most 2^29, no token is longer than `LONGEST_IN_CLASS`. Returns `properties`, the
+    class of each id, in bits 0 to 15, and its length; `entries`, in which that of state q and class c is ``entries[q *
+    n_classes + c]``, see ``search.h``; and the number of classes.
     """
     n_effects, n_states = effects.shape
     class_of: Int32Array = np.empty(n_effects, dtype=np.int32)
-    n_classes = int(
-        lib.tokdfa_number_classes(readable(effect, np.int32), len(effect), n_effects, writable(class_of, np.int32))
-    )
+    n_classes = call(lib.tokdfa_number_classes, effect, len(effect), n_effects, out=(class_of,))
     properties: Int32Array = np.empty(len(effect), dtype=np.int32)
     entries: Int32Array = np.empty(n_states * n_classes, dtype=np.int32)
-    lib.tokdfa_fill_classes(
+    call(
+        lib.tokdfa_fill_classes,
         text.pointer,
         forward.pointer,
-        readable(effect, np.int32),
-        readable(effects, np.int32),
+        effect,
+        effects,
         n_effects,
-        readable(class_of, np.int32),
+        class_of,
         n_classes,
-        writable(properties, np.int32),
-        writable(entries, np.int32),
+        out=(properties, entries),
     )
     return properties, entries, n_classes
 
@@ -239,63 +189,45 @@ def classes_of(
 def glances_of(
     properties: Int32Array, entries: Int32Array, n_classes: int, n_states: int, idle: int
 ) -> tuple[Uint16Array, Uint16Array, int]:
-    """Return what a search that looks at many tokens at a time has to know of each.
+    """Return what a search that looks at many tokens at a time has to know of each, given :func:`classes_of`.
 
-    Parameters
-    ----------
-    properties, entries, n_classes
-        Of :func:`classes_of`.
-    n_states, idle : int
-        The number of states, and the state in which most of a text is read.
-
-    Returns
-    -------
-    glances : uint16 array, one entry an id
-        Its row, its column and its length; see ``search.h``.
-    rows : uint16 array of 33
-        Bit c of row r is clear only if tokens of column c are at rest after tokens of row r that are: they lead to
-        where they lead from the idle state, and nothing happens. Bit c of row 16 + r is clear only if they lead to the
-        second state, and nothing happens; and bit c of the last row, only if they are at rest after the second state.
-    second : int
-        A state that many tokens lead to that are not at rest; -1 for none.
+    `idle` is the state in which most of a text is read. Returns the `glances`, a uint16 number an id: its row, its
+    column and its length; see ``search.h``. Then 33 `rows` of bits: bit c of row r is clear only if tokens of column c
+    are at rest after tokens of row r that are: they lead to where they lead from the idle state, and nothing happens.
+    Bit c of row 16 + r is clear only if they lead to the second state, and nothing happens; and bit c of the last row,
+    only if they are at rest after the second state. Last that `second` state: one that many tokens lead to that are not
+    at rest; -1 for none.
     """
     glances: Uint16Array = np.empty(len(properties), dtype=np.uint16)
     rows: Uint16Array = np.empty(_N_ROWS, dtype=np.uint16)
     second = check_memory(
-        lib.tokdfa_fill_glances(
-            readable(properties, np.int32),
+        call(
+            lib.tokdfa_fill_glances,
+            properties,
             len(properties),
-            readable(entries, np.int32),
+            entries,
             n_classes,
             n_states,
             idle,
-            writable(glances, np.uint16),
-            writable(rows, np.uint16),
+            out=(glances, rows),
         )
     )
     return glances, rows, second
 
 
 def idle_outcomes(text: Struct, forward: Struct, backward: Struct, *, with_runs: bool) -> tuple[Int64Array, Int32Array]:
-    """Return the effects of tokens on the idle state and, if wanted, the states on the way.
+    """Return the effects of tokens on the idle state, see ``search.h``; and the states after each byte, if wanted.
 
     The pattern has no assertions and is not aligned, so that a search begins anew in the idle state.
-
-    Returns
-    -------
-    outcomes : int64 array, one entry an id
-        See ``search.h``.
-    runs : int32 array, one entry a byte of the text
-        Empty if not wanted.
     """
     outcomes: Int64Array = np.empty(text.pointer.n_starts - 1, dtype=np.int64)
     runs: Int32Array = np.empty(text.pointer.n_bytes if with_runs else 0, dtype=np.int32)
-    lib.tokdfa_idle_outcomes(
+    call(
+        lib.tokdfa_idle_outcomes,
         text.pointer,
         forward.pointer,
         backward.pointer,
-        writable(outcomes, np.int64),
-        writable(runs, np.int32) if with_runs else ffi.NULL,
+        out=(outcomes, runs if with_runs else None),
     )
     return outcomes, runs
 
@@ -320,13 +252,7 @@ def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
     outcomes, runs = idle_outcomes(text, forward, backward, with_runs=True)
     groups = np.empty(2 * (forward.pointer.n_told // len(TOLD)), dtype=np.uint64)
     marks = np.empty(len(outcomes), dtype=np.uint64)
-    lib.tokdfa_mark_groups(
-        text.pointer,
-        forward.pointer,
-        readable(outcomes, np.int64),
-        writable(groups, np.uint64),
-        writable(marks, np.uint64),
-    )
+    call(lib.tokdfa_mark_groups, text.pointer, forward.pointer, outcomes, out=(groups, marks))
     return _moves(outcomes=outcomes, runs=runs, marks=marks, groups=groups)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
-from tokdfa.kernels.library import Struct, check_memory, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, lib
 from tokdfa.kernels.spelling.lookup import check_words
 
 __all__ = [
@@ -30,14 +30,9 @@ _LEAF, _FAR = 1 << 8, 1 << 9
 
 
 class TableWords(NamedTuple):
-    """The words of a table, ascending by their bytes.
+    """The words of a table, ascending by their bytes, and the value of each.
 
-    Attributes
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte, which no word has, follows it.
-    values : int64 array
-        The value of each.
+    Word i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte, which no word has, follows it.
     """
 
     text: Uint8Array
@@ -48,11 +43,7 @@ class TableWords(NamedTuple):
 class UnreadableTableError(ValueError):
     """A table that is too large, or in which too many words are prefixes of each other.
 
-    Attributes
-    ----------
-    why : {LARGE, CROWDED}
-    path : bytes
-        The bytes that lead there.
+    `why` is LARGE or CROWDED, and the bytes of `path` lead there.
     """
 
     def __init__(self, why: int, path: bytes) -> None:
@@ -64,20 +55,10 @@ class UnreadableTableError(ValueError):
 def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> TableWords:
     """Return the words of a table: O(units and bytes of words).
 
-    Parameters
-    ----------
-    units : uint32 array
-        The trie as Darts-clone writes it: 256 units, or a multiple of that. Those that are not values point into it.
-    expected : int and int
-        The numbers of words, and of bytes in them, that there is room for at first, for each unit.
-
-    Raises
-    ------
-    UnreadableTableError
-        If there are more than 2²⁰ nodes, one has a word of more than 256 bytes, or too many words are prefixes of each
-        other.
-    ValueError
-        If these are no such units.
+    The units are the trie as Darts-clone writes it: 256, or a multiple of that; those that are not values point into
+    it, or a ValueError is raised. At first there is room for `expected` words, and bytes in them, for each unit. More
+    than 2²⁰ nodes, a word of more than 256 bytes, or too many words that are prefixes of each other are an
+    UnreadableTableError.
     """
     nodes = np.flatnonzero(units >> 31 == 0)
     kinds = units[nodes]
@@ -123,20 +104,9 @@ class Characters(NamedTuple):
 
 
 def characters_in(text: Uint8Array, offsets: Int64Array) -> Characters:
-    """Return where code points are in the words ``text[offsets[i] : offsets[i + 1] - 1]``, which are UTF-8.
-
-    Raises
-    ------
-    ValueError
-        If the offsets are not those of words.
-    """
+    """Return where code points are in the words ``text[offsets[i] : offsets[i + 1] - 1]``, which are UTF-8."""
     found = Characters(*(np.zeros(lib.TOKDFA_LAST_CODE_POINT + 1, dtype=np.bool_) for _ in range(3)))
     if len(offsets) > 1:
         check_words(text, offsets, 1)
-        lib.tokdfa_mark_characters(
-            readable(text, np.uint8),
-            readable(offsets, np.int64),
-            len(offsets) - 1,
-            *(writable(marks, np.bool_) for marks in found),
-        )
+        call(lib.tokdfa_mark_characters, text, offsets, len(offsets) - 1, out=found)
     return found

@@ -32,15 +32,7 @@ _LEAST_ENTRY = 6
 
 
 class Scores(NamedTuple):
-    """Numbers as they are written: ``digits * 10 ** powers``, negative where there is a sign.
-
-    Attributes
-    ----------
-    digits : uint64 array
-    powers : int32 array
-        From -308 to 308.
-    signs : uint8 array
-    """
+    """Numbers as they are written: ``digits * 10 ** powers``, from -308 to 308, negative where there is a sign."""
 
     digits: Uint64Array
     powers: Int32Array
@@ -50,23 +42,11 @@ class Scores(NamedTuple):
 class ModelText(NamedTuple):
     """What is read.
 
-    Attributes
-    ----------
-    text, offsets : uint8 and int64 arrays
-        The words of the vocabulary in UTF-8: word i is ``text[offsets[i] : offsets[i + 1] - 1]``, and the separator
-        follows it. None is empty; there may be equal ones.
-    ids : int32 array
-        Their ids.
-    scores : Scores or None
-        Their scores, if that is what they have; the ids are then their places.
-    rules : uint8 array
-        The rules as strings, or the parts of rules, each followed by the separator.
-    n_rules : int
-    in_pairs : bool
-        Whether the rules are pairs of strings.
-    vocab, merges : pairs of int
-        The first byte of each, which is a bracket, and the byte after the other bracket; `NOWHERE` for rules that
-        are not there.
+    Word i of the vocabulary, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, and the separator follows it. None
+    is empty; there may be equal ones. They have `ids`, and `scores` if that is what they have; the ids are then their
+    places. `rules` has the rules as strings, or the parts of rules if they are `in_pairs`, each followed by the
+    separator. `vocab` and `merges` are the first byte of each, which is a bracket, and the byte after the other
+    bracket; `NOWHERE` for rules that are not there.
     """
 
     text: Uint8Array
@@ -83,28 +63,13 @@ class ModelText(NamedTuple):
 def read_model(data: bytes, largest_id: int, *, scored: bool = False) -> ModelText | None:
     """Read the members ``vocab`` and ``merges`` of the member ``model`` of a JSON object: O(n).
 
-    What is outside them is skipped, and not checked: the file is JSON if it is with an empty object and an empty array
-    in their places.
+    Ids are read up to `largest_id`, less than 2**31; if `scored`, the vocabulary is an array of words with scores. What
+    is outside them is skipped, and not checked: the file is JSON if it is with an empty object and an empty array in
+    their places.
 
-    Parameters
-    ----------
-    data : bytes
-    largest_id : int
-        The largest id that is read: less than 2**31, and not negative.
-    scored : bool
-        Whether the vocabulary is an array of words with scores.
-
-    Returns
-    -------
-    ModelText or None
-        None if there is no vocabulary; if it is anything but one of words and ids, or scores, or the rules anything but
-        a list of strings, or of pairs of strings; if something is not UTF-8, or has half of a surrogate pair or U+0000,
-        or an empty word; if a word is missing altogether, or a score has too many digits.
-
-    Raises
-    ------
-    ValueError
-        If the largest id is too large.
+    None if there is no vocabulary; if it is anything but one of words and ids, or scores, or the rules anything but a
+    list of strings, or of pairs of strings; if something is not UTF-8, or has half of a surrogate pair or U+0000, or an
+    empty word; if a word is missing altogether, or a score has too many digits.
     """
     if not 0 <= largest_id < 1 << 31:
         raise ValueError(f"{largest_id} is no largest id")
@@ -159,19 +124,11 @@ _LEAST_PIECE = 5
 
 
 class PieceList(NamedTuple):
-    """What is read.
+    """What is read of a SentencePiece model.
 
-    Attributes
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Piece i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte follows it, which no piece has. It has
-        1 to 1024 bytes, which need not be UTF-8.
-    scores : float64 array
-        Values of 32 bits.
-    kinds : uint8 array
-        From 1 to 6, as the format numbers them.
-    left : bytes
-        All that is not a piece, as it is written.
+    Piece i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte follows it, which no piece has. It has 1 to
+    1024 bytes, which need not be UTF-8. Its score is a value of 32 bits, its kind is from 1 to 6, as the format numbers
+    them. `left` is all that is not a piece, as it is written.
     """
 
     text: Uint8Array
@@ -182,13 +139,10 @@ class PieceList(NamedTuple):
 
 
 def read_pieces(data: bytes) -> PieceList | None:
-    """Read the pieces of a model: O(n).
+    """Read the pieces of a SentencePiece model: O(n).
 
-    Returns
-    -------
-    PieceList or None
-        None if there is no piece, or anything odd: a field of a piece that is unknown or there twice, a piece that is
-        empty, long or has a zero byte, a group, or a message that does not end.
+    None if there is no piece, or anything odd: a field of a piece that is unknown or there twice, a piece that is
+    empty, long or has a zero byte, a group, or a message that does not end.
     """
     most = len(data) // _LEAST_PIECE + 1
     # What is not written to takes no memory.
@@ -218,18 +172,12 @@ LARGEST_RANK = 0xFFFFFFFF
 
 
 def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, Int64Array, int, int]:
-    """Read every line that is not empty: O(n).
+    """Read every line of a base64 word, a space and a rank that is not empty: O(n).
 
-    Returns
-    -------
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i]:offsets[i + 1]]``.
-    ranks, lines : int64 arrays
-        Its rank, and the number of its line, from 1 on.
-    fault, place : int
-        0 if there is no fault, otherwise the fault of the last line that was read, and its place as a byte of `data`:
-        1 a character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word,
-        5 no rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
+    Word i is ``text[offsets[i]:offsets[i + 1]]``; then come its rank, and the number of its line, from 1 on. Last come
+    0 if there is no fault, otherwise the fault of the last line that was read, and its place as a byte of `data`: 1 a
+    character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word, 5 no
+    rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
     """
     n_lines = lib.tokdfa_count_lines(data, len(data))
     text = np.empty(3 * (len(data) // 4) + 3, dtype=np.uint8)

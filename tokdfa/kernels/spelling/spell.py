@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels import pages
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words
 
 __all__ = ["read_letters", "spell", "spell_bytes"]
@@ -18,41 +18,21 @@ _BLOCK = 1 << 15
 
 
 def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
-    """Return the words of some numbers, one after the other.
+    """Return the words of some numbers, one after the other, and the length of each.
 
-    Parameters
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text.
-    numbers : int32 array
-        Smaller than there are words; negative ones stand for the empty word.
-
-    Returns
-    -------
-    spelled : uint8 array
-    lengths : int64 array, one entry a number
-        The length of each word.
+    Word i is ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text. Negative numbers stand
+    for the empty word; the others are smaller than there are words.
     """
     lengths: Int64Array = np.empty(len(numbers), dtype=np.int64)
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
     size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
     spelled = np.empty(size, dtype=np.uint8)
-    lib.tokdfa_spell(
-        readable(text, np.uint8), len(text), *pointers, len(numbers), writable(spelled, np.uint8), len(spelled)
-    )
+    call(lib.tokdfa_spell, text, len(text), *pointers, len(numbers), out=(spelled, len(spelled)))
     return spelled, lengths
 
 
 def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leave_out: int = 0) -> bytes:
-    """Return the words of some numbers, one after the other, as one object that is written once.
-
-    Parameters
-    ----------
-    text, offsets, numbers
-        As for :func:`spell`.
-    leave_out : int, optional
-        Number of bytes to leave out at the end, at most as many as there are.
-    """
+    """Return the words that :func:`spell` does as one object, written once, without the last `leave_out` bytes."""
     lengths: Int64Array = np.empty(min(len(numbers), _BLOCK), dtype=np.int64)
     ends, room = readable(offsets, np.int64), writable(lengths, np.int64)
     size = 0
@@ -64,15 +44,7 @@ def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leav
     stream = io.BytesIO(bytes(size))
     spelled: Uint8Array = np.frombuffer(stream.getbuffer(), dtype=np.uint8)
     pages.bring_in_large_pages(spelled)
-    lib.tokdfa_spell(
-        readable(text, np.uint8),
-        len(text),
-        ends,
-        readable(numbers, np.int32),
-        len(numbers),
-        writable(spelled, np.uint8),
-        size,
-    )
+    call(lib.tokdfa_spell, text, len(text), ends, numbers, len(numbers), out=(spelled, size))
     # The stream cannot be cut while others look at its bytes.
     del spelled
     stream.truncate(size - leave_out)
@@ -82,26 +54,11 @@ def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leav
 def read_letters(
     text: Uint8Array, offsets: Int64Array, gap: int, byte_of: Int32Array
 ) -> tuple[Uint8Array, Int64Array, BoolArray]:
-    """Read words whose code points represent bytes.
+    """Read the words ``text[offsets[i] : offsets[i + 1] - gap]``, UTF-8 whose code points represent bytes.
 
-    Parameters
-    ----------
-    text, offsets, gap
-        The words in UTF-8: word i is ``text[offsets[i] : offsets[i + 1] - gap]``.
-    byte_of : int32 array
-        The byte that each code point below U+0800 represents; -1 for those that represent none.
-
-    Returns
-    -------
-    bytes, offsets : uint8 and int64 arrays
-        The bytes of word i are ``bytes[offsets[i] : offsets[i + 1]]``.
-    foreign : bool array
-        Whether each word has a code point that represents no byte. Such a word has no bytes.
-
-    Raises
-    ------
-    ValueError
-        If the offsets are not those of words, or the table has other code points.
+    `byte_of` has the byte that each code point below U+0800 represents; -1 for those that represent none. Returns the
+    bytes of the words with their offsets; and whether each word has a code point that represents no byte. Such a word
+    has no bytes.
     """
     check_words(text, offsets, gap)
     if len(byte_of) > 0x800:
@@ -118,12 +75,5 @@ def read_letters(
     spelled = np.empty(int(offsets[-1] - offsets[0]) + 1, dtype=np.uint8)
     ends: Int64Array = np.empty(len(offsets), dtype=np.int64)
     foreign: BoolArray = np.empty(len(offsets) - 1, dtype=np.bool_)
-    n = lib.tokdfa_read_letters(
-        words.pointer,
-        readable(byte_of, np.int32),
-        len(byte_of),
-        writable(spelled, np.uint8),
-        writable(ends, np.int64),
-        writable(foreign, np.bool_),
-    )
+    n = call(lib.tokdfa_read_letters, words.pointer, byte_of, len(byte_of), out=(spelled, ends, foreign))
     return spelled[:n], ends, foreign

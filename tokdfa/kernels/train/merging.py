@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
 __all__ = ["FIRST_SEEN", "FIXED", "SENTENCEPIECE", "SUBWORD_NMT", "Pieces", "Text", "Training"]
 
@@ -25,17 +25,10 @@ PATIENCE: Final = 1 << 18
 class Text:
     """The text of a training.
 
-    Parameters
-    ----------
-    symbols : int32 array
-        The pieces as numbers of symbols, with a border, -1, before, between and after them: at most `LONGEST_TEXT`
-        entries. The training writes to it.
-    weight : int64 array, one entry per position
-        The number of occurrences of the piece. The sum of all is less than 2⁶².
-    units : int32 array
-        For ties by spelling, the units that spell the symbols. Otherwise empty.
-    unit_at : int64 array, one entry per position and one more
-        For ties by spelling, the beginning of the spelling of each position. Otherwise empty.
+    `symbols` has the pieces as numbers of symbols, with a border, -1, before, between and after them: at most
+    `LONGEST_TEXT` entries, which the training writes to. `weight` has for each the number of occurrences of the piece;
+    the sum of all is less than 2⁶². For ties by spelling `units` spell the symbols, and `unit_at`, with one entry more
+    than there are symbols, is where the spelling of each begins; otherwise they are empty.
     """
 
     symbols: Int32Array
@@ -45,40 +38,16 @@ class Text:
 
 
 class Training:
-    """A greedy training under way.
+    """A greedy training under way: O(N log P) for N symbols and P pairs, for any number of merges; see ``merging.c``.
 
-    Parameters
-    ----------
-    text : Text
-        Checked by the caller.
-    n_symbols : int
-        Symbols are less than this.
-    merges : int
-        The maximum number of rules to make.
-    rank : int32 array
-        For `FIXED` ties, the ranks of ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins,
-        then the one whose right token has the least. Empty for the oldest pair.
-    tie : int
-        One of `FIXED`, `FIRST_SEEN`, `SENTENCEPIECE`, `SUBWORD_NMT`.
-    overlapping : bool
-        Whether runs count every position.
-    least, longest : int
-        The minimum frequency of a merge, 1 or more, and the maximum length of a product in symbols.
+    The text is checked by the caller; its symbols are less than `n_symbols`, and `merges` rules are made at most. `tie`
+    is one of `FIXED`, `FIRST_SEEN`, `SENTENCEPIECE`, `SUBWORD_NMT`. For `FIXED` ties, `rank` has the ranks of
+    ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins, then the one whose right token has
+    the least; without ranks the oldest pair. If `overlapping`, runs count every position. A merge has the frequency
+    `least` or more, at least 1, and its product at most `longest` symbols.
 
-    Attributes
-    ----------
-    left, right : int32 arrays, one entry per rule
-        The tokens that the rules merge. Rule i makes the token ``n_symbols + i``.
-    gain : int64 array, one entry per rule
-        The number of replacements that the rule makes in the corpus.
-
-    Raises
-    ------
-    MemoryError
-
-    Notes
-    -----
-    O(N log P) for N symbols and P pairs, whatever the number of merges; see ``merging.c``.
+    `left`, `right` and `gain` have the tokens that the rules merge, and the number of replacements that each makes in
+    the corpus. Rule i makes the token ``n_symbols + i``.
     """
 
     def __init__(
@@ -123,10 +92,7 @@ class Training:
     def run(self, target: int) -> int:
         """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made.
 
-        Raises
-        ------
-        MemoryError
-            The rules made so far are kept, and the training can go on when there is memory.
+        On a MemoryError the rules made so far are kept, and the training can go on when there is memory.
         """
         target, before = min(target, len(self._left)), -1
         while before < self._made < target:
@@ -151,12 +117,7 @@ class Training:
 
 
 class Pieces:
-    """Different pieces of text with their counts, in the order of their first occurrence, in memory that C grows.
-
-    Raises
-    ------
-    MemoryError
-    """
+    """Different pieces of text with their counts, in the order of their first occurrence, in memory that C grows."""
 
     def __init__(self) -> None:
         pieces = lib.tokdfa_new_pieces()
@@ -168,29 +129,20 @@ class Pieces:
         return int(self._pieces.n_pieces)
 
     def add(self, text: Any, spans: Int64Array, weights: Int64Array | None) -> None:
-        """Count pieces of a text: O(bytes). Other threads may do the same at the same time with their own tables.
+        """Count pieces of a text: O(bytes). On a MemoryError none is counted. Other threads may fill other tables.
 
-        Parameters
-        ----------
-        text : uint8 array
-        spans : int64 array of shape (pieces, 2)
-            The beginning and end of each piece; none is empty or extends beyond the text.
-        weights : int64 array, optional
-            The multiplicity of each piece, 0 or more; the sum of all that are added is less than 2⁶³.
-
-        Raises
-        ------
-        MemoryError
-            Then none of them is counted.
+        The `spans`, of shape (pieces, 2), are the beginning and end of each piece; none is empty or extends beyond the
+        text. `weights` are their multiplicities, 0 or more; the sum of all that are added is less than 2⁶³.
         """
         check_memory(
-            lib.tokdfa_add_pieces(
+            call(
+                lib.tokdfa_add_pieces,
                 self._pieces,
-                readable(text, np.uint8),
+                text,
                 len(text),
-                readable(spans, np.int64),
+                spans,
                 len(spans),
-                ffi.NULL if weights is None else readable(weights, np.int64),
+                weights,
             )
         )
 
@@ -199,7 +151,5 @@ class Pieces:
         n_pieces = len(self)
         text = np.empty(self._pieces.n_bytes, np.uint8)
         ends, counts = np.empty(n_pieces, np.int64), np.empty(n_pieces, np.int64)
-        lib.tokdfa_copy_pieces(
-            self._pieces, writable(text, np.uint8), writable(ends, np.int64), writable(counts, np.int64)
-        )
+        call(lib.tokdfa_copy_pieces, self._pieces, out=(text, ends, counts))
         return text, ends, counts

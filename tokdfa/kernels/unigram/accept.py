@@ -27,18 +27,10 @@ def piece_tables(
 ) -> Struct:
     """Return the tables of the pieces of all ids: O(their bytes).
 
-    Parameters
-    ----------
-    tables : Struct
-        Those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `has_words`.
-    pieces : sequence of bytes
-        The piece of each id; not empty if it is plain.
-    kinds : uint8 array, one entry an id
-        `SPECIAL`, or the sum of `PLAIN`, `SPACED`, `BARE` and `DOUBTFUL`; 0 for ids that are none of these.
-    specials : sequence of bytes
-        The texts of special tokens: words that have one of them are not accepted.
-    keeps_spaces : bool
-        Whether a space alone is a word, but for the first of a text.
+    `tables` are those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `has_words`. A plain piece is
+    not empty; the kind of each is `SPECIAL`, or the sum of `PLAIN`, `SPACED`, `BARE` and `DOUBTFUL`; 0 for ids that are
+    none of these. Words that have one of the texts of `specials` are not accepted. If it `keeps_spaces`, a space alone
+    is a word, but for the first of a text.
     """
     if len(kinds) != len(pieces):
         raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces")
@@ -79,24 +71,9 @@ def accept_ids(
 ) -> tuple[int, int]:
     """Return the number of the first ids that certainly are the best segmentation of their text, and its bytes.
 
-    Parameters
-    ----------
-    tables : Struct
-        Those of :func:`piece_tables`.
-    ids : int32 array
-        Ids of the tables. Their text ends or is cut after the last one.
-    reader : Reader
-        One for as many ids as the tables have.
-    room : Room
-    before : Before, optional
-        What is before them, if they follow a place where the text is certainly cut; otherwise they begin a text.
-
-    Returns
-    -------
-    n : int
-        If it is not the number of ids, something may be wrong in the word from there on.
-    size : int
-        The number of bytes of their text, in which each visible space is a real one.
+    `tables` are those of :func:`piece_tables`, and the reader is for as many ids. The text of the ids ends or is cut
+    after the last one. They follow what is `before`, where the text is certainly cut, or begin a text. If it is not the
+    number of ids, something may be wrong in the word from there on. Of the bytes each visible space is a real one.
     """
     room.begin(0, before or BEGINNING)
     here = reader.pointer

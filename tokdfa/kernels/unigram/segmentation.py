@@ -60,12 +60,7 @@ _NO_MARKS: Uint8Array = np.empty(0, dtype=np.uint8)
 class Before(NamedTuple):
     """What of the text before a place, where it is certainly cut, counts after it.
 
-    Parameters
-    ----------
-    score : float
-        The sum of scores up to there.
-    is_unknown : bool
-        Whether an unknown character is before it.
+    The sum of scores up to there, and whether an unknown character is before it.
     """
 
     score: float = 0.0
@@ -90,25 +85,15 @@ def unigram_tables(
 ) -> Struct:
     """Return the tables of a model: O(bytes of the pieces).
 
-    Parameters
-    ----------
-    pieces : uint8 array, int64 array and int
-        A text, offsets and a gap: piece i is ``text[offsets[i] : offsets[i + 1] - gap]``. Valid UTF-8, not empty,
-        distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
-    scores : float64 array, ids : int32 array
-        Of each piece. The scores are finite, and so are the sums of any texts.
-    unknown : int and float
-        The id of unknown characters, or `NO_UNKNOWN`, and the score of each.
-    byte_ids : int32 array of 256 entries, or None
-        The id of each byte, -1 for none, if unknown characters become bytes. With `single` all bytes of UTF-8 have one.
-    single : bool
-        Whether sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece.
-    rounded_late : bool
-        Whether a sum is rounded only after it has been compared with the best one so far.
-    restarts : bool
-        Whether sums begin anew with each sentence.
-    has_words : bool
-        Whether no piece has U+2581 but at its beginning, or sums restart, so that words are remembered.
+    Of the `pieces`, a text, offsets and a gap, piece i is ``text[offsets[i] : offsets[i + 1] - gap]``: valid UTF-8, not
+    empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all. Each has a score and an id. The scores are
+    finite, and so are the sums of any texts. `unknown` is the id of unknown characters, or `NO_UNKNOWN`, and the score
+    of each; `byte_ids` has the id of each of 256 bytes, -1 for none, if they become bytes.
+
+    With `single`, sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece, and
+    all bytes of UTF-8 have an id; if `rounded_late`, a sum is rounded only after it has been compared with the best one
+    so far; if it `restarts`, sums begin anew with each sentence. `has_words` says whether no piece has U+2581 but at
+    its beginning, or sums restart, so that words are remembered.
     """
     if len(pieces[0]) > 2 * LARGEST_TRIE:
         raise ValueError(f"the pieces have {len(pieces[0])} bytes")
@@ -138,10 +123,7 @@ def unigram_tables(
 def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
     """Return the cells of the trie of words, and for each cell the number of the word that ends there, -1 for none.
 
-    Parameters
-    ----------
-    words : sequence of bytes
-        Not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
+    They are not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
     """
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
@@ -287,17 +269,8 @@ def segment(
 ) -> Int32Array | None:
     """Return the ids of sentences that come one after the other; None if a character is unknown, at ``room.at``.
 
-    Parameters
-    ----------
-    tables : Struct
-        Those of :func:`unigram_tables`.
-    data : bytes
-        Valid UTF-8.
-    ends : int64 array
-        The end of each sentence, ascending; the last is the end of the data.
-    room : Room
-    before : Before
-        What is before the first sentence.
+    `tables` are those of :func:`unigram_tables`; `data` is valid UTF-8; `ends` ascends to its end; `before` is what is
+    before the first sentence.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the sentences end at {ends[-1]}, not at {len(data)}")
@@ -309,15 +282,10 @@ def segment(
 class Recording(NamedTuple):
     """What the loop knows at each place of sentences: arrays of one entry a byte and one more.
 
-    Parameters
-    ----------
-    sums : float64 array
-        The best sum at each place, as it is when the loop gets there; not a number within symbols. Where a sentence
-        begins whose sum restarts, that is 0.
-    starts : int64 array
-        Where the last piece of it begins; -1 within symbols and where a sentence begins.
-    marks : uint8 array
-        `ENDS_PIECE` where a piece of the best way ends, `ENDS_UNKNOWN` where an unknown character of it ends, else 0.
+    `sums` has the best sum at each place, as it is when the loop gets there; not a number within symbols. Where a
+    sentence begins whose sum restarts, that is 0. `starts` has where the last piece of it begins; -1 within symbols and
+    where a sentence begins. `marks` has `ENDS_PIECE` where a piece of the best way ends, `ENDS_UNKNOWN` where an
+    unknown character of it ends, else 0.
     """
 
     sums: Float64Array

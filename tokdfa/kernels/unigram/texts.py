@@ -22,15 +22,9 @@ _LONG = -6
 class RuleArrays(NamedTuple):
     """What replaces words, as arrays.
 
-    Attributes
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Word i, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, not empty, and a zero byte follows it, which no
-        word has. The words ascend by their bytes, and are distinct.
-    starts, stops : int64 arrays
-        The word becomes ``replacements[starts[i] : stops[i]]``.
-    replacements : uint8 array
-        These are UTF-8.
+    Word i, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, not empty, and a zero byte follows it, which no word
+    has. The words ascend by their bytes, and are distinct. The word becomes ``replacements[starts[i] : stops[i]]``,
+    also UTF-8.
     """
 
     text: Uint8Array
@@ -61,26 +55,13 @@ def text_tables(
 ) -> Struct:
     """Return the tables of a normalization and a segmentation: O(bytes of the rules).
 
-    Parameters
-    ----------
-    tables : Struct
-        Those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`.
-    rules : RuleArrays or None
-        What replaces each word, the longest at each place. No word has a space, and no word or replacement U+2581.
-        Without rules, what may need one is left to be normalized first.
-    kept : sequence of str
-        The words that are found before rules apply, the longest at each place; without spaces and U+2581.
-    blanks : iterable of str
-        The ASCII characters that become a space whatever is around them.
-    touched : uint64 array
-        A bit for each code point: whether it is U+2581, or a rule may apply at a character or at one that follows it.
-    puts_space, trims_spaces : bool
-        Whether a space is put before a text; whether spaces at its ends are dropped, and runs of them become one.
-
-    Raises
-    ------
-    ValueError
-        If the rules are not such arrays.
+    `tables` are those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`. The
+    rules say what replaces each word, the longest at each place. No word has a space, and no word or replacement
+    U+2581; without rules, what may need one is left to be normalized first. The `kept` words are found before rules
+    apply, the longest at each place; without spaces and U+2581. The ASCII characters `blanks` become a space whatever
+    is around them. `touched` has a bit for each code point: whether it is U+2581, or a rule may apply at a character or
+    at one that follows it. If it `puts_space`, one comes before a text; if it `trims_spaces`, those at its ends are
+    dropped, and runs of them become one.
     """
     lacks_rules = rules is None
     rules = rules or _NO_RULES
@@ -115,14 +96,7 @@ def text_tables(
 
 
 class Writer:
-    """The room for a word, and where texts have got to. One thread uses it at a time, together with its `Room`.
-
-    Parameters
-    ----------
-    tables : Struct
-        Those of :func:`text_tables`.
-    room : Room
-    """
+    """The room for a word, and where texts have got to, by :func:`text_tables`. One thread uses it with its `Room`."""
 
     __slots__ = ("_room", "_struct", "pointer")
 
@@ -182,17 +156,10 @@ def text_call(writer: Writer, room: Room) -> Callable[[bytes], Int32Array | None
 
 
 def segment_text(data: bytes, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
-    """Return the ids of a text as it is given; None if it must be normalized first.
+    """Return the ids of a text as it is given, valid UTF-8; None if it must be normalized first.
 
-    Parameters
-    ----------
-    data : bytes
-        Valid UTF-8.
-    writer : Writer
-    room : Room
-        That of the writer.
-    before : Before, optional
-        What is before it, if it goes on from another text that does not end with a space; it then begins with one.
+    The room is that of the writer. If the text goes on from another one that does not end with a space, `before` is
+    what is before it; it then begins with a space.
     """
     room.begin(len(data), before or BEGINNING)
     writer.pointer.continues = before is not None
@@ -203,25 +170,10 @@ def segment_text(data: bytes, writer: Writer, room: Room, before: Before | None 
 def segment_texts(
     data: bytes, ends: Int64Array, first: int, writer: Writer, room: Room
 ) -> tuple[Int32Array, Int64Array]:
-    """Return the ids of texts that come one after the other, and where those of each end.
+    """Return the ids of texts that come one after the other, from the `first` wanted on, and where those of each end.
 
-    Parameters
-    ----------
-    data : bytes
-        Valid UTF-8.
-    ends : int64 array
-        The end of each text, ascending; the last is the end of the data.
-    first : int
-        The number of the first text that is wanted.
-    writer : Writer
-    room : Room
-        That of the writer.
-
-    Returns
-    -------
-    ids : int32 array
-    id_ends : int64 array
-        For each text from the first one on. If they are fewer than the texts, the next one must be normalized first.
+    `data` is valid UTF-8; `ends` ascends to its end; the room is that of the writer. If there are fewer ends of ids
+    than texts, the next text must be normalized first.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the texts end at {ends[-1]}, not at {len(data)}")

@@ -39,25 +39,13 @@ def build_table(
 ) -> tuple[Int32Array, Int32Array, Uint64Array]:
     """Write out what states forbid as numbers of distinct blocks of bits.
 
-    Parameters
-    ----------
-    parent, start, stop : int32 arrays, one entry a state
-        State s forbids what its parent forbids, a state before it, and the columns from ``start[s]`` to ``stop[s]``,
-        one at least and disjoint from those.
-    states : int32 array
-        The states that get rows, ascending, the initial state 0 among them.
-    n_columns, first_dead : int
-        The columns. Of the last two, the first is never forbidden and the other one always; so are those from
-        `first_dead` up to these two.
+    State s forbids what its parent forbids, a state before it, and the columns from ``start[s]`` to ``stop[s]``, one at
+    least and disjoint from those. The `states` that get rows ascend, the initial state 0 among them. Of the last two of
+    `n_columns`, the first is never forbidden and the other one always; so are those from `first_dead` up to these two.
 
-    Returns
-    -------
-    row_of : int32 array, one entry a state and one more
-        The row of each state, -1 for none; the last entry is a row that forbids all columns except the last but one.
-    blocks : int32 array of rows × ceil(n_columns / BLOCK) entries
-        For each row and each block of columns the number of its bits.
-    bits : uint64 array of BLOCK / 64 words a block
-        Bit j of block b is bit j % 64 of word b * BLOCK / 64 + j // 64.
+    Returns the row of each state, -1 for none, and last a row that forbids all columns except the last but one; for
+    each row and each block of BLOCK columns the number of its bits; and these as uint64 words: bit j of block b is bit
+    j % 64 of word b * BLOCK / 64 + j // 64.
     """
     a_row = -(-n_columns // BLOCK)
     n_rows = len(states) + 1
@@ -102,18 +90,10 @@ def pair_test(
 ) -> Struct:
     """Return the pair test over ids.
 
-    Parameters
-    ----------
-    tokens : int32 array, one entry an id
-        Its live token; `CUT`, `NO_TOKEN` or `ALONE`.
-    history : Struct
-        Of :func:`tokdfa.kernels.fold.folding.history`.
-    lookup : int64 array, one entry an id; empty for no table
-        The place in `blocks` where the id's row begins, times 2³², plus the id's column.
-    blocks, bits : int32 and uint64 arrays
-        The table, of :func:`build_table`.
-    n_memo : int
-        The number of pairs whose answers are kept where there is no table: a power of two, or 0 for none.
+    `tokens` has the live token of each id, or `CUT`, `NO_TOKEN` or `ALONE`; `history` is of
+    :func:`tokdfa.kernels.fold.folding.history`. The table, if there is one, is `blocks` and `bits` of
+    :func:`build_table`, and `lookup` has for each id the place in `blocks` where its row begins, times 2³², plus its
+    column. Without one the answers for `n_memo` pairs are kept: a power of two, or 0 for none.
     """
     memo: Uint64Array = np.full(n_memo, _NO_PAIR, dtype=np.uint64)
     if n_memo & (n_memo - 1):
@@ -124,18 +104,8 @@ def pair_test(
 
 
 def mark_pairs(test: Struct, ids: Int32Array, behind: int | None) -> BoolArray:
-    """Return for each id whether it may not follow the one before it.
-
-    Parameters
-    ----------
-    test : Struct
-        Of :func:`pair_test`.
-    ids : int32 array
-    behind : int or None
-        The id that precedes them; None at the beginning of a text.
-    """
+    """Return for each id whether it may not follow the one before it; `behind` precedes them, None at a beginning."""
     marks = np.empty(len(ids), dtype=np.bool_)
-    lib.tokdfa_mark_pairs(
-        test.pointer, readable(ids, np.int32), len(ids), -1 if behind is None else behind, writable(marks, np.bool_)
-    )
+    given = readable(ids, np.int32), len(ids), -1 if behind is None else behind
+    lib.tokdfa_mark_pairs(test.pointer, *given, writable(marks, np.bool_))
     return marks

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "Completions", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
 
@@ -31,29 +31,14 @@ def take_apart(
     children: Int32Array,
     effect_after: Callable[[int | None, int], int],
 ) -> tuple[Uint64Array, Uint8Array]:
-    """Take words apart.
+    """Take the words ``text[offsets[i]:offsets[i + 1]]`` apart.
 
-    Parameters
-    ----------
-    text, offsets : uint8 and int64 arrays
-        Word i is ``text[offsets[i]:offsets[i + 1]]``.
-    skipped : bool array, one entry a word
-        Whether only `BAD` is to be recorded for it.
-    class_of : uint16 array of shape (0x110000,)
-        The class of each code point, less than `n_classes`.
-    n_classes : int
-    children : int32 array
-        The tree of special tokens; see :class:`tokdfa.validation.spelled.Backwards`.
-    effect_after : callable
-        Takes the number of an effect, or None for that of nothing, and a class of symbols. Returns the number of the
-        effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
+    Only `BAD` is recorded for those that are `skipped`. `class_of` has the class of each code point, less than
+    `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.validation.spelled.Backwards`.
+    `effect_after` takes the number of an effect, or None for that of nothing, and a class of symbols, and returns the
+    number of the effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
 
-    Returns
-    -------
-    keys : uint64 array
-        What each word is made of; see :func:`parts_of_key`. 0 for bad ones.
-    told : uint8 array
-        0, `BAD` or `SPELLS`.
+    Returns the key of each word, which :func:`parts_of_key` reads, 0 for bad ones; and 0, `BAD` or `SPELLS`.
     """
     n_words = len(offsets) - 1
     keys: Uint64Array = np.empty(n_words, dtype=np.uint64)
@@ -94,38 +79,19 @@ def number_keys(keys: Uint64Array, most: int) -> tuple[Uint64Array, Int32Array] 
     known = np.full(n_known, -1, dtype=np.int32)
     distinct: Uint64Array = np.empty(most, dtype=np.uint64)
     number: Int32Array = np.empty(len(keys), dtype=np.int32)
-    n = lib.tokdfa_number_keys(
-        readable(keys, np.uint64),
-        len(keys),
-        writable(known, np.int32),
-        n_known,
-        writable(distinct, np.uint64),
-        most,
-        writable(number, np.int32),
-    )
+    n = call(lib.tokdfa_number_keys, keys, len(keys), out=(known, n_known, distinct, most, number))
     return None if n < 0 else (distinct[:n].copy(), number)
 
 
 def outer_symbols(text: Uint8Array, offsets: Int64Array) -> tuple[Int32Array, Int32Array]:
     """Return the code points of the first and of the last symbol of each word; -1 if it is cut, or there is none."""
     first, last = np.empty((2, len(offsets) - 1), dtype=np.int32)
-    lib.tokdfa_outer_symbols(
-        readable(text, np.uint8),
-        readable(offsets, np.int64),
-        len(first),
-        writable(first, np.int32),
-        writable(last, np.int32),
-    )
+    call(lib.tokdfa_outer_symbols, text, offsets, len(first), out=(first, last))
     return first, last
 
 
 class Completions:
-    """The completions of incomplete symbols, as classes of symbols. Threads may share it.
-
-    Parameters
-    ----------
-    class_of_code_point : uint16 array of shape (0x110000,)
-    """
+    """The completions of incomplete symbols, as classes of symbols, given those of code points; for many threads."""
 
     def __init__(self, class_of_code_point: Uint16Array) -> None:
         if len(class_of_code_point) != 0x110000:
@@ -137,10 +103,7 @@ class Completions:
     def standing_for(self, cut: bytes) -> bytes:
         """Return the first incomplete symbol seen whose completions have the same classes in the same order.
 
-        Parameters
-        ----------
-        cut : bytes
-            The first bytes of a symbol, but not all, as :func:`tokdfa.unicode.utf8.cut_apart` gives them.
+        `cut` has the first bytes of a symbol, but not all, as :func:`tokdfa.unicode.utf8.cut_apart` gives them.
         """
         known = self._known.get(cut)
         if known is None:
@@ -156,7 +119,5 @@ class Completions:
         if len(cut) >= length or any(byte & 0xC0 != 0x80 for byte in cut[1:]):
             raise ValueError(f"not the beginning of a symbol: {cut!r}")
         runs = np.empty((64 ** (length - len(cut)) + 2, 2), dtype=np.int32)
-        n = lib.tokdfa_completions(
-            readable(self._class_of_code_point, np.uint16), int.from_bytes(cut), len(cut), writable(runs, np.int32)
-        )
+        n = call(lib.tokdfa_completions, self._class_of_code_point, int.from_bytes(cut), len(cut), out=(runs,))
         return runs[:n].tobytes()

@@ -91,32 +91,18 @@ def walker(
 ) -> Struct:
     """Return the tables for walking over streams.
 
-    Parameters
-    ----------
-    class_of, length_of : uint16 arrays, one entry an id
-        Its class, and the number of its bytes.
-    allowed, other : uint32 arrays
-        For row r and class c at ``r + c`` the entries if the pair is allowed, and if it is not.
-    is_final : uint8 array, one entry a row
-        Whether a text may end there.
-    width : int
-        Row i begins at ``i * width``.
-    initial : int
-        Where the row of the initial state begins.
-    trigger, node_at, children : int32 arrays
-        For class c the nodes ``node_at[trigger[c]:trigger[c + 1]]`` of the tree of all special tokens read backwards,
-        and what follows node n on byte b, ``children[256 * n + b]``: 0 for nothing, -1 for a whole special.
-    text, offsets : uint8 and int64 arrays
-        The bytes of id i are ``text[offsets[i]:offsets[i + 1]]``.
-    doubt_keys, doubt_range, doubt_bounds, doubt_ids : arrays
-        Sequences of ids that call for a closer look; see :class:`tokdfa.validation.doubts.Doubts`.
-    pairs : Struct
-        Of :func:`tokdfa.kernels.walk.pairs.pair_test`.
-    role : uint8 array, one entry a class
-        0, or JOINS and PARTS as bits. Entries of a class with JOINS or with nodes that lead to a row have the marks
-        LOOK and CLOSELY.
-    form : Struct
-        Of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has borders if a class has JOINS.
+    Of each id, `class_of` and `length_of` have the class and the number of bytes, ``text[offsets[i]:offsets[i + 1]]``.
+    For row r and class c ``allowed[r + c]`` and ``other[r + c]`` are the entries if the pair is allowed, and if it is
+    not. Row i begins at ``i * width``, that of the initial state at `initial`; `is_final` says of each row whether a
+    text may end there.
+
+    For class c the nodes ``node_at[trigger[c]:trigger[c + 1]]`` are those of the tree of all special tokens read
+    backwards, and what follows node n on byte b is ``children[256 * n + b]``: 0 for nothing, -1 for a whole special.
+    `doubt_keys` and the other three are the sequences of ids that call for a closer look; see
+    :class:`tokdfa.validation.doubts.Doubts`. `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role` of
+    each class is 0, or JOINS and PARTS as bits: entries of a class with JOINS or with nodes that lead to a row have the
+    marks LOOK and CLOSELY. `form` is of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has borders if
+    a class has JOINS.
     """
     return Struct(
         "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,
@@ -129,10 +115,7 @@ def walker(
 class Place:
     """The place of a walk: the next id, where the row of the state before it begins, the bytes of the ids walked over.
 
-    Attributes
-    ----------
-    pointer
-        Its fields `at`, `row` and `size` are read and written.
+    The fields `at`, `row` and `size` of its pointer are read and written.
     """
 
     __slots__ = ("pointer",)
@@ -141,46 +124,24 @@ class Place:
         self.pointer: Any = ffi.new("tokdfa_place *")
 
     def walk(self, by: Struct, ids: Int32Array) -> int:
-        """Continue the walk through ids up to the first that may be wrong.
+        """Continue the walk through ids, in range and contiguous, up to the first that may be wrong.
 
-        Parameters
-        ----------
-        by : Struct
-            Of :func:`walker`.
-        ids : int32 array
-            In range and contiguous; those before the place have been walked over.
-
-        Returns
-        -------
-        int
-            DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or a doubtful
-            sequence; UNSURE at an id that the table does not cover yet; UNDECIDED at an id up to which too much would
-            have to be looked at to see whether it is normalized.
+        DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or a doubtful
+        sequence; UNSURE at an id that the table does not cover yet; UNDECIDED at an id up to which too much would have
+        to be looked at to see whether it is normalized.
         """
         status: int = lib.tokdfa_walk(by.pointer, ffi.from_buffer(_IDS, ids), len(ids), self.pointer)
         return status
 
 
 def accepts(by: Struct, ids: IntegerArray, reach: int, place: Place | None = None) -> int:
-    """Return whether a whole text is canonical.
+    """Return DONE if a whole text is canonical; otherwise what stopped the walk, or another code.
 
-    Parameters
-    ----------
-    by : Struct
-        Of :func:`walker`.
-    ids : uint16, int32, uint32, int64 or uint64 array
-        Contiguous and aligned; that they are in range is checked. What is judged is a copy of a few of them at a time,
-        so another thread may change them meanwhile.
-    reach : int
-        The number of ids before a place that may be looked at again, at most `MOST_REACH`.
-    place : Place, optional
-        Where to continue, up to `ids` at most, and, afterwards, how far the text is canonical; by default the walk
-        begins with the text. Bytes are not counted.
-
-    Returns
-    -------
-    int
-        DONE if it is; otherwise what stopped the walk, or another code if an id is out of range, or no text ends so.
+    `ids` are an array of uint16, int32, uint32, int64 or uint64, contiguous and aligned; that they are in range is
+    checked. What is judged is a copy of a few of them at a time, so another thread may change them meanwhile. Up to
+    `reach` ids before a place may be looked at again, at most `MOST_REACH`. `place` is where to continue, up to `ids`
+    at most, and, afterwards, how far the text is canonical; by default the walk begins with the text. Bytes are not
+    counted.
     """
     status: int = lib.tokdfa_accepts(
         by.pointer, ffi.from_buffer(ids), ids.itemsize, len(ids), reach, _NO_PLACE if place is None else place.pointer
@@ -193,14 +154,9 @@ _LONG = 1 << 20
 
 
 def cuts(certain: BoolArray, first_symbol: Int32Array, last_symbol: Int32Array) -> Struct:
-    """Return where texts are certainly cut.
+    """Return where texts are certainly cut: between two symbols of classes for which `certain` says so.
 
-    Parameters
-    ----------
-    certain : bool array of shape (classes, classes)
-        Whether a text is certainly cut between two symbols of these classes.
-    first_symbol, last_symbol : int32 arrays, one entry an id
-        The classes of its first and its last symbol.
+    `first_symbol` and `last_symbol` have the classes of the first and the last symbol of each id.
     """
     flat = np.ascontiguousarray(certain).view(np.uint8).reshape(-1)
     return Struct(
@@ -220,35 +176,16 @@ def wrong_parts(
     initial: int,
     learn: Callable[[int, int], None],
 ) -> tuple[Int64Array, int | None]:
-    """Return the parts of streams that something wrong is in, and the number of bytes of all streams.
+    """Return the parts of streams that something wrong is in; if there are none, also the number of bytes of all.
 
-    Parameters
-    ----------
-    walker : callable
-        Returns what streams are walked over by, a struct of :func:`tokdfa.kernels.walk.walk.walker`, as it is now.
-    where_cut : Struct
-        Of :func:`cuts`.
-    ids : int32 array
-        In range and contiguous.
-    begins, ends : int64 arrays
-        Stream k has the ids from ``begins[k]`` to ``ends[k]``, which are places in `ids`.
-    back : int
-        The walk notices what is wrong at most this number of ids after the piece that it is in; 1 or more, for what is
-        wrong with the end of a stream is noticed after its last id.
-    reach : int
-        A special token that the text spells begins at most this number of ids before the one in which it ends.
-    initial : int
-        Where the row of the initial state begins.
-    learn : callable
-        Extends the table, given where a row begins and an id.
+    `walker` returns the tables of :func:`walker` as they are now, and `learn` extends them, given where a row begins
+    and an id. Stream k has the ids, in range and contiguous, from ``begins[k]`` to ``ends[k]``; `initial` is where the
+    row of the initial state begins. The walk notices what is wrong at most `back` ids after the piece that it is in; 1
+    or more, for what is wrong with the end of a stream is noticed after its last id. A special token that the text
+    spells begins at most `reach` ids before the one in which it ends.
 
-    Returns
-    -------
-    parts : int64 array of shape (parts, 2)
-        Pairs of the first id and the one after the last, in order and disjoint. Each begins and ends where its stream
-        does, or where the text is certainly cut.
-    size : int or None
-        The number of bytes of all streams; None if something is wrong, for some ids are not walked over then.
+    The parts, of shape (parts, 2), are pairs of the first id and the one after the last, in order and disjoint. Each
+    begins and ends where its stream does, or where the text is certainly cut.
     """
     if back < 1:
         raise ValueError("no part can begin after the last id")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
 __all__ = [
     "ALONE",
@@ -69,26 +69,10 @@ SHARED_BITS: int = lib.TOKDFA_SHARED_BITS
 
 
 def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
-    """Return the lookup table of whole words.
+    """Return the lookup table of whole words: a uint64 array, three entries per slot.
 
-    Parameters
-    ----------
-    codes : int32 array
-        The code points of the words, one word after the other: ASCII letters and digits.
-    offsets : int64 array
-        Word i is ``codes[offsets[i] : offsets[i + 1]]``: one code point or more, up to `LONGEST_INDEXED`.
-    ids : int32 array
-        The ids of the words, not negative.
-
-    Returns
-    -------
-    uint64 array
-        Three entries per slot.
-
-    Raises
-    ------
-    ValueError
-        If these are no such words.
+    Word i is ``codes[offsets[i] : offsets[i + 1]]``, ASCII letters and digits: one code point or more, up to
+    `LONGEST_INDEXED`. Its id is not negative. Other words are a ValueError.
     """
     lengths = np.diff(offsets)
     if len(lengths) != len(ids) or offsets[0] != 0 or offsets[-1] != len(codes):
@@ -99,37 +83,15 @@ def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
         raise ValueError("a word that is not ASCII")
     # A power of two, greater than the number of words.
     words = np.zeros(3 << (2 * len(ids)).bit_length(), np.uint64)
-    lib.tokdfa_index_wordpieces(
-        readable(codes, np.int32),
-        readable(offsets, np.int64),
-        readable(ids, np.int32),
-        len(ids),
-        writable(words, np.uint64),
-        len(words),
-    )
+    call(lib.tokdfa_index_wordpieces, codes, offsets, ids, len(ids), out=(words, len(words)))
     return words
 
 
 class Room:
-    """The output arrays of C, and room for one word. One thread uses it at a time.
+    """The output arrays of C, for `n_bytes` of text, and room for one word. One thread uses it at a time.
 
-    Parameters
-    ----------
-    n_bytes : int
-        The maximum number of bytes of text.
-    longest_word : int
-        The greatest `longest_word` of the tables, -1 for no limit.
-    offsets : bool
-        Whether to give the tokens offsets.
-
-    Attributes
-    ----------
-    ids : int32 array
-        The tokens.
-    begins, ends : int64 arrays
-        The beginning and end of each token in its text; empty without offsets.
-    struct, pointer
-        The struct, and the pointer that is passed to C.
+    `longest_word` is the greatest of the tables, -1 for no limit. With `offsets`, `begins` and `ends` have the
+    beginning and end in the text of each token of `ids`.
     """
 
     __slots__ = ("begins", "ends", "ids", "pointer", "struct")
@@ -164,23 +126,9 @@ class Room:
 def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Room) -> Int64Array:
     """Tokenize texts that come one after the other: O(bytes).
 
-    Parameters
-    ----------
-    tables : Struct
-        A ``tokdfa_wordpiece``.
-    data : bytes
-        Valid UTF-8: the texts, each except the last followed by one byte that is not a letter or digit.
-    stops : int64 array
-        The end of each text.
-    wide : bool
-        Whether offsets count bytes, not code points.
-    room : Room
-        A room for at least that many bytes, which is written to.
-
-    Returns
-    -------
-    int64 array, one entry per text and one more
-        Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
+    `tables` is a ``tokdfa_wordpiece``; `data` is valid UTF-8: the texts, each except the last followed by one byte that
+    is not a letter or digit; `stops` has the end of each. If `wide`, offsets count bytes, not code points. The room is
+    for at least that many bytes. Text t has the tokens ``rows[t]`` to ``rows[t + 1]`` of it.
     """
     rows = np.empty(len(stops) + 1, np.int64)
     pointers = readable(stops, np.int64), len(stops), wide, room.pointer, writable(rows, np.int64)
@@ -191,21 +139,9 @@ def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Roo
 
 
 def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
-    """Tokenize one text, without offsets: O(bytes).
+    """Tokenize one text, valid UTF-8, without offsets, and return the tokens, a view of the room: O(bytes).
 
-    Parameters
-    ----------
-    tables : pointer
-        A pointer to a ``tokdfa_wordpiece``.
-    data : bytes
-        Valid UTF-8.
-    room : Room
-        A room for at least that many bytes.
-
-    Returns
-    -------
-    int32 array
-        The tokens, a view of the room.
+    `tables` is a pointer to a ``tokdfa_wordpiece``, and the room is for at least that many bytes.
     """
     while (n := lib.tokdfa_encode_wordpiece_text(tables, data, len(data), room.pointer)) < 0:
         pass
@@ -213,14 +149,9 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
 
 
 class SharedRoom:
-    """A room for one short text after another of one thread, whose tokens are parts of one array.
+    """A room for one short text after another of one thread, whose tokens are parts of one array, `ids`.
 
-    Attributes
-    ----------
-    ids : int32 array
-        The tokens. Nothing is written to those of texts before.
-    pointer
-        The pointer that :func:`encode_short` takes.
+    Nothing is written to those of texts before. :func:`encode_short` takes the pointer.
     """
 
     __slots__ = ("_struct", "ids", "pointer")
@@ -236,20 +167,7 @@ class SharedRoom:
 
 
 class SharedRooms(local):
-    """The room for short texts of each thread.
-
-    Parameters
-    ----------
-    tables : Struct
-        A ``tokdfa_wordpiece``.
-    longest_word : int
-        That of the tables, -1 for no limit.
-
-    Attributes
-    ----------
-    room : SharedRoom
-        The one of the thread that asks.
-    """
+    """The room for short texts of each thread, which gets its own for `tables`, a ``tokdfa_wordpiece``."""
 
     def __init__(self, tables: Struct, longest_word: int) -> None:
         self._made_of = tables, longest_word

@@ -18,15 +18,7 @@ _NO_POPS: Int32Array = np.empty(0, dtype=np.int32)
 
 
 class BuiltTrie(NamedTuple):
-    """A trie with failure links as a double array; see :func:`word_trie`.
-
-    Attributes
-    ----------
-    cells : int32 array, four entries per cell
-    pops : int32 array
-    n_nodes : int
-        The number of cells in use, the two roots included.
-    """
+    """A trie with failure links as a double array, see :func:`word_trie`; `n_nodes` cells are in use."""
 
     cells: Int32Array
     pops: Int32Array
@@ -36,31 +28,13 @@ class BuiltTrie(NamedTuple):
 def build_trie(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_beginnings: int, n_kinds: int) -> BuiltTrie:
     """Build the trie of words, with its failure links and failure pops.
 
-    Parameters
-    ----------
-    symbols : int32 array
-        The symbols of the words, one word after the other.
-    offsets : int64 array
-        Word i is ``symbols[offsets[i] : offsets[i + 1]]``; it is not empty.
-    ids : int32 array
-        The id of each word, not negative. If two words are equal, the last one counts.
-    n_beginnings : int
-        So many of the first words begin words of texts; the others continue them.
-    n_kinds : int
-        Symbols are less than this. Every such symbol may be looked up in the trie.
+    Word i, not empty, is ``symbols[offsets[i] : offsets[i + 1]]``, of symbols less than `n_kinds`, each of which may be
+    looked up in the trie. Its id is not negative; of equal words the last one counts. The first `n_beginnings` words
+    begin words of texts; the others continue them. Other words are a ValueError; more than 2²⁸ nodes, 2³¹ cells or
+    more, or more than 2²⁶ pops in total, which takes words of thousands of symbols, a LimitExceededError.
 
-    Raises
-    ------
-    LimitExceededError
-        If there are more than 2²⁸ nodes, 2³¹ cells or more, or more than 2²⁶ pops in total, which takes words of
-        thousands of symbols.
-    ValueError
-        If these are no such words.
-
-    Notes
-    -----
-    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.wordpiece.trie.FailureTrie` is the slow
-    twin. The key of the hash is drawn anew for each trie, so that no file can be written whose words collide.
+    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.wordpiece.trie.FailureTrie` is the slow twin.
+    The key of the hash is drawn anew for each trie, so that no file can be written whose words collide.
     """
     _check_words(symbols, offsets, ids, n_beginnings, n_kinds)
     keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()
@@ -102,18 +76,12 @@ def _check_words(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_be
 def word_trie(cells: Int32Array, pops: Int32Array, points: Int32Array) -> Struct:
     """Return a trie in the form that C reads.
 
-    Parameters
-    ----------
-    cells : int32 array, four entries per cell
-        The base, the cell of the parent, the cell of the failure link, -1 if there is none; and the failure pops. The
-        edge of cell c with symbol s leads to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 * t + 1] == c``.
-        Cells 0 and 1 are the roots. Of the pops a non-negative number is the id of the only token, which is the whole
-        path to this cell, and -1 - p points to `pops`.
-    pops : int32 array
-        From p on: the number of pops, then the id and the number of symbols of each.
-    points : int32 array
-        The code points beyond ASCII that are symbols, ascending. Number i is symbol 128 + i, and every code point that
-        is missing is the symbol after the last.
+    A cell has four entries: the base, the cell of the parent, the cell of the failure link, -1 if there is none; and
+    the failure pops. The edge of cell c with symbol s leads to cell ``t = cells[4 * c] + s`` if and only if ``cells[4 *
+    t + 1] == c``. Cells 0 and 1 are the roots. Of the pops a non-negative number is the id of the only token, which is
+    the whole path to this cell, and -1 - p points to `pops`: from p on the number of pops, then the id and the number
+    of symbols of each. `points` has the code points beyond ASCII that are symbols, ascending: number i is symbol 128 +
+    i, and every code point that is missing is the symbol after the last.
     """
     return Struct("tokdfa_word_trie", cells=cells, pops=pops, points=points)
 
@@ -131,20 +99,9 @@ _rooms = _Rooms()
 
 
 def match_word(trie: Any, word: str, limit: int) -> list[int] | None:
-    """Tokenize one word: O(len(word)).
+    """Tokenize one word by the pointer of a :func:`word_trie`: O(len(word)).
 
-    Parameters
-    ----------
-    trie : pointer
-        The pointer of a :func:`word_trie`.
-    word : str
-    limit : int
-        The greatest number of symbols of a word that has a tokenization.
-
-    Returns
-    -------
-    list of int or None
-        The ids of the tokens; None if the word has no tokenization or is empty.
+    None if it has no tokenization, which only words of up to `limit` symbols have, or is empty.
     """
     if not 0 < len(word) <= limit:
         return None
