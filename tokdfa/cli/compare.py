@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -21,6 +21,19 @@ _NUMBERS = (
     *("n_tokens_only_a", "n_tokens_only_b", "n_dead_a", "n_dead_b"),
     *("pairs_only_a", "pairs_only_b", "n_other_ids"),
 )
+
+
+class _Sides(TypedDict):
+    """The keywords of :func:`tokdfa.load` for A and B; those of A hold for B, too, unless it has its own."""
+
+    pretokenizer: str | None
+    pretokenizer_b: str | None
+    specials: str | None
+    specials_b: str | None
+    unicode: str | None
+    unicode_b: str | None
+    format: str | None
+    format_b: str | None
 
 
 @click.command("compare")
@@ -46,7 +59,7 @@ _NUMBERS = (
     "default: the newest that is known.",
 )
 @click.option("--unicode-b", metavar="NAME==VERSION", help="The version for B, if it differs.")
-@click.option("--format", "format_name", metavar="FORMAT", help="The format of A and B; detected by default.")
+@click.option("--format", metavar="FORMAT", help="The format of A and B; detected by default.")
 @click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
 @certificate_option
 @html_option
@@ -55,17 +68,10 @@ def command(
     a: str,
     b: str,
     ignore_ids: bool,
-    pretokenizer: str | None,
-    pretokenizer_b: str | None,
-    specials: str | None,
-    specials_b: str | None,
-    unicode: str | None,
-    unicode_b: str | None,
-    format_name: str | None,
-    format_b: str | None,
     certificate_path: str | None,
     html_path: str | None,
     as_json: bool,
+    **sides: Unpack[_Sides],
 ) -> int:
     """Decide whether the tokenizers A and B give every text the same ids.
 
@@ -80,31 +86,25 @@ def command(
     for path in filter(None, (html_path, certificate_path)):
         check_writable(path)
     with stages() as say_stage:
-        sides = (
-            load(a, pretokenizer=pretokenizer, specials=specials, format=format_name, unicode=unicode),
-            load(
-                b,
-                pretokenizer=pretokenizer_b or pretokenizer,
-                specials=specials_b or specials,
-                format=format_b or format_name,
-                unicode=unicode_b or unicode,
-            ),
-        )
+        asked: dict[str, Any] = dict(sides)
+        of_a = {name: asked[name] for name in ("pretokenizer", "specials", "format", "unicode")}
+        of_b = {name: asked[f"{name}_b"] or given for name, given in of_a.items()}
+        both = load(a, **of_a), load(b, **of_b)
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
-        found = compare(*sides, ignore_ids=ignore_ids, progress=progress)
+        found = compare(*both, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
         from tokdfa.report.comparison import comparison_report
 
-        comparison_report(*sides, found, names=(a, b)).save(html_path)
+        comparison_report(*both, found, names=(a, b)).save(html_path)
     written = None
     if certificate_path is not None:
         from tokdfa.certificates.api import certify_comparison
 
-        written = write_certificate(certify_comparison(found, *sides, files=(a, b)), certificate_path)
+        written = write_certificate(certify_comparison(found, *both, files=(a, b)), certificate_path)
     # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
-    if (sides[0].pretokenizer is None) != (sides[1].pretokenizer is None):
-        remark_unsplit(sides[0], a, pretokenizer)
-        remark_unsplit(sides[1], b, pretokenizer_b or pretokenizer, "--pretokenizer-b")
+    if (both[0].pretokenizer is None) != (both[1].pretokenizer is None):
+        remark_unsplit(both[0], a, of_a["pretokenizer"])
+        remark_unsplit(both[1], b, of_b["pretokenizer"], "--pretokenizer-b")
     if as_json:
         print_json({**_fields(found), "certificate": written})
     else:

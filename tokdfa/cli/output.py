@@ -6,7 +6,7 @@ import codecs
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ __all__ = [
     "remark",
     "say",
     "seconds_option",
+    "shown_ids",
     "specials_option",
     "stages",
     "unicode_option",
@@ -102,45 +103,45 @@ def keep_line_ends() -> None:
 
 
 def say(text: str, *, end: str = "\n") -> None:
-    """Print text on stdout at once.
-
-    Raises
-    ------
-    OSError
-        If stdout does not take it; the file it names is standard output.
-    """
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.write(text + end)
-    except OSError as error:
-        raise _of_stdout(error) from None
-    flush()
+    """Print text on stdout at once."""
+    if sys.stdout is not None:
+        with _writing():
+            sys.stdout.write(text + end)
+            sys.stdout.flush()
 
 
 def print_bytes(data: bytes) -> None:
-    """Write bytes to stdout unchanged; raises as :func:`say` does."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.buffer.write(data)
-    except OSError as error:
-        raise _of_stdout(error) from None
+    """Write bytes to stdout unchanged."""
+    if sys.stdout is not None:
+        with _writing():
+            sys.stdout.buffer.write(data)
 
 
 def flush() -> None:
-    """Flush stdout; raises as :func:`say` does."""
-    if sys.stdout is None:
-        return
+    """Flush stdout."""
+    if sys.stdout is not None:
+        with _writing():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Have an error name standard output as its file."""
     try:
-        sys.stdout.flush()
+        yield
     except OSError as error:
-        raise _of_stdout(error) from None
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def counted(n: int, noun: str) -> str:
     """Return a number and what it counts, in the plural unless it is one."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def shown_ids(ids: Sequence[int]) -> str:
+    """Return the first of some ids."""
+    shown = " ".join(map(str, ids[:12]))
+    return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"
 
 
 def escaped(text: str) -> str:
@@ -204,10 +205,6 @@ def stages() -> Iterator[Callable[[str], object] | None]:
 
 def _encoding() -> str:
     return getattr(sys.stdout, "encoding", None) or "utf-8"
-
-
-def _of_stdout(error: OSError) -> OSError:
-    return OSError(error.errno, error.strerror, "standard output")
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,14 +194,9 @@ def _answer(tally: Tally, bad: list[tuple[str, str]], n_bad: int, is_failed: boo
 
 def _line(example: Example) -> str:
     violation = example.violation
-    right = "" if violation.canonical_ids is None else f", canonical {_ids(violation.canonical_ids)}"
+    right = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
     name = {"bugs": "bug", "drift": "drift", "junctions": "junction"}[example.stretch_class.value]
     return (
         f"{name}: {example.source}, token {violation.index}: {violation.reason} "
-        f"[from token {violation.start}: {_ids(violation.ids)}{right}]"
+        f"[from token {violation.start}: {shown_ids(violation.ids)}{right}]"
     )
-
-
-def _ids(ids: tuple[int, ...]) -> str:
-    shown = " ".join(map(str, ids[:12]))
-    return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"

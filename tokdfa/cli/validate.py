@@ -11,7 +11,7 @@ import click
 from tokdfa.cli.corpus import is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import counted, html_option, json_option, print_json, say
+from tokdfa.cli.output import counted, html_option, json_option, print_json, say, shown_ids
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -163,16 +163,11 @@ def _as_json(tokenizer: AnyTokenizer, violation: Violation, explain: bool) -> di
 
 
 def _line(violation: Violation) -> str:
-    canonical = "" if violation.canonical_ids is None else f", canonical {_ids(violation.canonical_ids)}"
+    canonical = "" if violation.canonical_ids is None else f", canonical {shown_ids(violation.canonical_ids)}"
     return (
         f"token {violation.index}, byte {violation.byte_offset}: {violation.reason} "
-        f"[from token {violation.start}: {_ids(violation.ids)}{canonical}]"
+        f"[from token {violation.start}: {shown_ids(violation.ids)}{canonical}]"
     )
-
-
-def _ids(ids: tuple[int, ...]) -> str:
-    shown = " ".join(map(str, ids[:12]))
-    return shown if len(ids) <= 12 else f"{shown} … ({len(ids)} ids)"
 
 
 def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:

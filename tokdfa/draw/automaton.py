@@ -27,22 +27,10 @@ def dfa_graph(
 ) -> Graph:
     """Return the picture of a token DFA, states and tokens in the order of their numbers.
 
-    States through which no accepting run passes are drawn as dead.
-
-    Parameters
-    ----------
-    dfa : TokenDFA
-        The DFA to draw, including useless states.
-    max_labels : int, optional
-        The maximum number of labels on one arrow; other tokens are only counted. If more symbols than that have the
-        same transitions everywhere, such as those that no rule mentions, they are only counted, too. By default all
-        labels are shown.
-    fresh : collection of int
-        States to draw as new, such as those of the last rule.
-    run : iterable of words or token numbers, optional
-        A tokenization whose run is highlighted, as far as it goes.
-    names : sequence of str, optional
-        The names of the states; their numbers by default.
+    States through which no accepting run passes are drawn as dead, and states in `fresh`, such as those of the last
+    rule, as new. The `run` on some tokens is highlighted as far as it goes. `names` are those of the states; their
+    numbers by default. Of the labels of an arrow `max_labels` are shown, and other tokens are only counted; so are
+    symbols if more than that have the same transitions everywhere, such as those that no rule mentions.
     """
     path = _path(dfa, run)
     passed = {state for source, _, target in path for state in (source, target)}

@@ -221,22 +221,9 @@ def automaton_graph(
 ) -> Graph:
     """Return the picture of the reachable part of any automaton, such as a product, with its states spelled out.
 
-    Parameters
-    ----------
-    automaton : TokenAutomaton
-        Explicit, compact or lazy.
-    alphabet : TokenAlphabet, optional
-        The alphabet of the tokens; by default that of the automaton or of one of its parts. Without one, numbers are
-        shown.
-    max_states : int
-        The maximum number of states to draw.
-    max_labels : int
-        The maximum number of labels on one arrow.
-
-    Raises
-    ------
-    LimitExceededError
-        If the automaton has more states, or thousands of transitions.
+    The alphabet is by default that of the automaton or of one of its parts; without one, numbers are shown. An
+    automaton with more than `max_states`, or thousands of transitions, is refused; an arrow has at most
+    `max_labels` labels.
     """
     alphabet = _alphabet(automaton) if alphabet is None else alphabet
     names: dict[Hashable, str] = {automaton.initial: "0"}

@@ -22,19 +22,10 @@ _MARKED_EDGE = f'color="{MARK}", fontcolor="{MARK}", penwidth=2.5'
 
 
 def to_dot(graph: Graph) -> str:
-    """Return `graph` in the DOT language.
+    """Return `graph` in the DOT language: a ``digraph``, to be written as UTF-8.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph to draw.
-
-    Returns
-    -------
-    str
-        A ``digraph``, to be written as UTF-8. Equal graphs give the same text, byte for byte. Nodes are called q0, q1,
-        … in order. Parallel edges of the same style become one arrow, with the labels separated by commas and broken
-        into lines.
+    Equal graphs give the same text, byte for byte. Nodes are called q0, q1, … in order. Parallel edges of the same
+    style become one arrow, with the labels separated by commas and broken into lines.
     """
     names = {node.name: f"q{number}" for number, node in enumerate(graph.nodes)}
     lines = ["digraph {", f"  rankdir={graph.direction}"]

@@ -18,19 +18,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     Inner nodes are labelled with their yields, leaves with their symbols. The roots, which are the units, have a
     double outline. Arrows lead from a merge to its two parts.
 
-    Parameters
-    ----------
-    forest : sequence of merges
-        A forest as returned by :func:`~tokdfa.training.merges.apply_merges`.
-    max_nodes : int
-        The maximum number of nodes to draw.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are more nodes to draw, or a merge is nested too deeply.
-    TrainingError
-        If a unit is not a merge.
+    At most `max_nodes` are drawn; a forest is what :func:`~tokdfa.training.merges.apply_merges` returns.
 
     Notes
     -----

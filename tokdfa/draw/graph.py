@@ -13,33 +13,15 @@ __all__ = ["Edge", "Graph", "Node", "beside"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node.
-
-    Parameters
-    ----------
-    name : str
-        A unique name.
-    label : str
-        The text inside the node; any text.
-    double : bool
-        Whether its outline is double, like that of a final state.
-    shape : str
-        Its outline; only a circle can be double.
-    fresh : bool
-        Whether it is new, and so filled.
-    dead : bool
-        Whether no accepting run passes through it; it is grey with a dashed outline.
-    marked : bool
-        Whether a run passes through it; it is bold.
-    """
+    """A node: a unique name, and any text as its label."""
 
     name: str
     label: str
-    double: bool = False
+    double: bool = False  # Its outline is double, like that of a final state; only a circle can be.
     shape: Literal["circle", "octagon", "plaintext"] = "circle"
-    fresh: bool = False
-    dead: bool = False
-    marked: bool = False
+    fresh: bool = False  # It is new, and so filled.
+    dead: bool = False  # No accepting run passes through it; it is grey with a dashed outline.
+    marked: bool = False  # A run passes through it; it is bold.
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,12 +46,7 @@ def render(
 ) -> bytes:
     """Return a picture of `graph`, with its description included as alternative text.
 
-    Raises
-    ------
-    LimitExceededError
-        If it has more than `max_arrows` arrows, or Graphviz takes more than `max_seconds`.
-    TokdfaError
-        If Graphviz is not available, or fails.
+    It may have at most `max_arrows` arrows, and Graphviz take at most `max_seconds`.
     """
     n_arrows = graph.n_arrows
     if n_arrows > max_arrows:

@@ -60,23 +60,10 @@ def summarize(automaton: CompactTokenDFA | TokenDFA, *, most: int = _SHOWN) -> S
 
 
 def around(automaton: CompactTokenDFA | TokenDFA, token: Word, *, max_states: int = 12, max_labels: int = 8) -> Graph:
-    """Return a picture of the states to which `token` leads, with their neighbours and the tokens that cannot follow.
+    """Return a picture of the states to which a live token leads, with their neighbours and what cannot follow.
 
-    Parameters
-    ----------
-    automaton : CompactTokenDFA or TokenDFA
-    token : word
-        A live token.
-    max_states : int
-        The maximum number of states to draw after each of them, those to which most tokens lead; the others are only
-        counted.
-    max_labels : int
-        The maximum number of labels on an arrow.
-
-    Raises
-    ------
-    AlphabetError
-        If `token` is not a token, or no state is reached on it.
+    After each of them the `max_states` states are drawn to which most tokens lead; the others are only counted.
+    An arrow has at most `max_labels` labels.
     """
     number = automaton.alphabet.number(token)
     centres = _centres(automaton, number)

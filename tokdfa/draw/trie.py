@@ -22,20 +22,8 @@ def trie_graph(
     edges, and one leads from the root to the suffix root. Dashed arrows are failure links, labelled with the tokens
     popped.
 
-    Parameters
-    ----------
-    vocabulary : WordPieceVocabulary
-        The vocabulary to draw. The second copy of the entries with the prefix, for words that begin with it, is left
-        out.
-    words : iterable of str, optional
-        Draw only the nodes visited on these words.
-    max_nodes : int, optional
-        The maximum number of nodes to draw.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are more nodes to draw.
+    The second copy of the entries with the prefix, for words that begin with it, is left out. With `words` only the
+    nodes visited on these are drawn; there may be at most `max_nodes`.
 
     Notes
     -----
