@@ -21,8 +21,7 @@ from tokdfa.errors import FileFormatError, TokdfaError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
 from tokdfa.tokenizers.precompiled import Precompiled
-from tokdfa.unicode.deltas import decode
-from tokdfa.unicode.ranges import characters_of
+from tokdfa.unicode.ranges import characters_of, decode
 from tokdfa.wordpiece.normalizer import BertNormalizer
 
 library = pytest.importorskip("tokenizers").normalizers

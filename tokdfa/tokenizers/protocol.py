@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
-    from tokdfa.unigram.accepted import Acceptor
-    from tokdfa.unigram.segmenter import Segmenter
+    from tokdfa.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer", "Capability"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.normalizers import Normalizer
-    from tokdfa.unigram.accepted import Acceptor
+    from tokdfa.unigram.segmenter import Acceptor
     from tokdfa.unigram.texts import TextSegmenter
 
 __all__ = ["UnigramTokenizer"]

@@ -11,7 +11,7 @@ from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byt
 from tokdfa.tokenizers.normalizers import Chain, Replace, Strip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unigram.accepted import Acceptor
+from tokdfa.unigram.segmenter import Acceptor
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.unigram import UnigramTokenizer

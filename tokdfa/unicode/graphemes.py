@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-from tokdfa.unicode.deltas import decode
-from tokdfa.unicode.ranges import Ranges
+from tokdfa.unicode.ranges import decode, pattern_class
+from tokdfa.unicode.versions import read_data
 
 __all__ = ["is_alone", "is_border", "map_graphemes"]
 
@@ -21,15 +18,7 @@ _WITHOUT_TAIL = tuple((code, code) for code in range(_SYLLABLES[0], _SYLLABLES[1
 
 
 def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], str]) -> str:
-    """Return a text with its graphemes replaced.
-
-    Parameters
-    ----------
-    text : str
-    each : callable
-        The replacement of a grapheme of several characters.
-    plain : callable
-        The replacement of a text whose graphemes are single characters.
+    """Return a text with its graphemes replaced: `plain` replaces texts whose graphemes are single characters.
 
     Notes
     -----
@@ -78,14 +67,9 @@ def _kinds() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 @cache
 def _classes() -> dict[str, str]:
     """Return the classes as they are written between brackets in a pattern."""
-    data: dict[str, Any] = json.loads(Path(__file__).with_name("data").joinpath("graphemes.json").read_text("utf-8"))
-    sets = {name: decode(deltas) for name, deltas in data.items() if isinstance(deltas, list)}
+    sets = {name: decode(deltas) for name, deltas in read_data("graphemes").items() if isinstance(deltas, list)}
     sets |= {"syllable": (_SYLLABLES,), "without_tail": _WITHOUT_TAIL}
-    return {name: _spelled(ranges) for name, ranges in sets.items()}
-
-
-def _spelled(ranges: Ranges) -> str:
-    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+    return {name: pattern_class(ranges) for name, ranges in sets.items()}
 
 
 @cache

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array
-from tokdfa.unicode.deltas import decode
-from tokdfa.unicode.ranges import Ranges, characters_of
+from tokdfa.unicode.ranges import Ranges, characters_of, decode, encode, pattern_class
 from tokdfa.unicode.tables import ranges
+from tokdfa.unicode.versions import read_data
 
 __all__ = [
     "HANGUL_FIRST",
@@ -41,37 +39,21 @@ _REMEMBERED = 1 << 14
 
 @dataclass(frozen=True)
 class NormalizationTables:
-    """The library's own tables, extracted from it by ``python -m tests.campaigns.tables.normalization``.
+    """The library's own tables, extracted from it by ``python -m tests.campaigns.tables.normalization``."""
 
-    Attributes
-    ----------
-    version : str
-        The version of the tokenizers library.
-    control, chinese : ranges of code points
-        Removed by BERT's cleaning; surrounded with spaces by it.
-    space, mark : set of characters
-        Turned into a space by BERT's cleaning; removed by it as accents.
-    accent : set of characters
-        Removed by the normalizer StripAccents.
-    combining : mapping of str to int
-        The canonical combining class of each character that has one other than 0.
-    decompositions : mapping of str to str
-        Full canonical decompositions, without those of the Hangul syllables.
-    compatibility : mapping of str to str
-        Full compatibility decompositions, where they are not the canonical ones.
-    compositions : mapping of str to str
-        Pairs of characters that compose, and the result, without the Hangul syllables.
-    lowercase : mapping of str to str
-        Characters that have a lower case, each with its lower case.
-    """
-
+    # The version of the tokenizers library.
     version: str
+    # BERT's cleaning removes the first, puts spaces around the second, turns the third into spaces, and removes the
+    # fourth as accents; the normalizer StripAccents removes the last.
     control: Ranges
     chinese: Ranges
     space: frozenset[str]
     mark: frozenset[str]
     accent: frozenset[str]
+    # The canonical combining classes other than 0.
     combining: Mapping[str, int]
+    # Full canonical decompositions, full compatibility decompositions where they differ, and pairs of characters that
+    # compose with the result; all without the Hangul syllables.
     decompositions: Mapping[str, str]
     compatibility: Mapping[str, str]
     compositions: Mapping[str, str]
@@ -117,8 +99,7 @@ def syllables() -> Int32Array:
 @cache
 def tables() -> NormalizationTables:
     """Return the tables of the tokenizers library."""
-    text = Path(__file__).with_name("data").joinpath("normalization.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
+    data = read_data("normalization")
     return NormalizationTables(
         version=data["version"],
         control=decode(data["control"]),
@@ -176,16 +157,7 @@ def _changed(form: Form) -> re.Pattern[str]:
 
 
 def _spelled(characters: Iterable[str]) -> str:
-    """Return characters as written between the brackets of a pattern."""
-    spelled = []
-    first = last = -2
-    for code in [*sorted(map(ord, characters)), -1]:
-        if code != last + 1:
-            if first >= 0:
-                spelled.append(f"\\U{first:08x}-\\U{last:08x}")
-            first = code
-        last = code
-    return "".join(spelled)
+    return pattern_class(decode(encode(map(ord, characters))))
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -1,13 +1,13 @@
 """Sets of code points as sorted tuples of disjoint ranges.
 
 A set is a tuple of ascending pairs (first, last), both inclusive, that neither overlap nor touch, so equal sets are
-equal tuples.
+equal tuples. The files of ``data/`` have distances and lengths of ranges, which `decode` reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 __all__ = [
@@ -18,8 +18,11 @@ __all__ = [
     "characters_of",
     "complement",
     "contains",
+    "decode",
     "difference",
+    "encode",
     "intersection",
+    "pattern_class",
     "union",
 ]
 
@@ -84,3 +87,27 @@ def contains(ranges: Ranges, code_point: int) -> bool:
 def characters_of(ranges: Ranges) -> Iterator[str]:
     """Yield the characters of a set."""
     return (chr(code) for first, last in ranges for code in range(first, last + 1))
+
+
+def pattern_class(ranges: Ranges) -> str:
+    """Return a set as written between the brackets of a regular expression."""
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+def encode(code_points: Iterable[int]) -> list[int]:
+    """Return a set as alternating distances between ranges and lengths of ranges."""
+    deltas: list[int] = []
+    end = 0
+    for code in sorted(code_points):
+        if deltas and code == end:
+            deltas[-1] += 1
+        else:
+            deltas += [code - end, 1]
+        end = code + 1
+    return deltas
+
+
+def decode(deltas: list[int]) -> Ranges:
+    """Return the set that is written so."""
+    edges = list(accumulate(deltas))
+    return tuple((first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True))

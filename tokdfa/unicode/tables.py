@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tokdfa.errors import PatternError
-from tokdfa.unicode.deltas import decode
-from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, union
-from tokdfa.unicode.versions import TABLES, Table, library_of, patched, resolve
+from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, decode, union
+from tokdfa.unicode.versions import TABLES, Table, data_file, library_of, patched, read_data, resolve
 
 __all__ = [
     "CATEGORIES",
@@ -45,27 +42,17 @@ CATEGORIES = {
 _SHORT = {short.lower(): short for short in CATEGORIES} | {long: short for short, long in CATEGORIES.items()}
 
 
+_read = cache(patched)
+
+
 def _data(table: str) -> dict[str, Any]:
     library = library_of(table)
     return _read(library if "==" not in table else resolve(table).name)
 
 
-@cache
-def _read(table: str) -> dict[str, Any]:
-    return patched(table, data_file(library_of(table)).read_text("utf-8"))
-
-
-def data_file(name: str) -> Path:
-    """Return the file with the newest table of a library, or with those of normalization."""
-    return Path(__file__).with_name("data").joinpath(f"{name}.json")
-
-
 def content(name: str) -> dict[str, Any]:
     """Return the data of a table, `normalization` included, without the library that they are of and its version."""
-    if name == "normalization":
-        data = json.loads(data_file(name).read_text("utf-8"))
-    else:
-        data = _data(name)
+    data = read_data(name) if name == "normalization" else _data(name)
     return {key: value for key, value in data.items() if key not in ("library", "version")}
 
 

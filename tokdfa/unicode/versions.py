@@ -22,10 +22,12 @@ __all__ = [
     "Range",
     "Table",
     "changed_normalizers",
+    "data_file",
     "known_versions",
     "library_of",
     "patched",
     "ranges_of",
+    "read_data",
     "resolve",
     "symmetric_difference",
 ]
@@ -39,15 +41,9 @@ TABLES: tuple[Table, ...] = LIBRARIES[:3]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Versions of a library that have one table.
+    """Versions of a library that have one table, oldest first.
 
-    Attributes
-    ----------
-    library : str
-    versions : tuple of str
-        Those that were asked, oldest first.
-    name : str
-        The name of the table: the library, if it is the newest one; otherwise with the newest of the versions.
+    The name of the table is the library, if it is the newest one; otherwise with the newest of the versions.
     """
 
     library: Table
@@ -59,11 +55,20 @@ class Range:
         return first if first == last else f"{first} to {last}"
 
 
+def data_file(name: str) -> Path:
+    """Return a file of tables: the newest ones of a library, those of normalization, graphemes or other versions."""
+    return Path(__file__).with_name("data").joinpath(f"{name}.json")
+
+
+def read_data(name: str) -> dict[str, Any]:
+    """Return what such a file has."""
+    data: dict[str, Any] = json.loads(data_file(name).read_text("utf-8"))
+    return data
+
+
 @cache
 def _file() -> dict[str, Any]:
-    text = Path(__file__).with_name("data").joinpath("versions.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return read_data("versions")
 
 
 @cache
@@ -87,13 +92,7 @@ def known_versions(library: Table) -> tuple[str, ...]:
 
 
 def library_of(table: str) -> Table:
-    """Return the library of a table, given by its name.
-
-    Raises
-    ------
-    PatternError
-        If no library with tables has that name.
-    """
+    """Return the library of a table, given by its name."""
     library = table.partition("==")[0] if isinstance(table, str) else table
     for known in LIBRARIES:
         if library == known:
@@ -104,12 +103,7 @@ def library_of(table: str) -> Table:
 def resolve(unicode: str) -> Range:
     """Return the range of versions that has the table of a version, written as ``tokenizers==0.20.3``.
 
-    Raises
-    ------
-    WrongTypeError
-        If it is not a string.
-    UnsupportedFeatureError
-        If it is not of that form, or the tables of that version are not known; the error says which are.
+    If it is not of that form, or the tables of that version are not known, the error says which are.
     """
     if not isinstance(unicode, str):
         raise WrongTypeError("a version of the tables is a str such as 'tokenizers==0.20.3'", value=unicode)
@@ -128,10 +122,10 @@ def resolve(unicode: str) -> Range:
     )
 
 
-def patched(table: str, newest: str) -> dict[str, Any]:
-    """Return the data of a table, given its name and, as JSON, the newest table of its library."""
+def patched(table: str) -> dict[str, Any]:
+    """Return the data of a table, made from the newest one of its library."""
     library = library_of(table)
-    data: dict[str, Any] = json.loads(newest)
+    data = read_data(library)
     if "==" not in table:
         return data
     name = resolve(table).name

@@ -1,10 +1,9 @@
 """Unigram: the segmentation of a text into pieces with the greatest sum of scores.
 
 Read `model` (what a file gives: pieces, scores, and the library whose arithmetic is meant), then `segmenter`
-(the compiled segmentation). `lattice` has the ways through the pieces
-of a text, and compares two of them; `scores` is what comes of it. `texts` normalizes and segments in one pass, and
-`accepted` judges streams word by word; `character_rules` and `piece_texts` are
-rules and pieces as arrays.
+(the compiled segmentation, and the judge of streams word by word). `lattice` has the ways through the pieces of a text,
+and compares the sums of two of them. `texts` normalizes and segments in one pass; `character_rules` are its rules as
+arrays.
 
 The two libraries run the same recurrence from left to right, and of equal sums the one whose last piece is longest
 wins. SentencePiece rounds each sum to 32 bits and adds up a whole text, so that a piece may depend on how much text is

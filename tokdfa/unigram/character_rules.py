@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
+from tokdfa.arrays import Int64Array, running_sum
 from tokdfa.kernels.spelling.charsmap import Characters, characters_in
 from tokdfa.kernels.unigram.texts import RuleArrays
 
@@ -20,10 +20,7 @@ _FEW = 1 << 10
 class CharacterRules(Mapping[str, str]):
     """A mapping from words to their replacements, of which strings are made when they are asked for.
 
-    Parameters
-    ----------
-    arrays : RuleArrays
-        The words, none of which is empty, ascending and distinct; and the replacements.
+    No word is empty; they are ascending and distinct.
 
     Examples
     --------
@@ -43,8 +40,7 @@ class CharacterRules(Mapping[str, str]):
             return rules
         rows = sorted((word.encode("utf-8"), new) for word, new in rules.items())
         text = b"".join(word + b"\0" for word, _ in rows)
-        offsets: Int64Array = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum([len(word) + 1 for word, _ in rows], out=offsets[1:])
+        offsets = running_sum(np.array([len(word) + 1 for word, _ in rows], dtype=np.int64))
         place, spelled = {}, bytearray()
         for _, new in rows:
             if new not in place:

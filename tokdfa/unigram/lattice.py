@@ -3,44 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Float64Array, Int64Array
 from tokdfa.kernels.unigram.segmentation import ENDS_PIECE, ENDS_UNKNOWN, Recording
-from tokdfa.unigram.model import UnigramModel
-from tokdfa.unigram.scores import MOST_SHOWN, Scores
+from tokdfa.unigram.model import Arithmetic, UnigramModel
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 
-__all__ = ["RecordedText", "Way", "lattice"]
+__all__ = ["MOST_SHOWN", "RecordedText", "Scores", "Way", "lattice"]
+
+MOST_SHOWN = 48
+"""The maximum number of characters of a text whose sums are kept."""
 
 # Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that go on.
 _TOO_LARGE = 1e5
 
 
-class Way(NamedTuple):
-    """A piece in a lattice, as the last one of a way.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The sums of the scores of two segmentations of a text, up to where they agree again.
 
-    Parameters
+    All sums are those that the library has, in its own arithmetic, from the beginning of the text or pre-token on.
+
+    Attributes
     ----------
-    start, stop : int
-        Where it begins and ends, in characters.
-    id : int or None
-        None for an unknown character.
-    score : float
-    sum : float
-        The best sum up to its beginning, and its score.
-    is_best : bool
-        Whether it is the last piece of the best way to its end.
+    before : float
+        The sum up to where the two part.
+    best : float
+        That of the best segmentation.
+    given : float or None
+        That of the given ids; None if these are no segmentation of the text, as with a byte of a character that is a
+        piece.
+    text : str
+        What they segment, normalized: its first 48 characters.
+    sums : tuple of float
+        The best sum at each place of `text`, its beginning and end included.
+    starts : tuple of int
+        For each of these places, where the last piece of the best way to it begins, in characters of `text`; negative
+        for a place before it.
+    arithmetic : {"sentencepiece", "sentencepiece 0.2.1", "tokenizers"}
+
+    Examples
+    --------
+    >>> vocab = [["?", 0], ["a", -1], ["aaa", -2.5]]
+    >>> fields = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "decoder": {"type": "Fuse"}}
+    >>> scores = tokdfa.load(fields).validate([1, 1, 1]).witness.scores
+    >>> scores.best, scores.given, scores.margin
+    (-2.5, -3.0, 0.5)
     """
+
+    before: float
+    best: float
+    given: float | None
+    text: str
+    sums: tuple[float, ...]
+    starts: tuple[int, ...]
+    arithmetic: Arithmetic
+
+    @property
+    def margin(self) -> float | None:
+        """By how much the best sum is greater; 0 if only the order of ways decides, None if there is no other sum."""
+        return None if self.given is None else self.best - self.given
+
+    @property
+    def is_rounded_late(self) -> bool:
+        """Whether sums are compared before they are rounded."""
+        return self.arithmetic == "sentencepiece 0.2.1"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the sums as ``tokdfa validate --json`` prints them."""
+        return {
+            "before": self.before,
+            "best": self.best,
+            "given": self.given,
+            "margin": self.margin,
+            "text": self.text,
+        }
+
+
+class Way(NamedTuple):
+    """A piece in a lattice, from one character to another, as the last one of a way."""
 
     start: int
     stop: int
+    # None for an unknown character.
     id: int | None
     score: float
+    # The best sum up to its beginning, and its score.
     sum: float
+    # Whether it is the last piece of the best way to its end.
     is_best: bool
 
 
@@ -98,12 +153,7 @@ class _Part(NamedTuple):
 
 
 class RecordedText:
-    """The sums in a text that has been segmented, with which other segmentations of parts of it are compared.
-
-    Parameters
-    ----------
-    segmenter : Segmenter
-    """
+    """The sums in a text that has been segmented, with which other segmentations of parts of it are compared."""
 
     def __init__(self, segmenter: Segmenter) -> None:
         self._segmenter = segmenter

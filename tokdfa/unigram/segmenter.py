@@ -1,4 +1,4 @@
-"""The best segmentation of texts by the compiled loop, with the tables of a model built once."""
+"""The best segmentation of texts by the compiled loop, and whether ids are one, with the tables of a model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.errors import AlphabetError, LimitExceededError
+from tokdfa.kernels.unigram.accept import SPACED, Reader, accept_ids, piece_tables
 from tokdfa.kernels.unigram.segmentation import (
     BEGINNING,
     LARGEST_TRIE,
@@ -23,25 +24,11 @@ from tokdfa.kernels.unigram.segmentation import (
 )
 from tokdfa.unigram.model import UnigramModel
 
-__all__ = ["BEGINNING", "Before", "Segmenter"]
+__all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter"]
 
 
 class Segmenter:
     """The segmentation of texts with a model. Threads may share it; each has a room of its own.
-
-    Parameters
-    ----------
-    model : UnigramModel
-
-    Attributes
-    ----------
-    tables : Struct
-        The tables of the compiled loop.
-
-    Raises
-    ------
-    LimitExceededError
-        If the pieces have more than 2**27 bytes.
 
     Examples
     --------
@@ -96,18 +83,7 @@ class Segmenter:
     def encode_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Int32Array, Before]:
         """Return the ids of sentences that come one after the other, and what is before the next one.
 
-        Parameters
-        ----------
-        data : bytes
-            Valid UTF-8.
-        ends : int64 array
-            The end of each sentence, ascending; the last is the end of the data.
-        before : Before
-
-        Raises
-        ------
-        AlphabetError
-            If a character is unknown and there is no id for it.
+        The data are valid UTF-8. `ends` are the ends of the sentences, ascending; the last is the end of the data.
         """
         room = self.room
         ids = segment(self.tables, data, ends, room, before)
@@ -150,3 +126,44 @@ def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
     parts = [sentence.encode("utf-8") for sentence in sentences]
     ends: Int64Array = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
     return b"".join(parts), ends
+
+
+class Acceptor:
+    """Finds out whether ids are the best segmentation of their text, without the text. Threads may share it.
+
+    No piece has a visible space but at the beginning. `kinds` tells what is known of each id; see
+    :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts `specials` are found in texts. With
+    `drops_first`, the space of the first id of a text is not in the text; with `keeps_spaces`, several spaces in a row
+    are several words.
+    """
+
+    def __init__(
+        self,
+        segmenter: Segmenter,
+        pieces: Sequence[bytes],
+        kinds: Uint8Array,
+        specials: Sequence[bytes],
+        *,
+        drops_first: bool,
+        keeps_spaces: bool,
+    ) -> None:
+        self._segmenter = segmenter
+        self._kinds = kinds
+        self._drops_first = drops_first
+        self._n_ids = len(pieces)
+        self._tables = piece_tables(segmenter.tables, pieces, kinds, specials, keeps_spaces=keeps_spaces)
+        self._own = threading.local()
+
+    def accept(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before]:
+        """Return the number of the first ids that are certainly right, the bytes of their text, and what follows it.
+
+        The ids are valid, and end with the text or at a place where it is certainly cut. `before` tells what is before
+        them, if they follow such a place; otherwise they begin a text.
+        """
+        reader: Reader | None = getattr(self._own, "reader", None)
+        if reader is None:
+            reader = self._own.reader = Reader(self._n_ids)
+        room = self._segmenter.room
+        n, size = accept_ids(self._tables, ids, reader, room, before)
+        is_dropped = n > 0 and before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
+        return n, size - is_dropped, room.after

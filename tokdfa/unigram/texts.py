@@ -35,16 +35,10 @@ class _OfThread(threading.local):
 class TextSegmenter:
     """The normalization and segmentation of texts in one pass. Threads may share it.
 
-    Parameters
-    ----------
-    segmenter : Segmenter
-        That of a model whose sums go on over a whole text, and whose pieces have no visible space but at the beginning.
-    rules : mapping of str to str
-        What replaces each word, the longest at each place; no word has a space, and no replacement a visible one.
-    kept : sequence of str
-        The words that are found before the rules apply, without spaces.
-    puts_space, trims_spaces : bool
-        Whether a space is put before a text; whether spaces at its ends are dropped, and runs of them become one.
+    The sums of the model continue over a whole text, and its pieces have no visible space but at the beginning. The
+    longest word of `rules` at each place is replaced; no word has a space, and no replacement a visible one. The words
+    `kept`, without spaces, are found before. `puts_space` is whether a space is put before a text; `trims_spaces`,
+    whether spaces at its ends are dropped, and runs of them become one.
 
     Examples
     --------
@@ -100,14 +94,9 @@ class TextSegmenter:
         return True
 
     def encode(self, data: bytes, before: Before | None = None) -> tuple[Int32Array, Before] | None:
-        """Return the ids of a text, and what is before the next one; None if it must be normalized first.
+        """Return the ids of a text in UTF-8, and what is before the next one; None if it must be normalized first.
 
-        Parameters
-        ----------
-        data : bytes
-            Valid UTF-8.
-        before : Before, optional
-            What is before it, if it goes on with a space at a place where a text is certainly cut.
+        `before` is what is before it, if it continues with a space at a place where a text is certainly cut.
         """
         own = self._of_thread
         ids = segment_text(data, own.writer, own.room, before)

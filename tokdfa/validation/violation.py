@@ -15,7 +15,7 @@ from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.wording import sentence
 
 if TYPE_CHECKING:
-    from tokdfa.unigram.scores import Scores
+    from tokdfa.unigram.lattice import Scores
 
 __all__ = ["Cause", "Spelled", "Violation", "common_prefix", "out_of_range", "spelled"]
 

@@ -10,7 +10,7 @@ from tokdfa.alphabet import Word, quoted, show
 from tokdfa.validation.kind import ViolationKind
 
 if TYPE_CHECKING:
-    from tokdfa.unigram.scores import Scores
+    from tokdfa.unigram.lattice import Scores
     from tokdfa.validation.violation import Violation
 
 __all__ = ["MOST_NAMED", "MergedPair", "Part", "Quote", "Token", "parts", "sentence"]

@@ -127,7 +127,7 @@ def _characters(ranges: Ranges) -> str:
 
 
 def _deltas(mask: Mask, text: str) -> list[int]:
-    """Return the encoding of a set that :func:`tokdfa.unicode.deltas.decode` undoes."""
+    """Return the encoding of a set that :func:`tokdfa.unicode.ranges.decode` undoes."""
     members = np.zeros(LAST + 3, dtype=np.int8)
     members[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)[mask] + 1] = 1
     edges = np.flatnonzero(np.diff(members))

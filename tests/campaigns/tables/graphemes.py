@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.unicode.deltas import encode
-from tokdfa.unicode.ranges import SCALARS, characters_of
+from tokdfa.unicode.ranges import SCALARS, characters_of, encode
 from tokdfa.unicode.tables import data_file
 
 __all__ = ["charsmap", "main", "probe"]

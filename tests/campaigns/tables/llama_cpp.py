@@ -11,8 +11,7 @@ import json
 import sys
 from typing import Any
 
-from tokdfa.unicode.deltas import encode
-from tokdfa.unicode.ranges import LAST
+from tokdfa.unicode.ranges import LAST, encode
 from tokdfa.unicode.tables import data_file
 
 __all__ = ["main"]

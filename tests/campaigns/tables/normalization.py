@@ -11,8 +11,7 @@ from importlib.metadata import version
 from itertools import chain, pairwise
 from typing import Any
 
-from tokdfa.unicode.deltas import encode
-from tokdfa.unicode.ranges import SCALARS, characters_of
+from tokdfa.unicode.ranges import SCALARS, characters_of, encode
 from tokdfa.unicode.tables import data_file
 
 __all__ = ["main", "probe"]

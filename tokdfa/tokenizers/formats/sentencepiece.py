@@ -23,8 +23,7 @@ from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer, SpaceAfter
-from tokdfa.unigram.model import UnigramModel, unknown_score
-from tokdfa.unigram.piece_texts import PieceTexts
+from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 __all__ = ["read_sentencepiece"]
 

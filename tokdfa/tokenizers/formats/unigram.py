@@ -25,8 +25,7 @@ from tokdfa.tokenizers.formats.tokenizer_json import (
     read_added_tokens,
 )
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.unigram.model import UnigramModel, unknown_score
-from tokdfa.unigram.piece_texts import PieceTexts
+from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 __all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]
 

@@ -10,7 +10,7 @@ from tokdfa.arrays import IntegerArray
 from tokdfa.validation.judges.rest import WHOLE, Rest
 
 if TYPE_CHECKING:
-    from tokdfa.unigram.accepted import Acceptor
+    from tokdfa.unigram.segmenter import Acceptor
 
 __all__ = ["WholeAcceptor"]
 

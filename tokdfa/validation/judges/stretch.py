@@ -19,8 +19,7 @@ from tokdfa.validation.violation import Cause, Violation, common_prefix, spelled
 from tokdfa.validation.wording import MOST_NAMED
 
 if TYPE_CHECKING:
-    from tokdfa.unigram.lattice import RecordedText
-    from tokdfa.unigram.scores import Scores
+    from tokdfa.unigram.lattice import RecordedText, Scores
 
 __all__ = ["EncodedStretch", "bad_bytes"]
 

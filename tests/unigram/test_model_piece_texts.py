@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from tokdfa.unigram.model import UnigramModel
-from tokdfa.unigram.piece_texts import PieceTexts
+from tokdfa.unigram.model import PieceTexts, UnigramModel
 
 PIECES = ("▁", "", "aé", "\0", "中\U0001f600", "a")
 

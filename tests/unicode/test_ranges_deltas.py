@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.unicode import LAST, union
-from tokdfa.unicode.deltas import decode, encode
+from tokdfa.unicode.ranges import decode, encode
 
 NEAR = st.integers(0, 30)
 
