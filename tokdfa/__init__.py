@@ -148,7 +148,7 @@ if TYPE_CHECKING:
     from tokdfa.validation.result import Validation as Validation
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
-    from tokdfa.wordpiece.linmaxmatch import LinMaxMatch as LinMaxMatch
+    from tokdfa.wordpiece.maxmatch import LinMaxMatch as LinMaxMatch
     from tokdfa.wordpiece.maxmatch import max_match as max_match
     from tokdfa.wordpiece.vocabulary import WordPieceVocabulary as WordPieceVocabulary
 
@@ -184,7 +184,7 @@ _HOMES = {
     "Validation": "tokdfa.validation.result",
     "Validator": "tokdfa.validation.api",
     "Verdict": "tokdfa.verdict",
-    "LinMaxMatch": "tokdfa.wordpiece.linmaxmatch",
+    "LinMaxMatch": "tokdfa.wordpiece.maxmatch",
     "UnigramTokenizer": "tokdfa.tokenizers.unigram",
     "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
     "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",

@@ -16,7 +16,7 @@ from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.wordpiece.matching import count_cells_read, word_trie
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.linmaxmatch import PackedTrie
+from tokdfa.wordpiece.maxmatch import PackedTrie
 from tokdfa.wordpiece.trie import FailureTrie
 
 VOCABULARY = WordPieceVocabulary(["a", "abcd", "##b", "##bc", "##z"])

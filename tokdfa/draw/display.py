@@ -34,7 +34,7 @@ from tokdfa.transducers.transducer import Transducer
 from tokdfa.validation.violation import Violation
 from tokdfa.verdict import Verdict
 from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
+from tokdfa.wordpiece.maxmatch import LinMaxMatch
 from tokdfa.wordpiece.stream import StreamLanguage
 
 __all__ = ["automaton_graph", "bundle", "state_label"]

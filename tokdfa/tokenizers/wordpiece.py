@@ -185,7 +185,7 @@ class WordPieceTokenizer(AnyTokenizer):
         tokens = self.end_to_end.encode(text, unit)
         if not any(special.lstrip or special.rstrip for special in self.specials):
             return tokens
-        from tokdfa.wordpiece.strips import with_stripped
+        from tokdfa.wordpiece.end_to_end import with_stripped
 
         return with_stripped(tokens, text, unit, self.specials)
 

@@ -1,9 +1,8 @@
 """WordPiece: longest match first, in linear time, and its automata.
 
-Read `vocabulary` and `maxmatch` (the algorithm by definition, the oracle), then `trie` and `linmaxmatch` (*Fast
+Read `vocabulary` and `maxmatch` (the algorithm by definition, the oracle, and in linear time), then `trie` (*Fast
 WordPiece Tokenization*, Algorithms 1 and 2) and `end_to_end` (whole texts in one pass, with `normalizer` and `codes`;
-`words` and `entry_texts` are entries as arrays, `llama_cpp` is the normalizer of llama.cpp, `strips` is for added
-tokens that take white space along).
+`words` are words and entries as arrays, `llama_cpp` is the normalizer of llama.cpp).
 `language` is the automaton of correct tokenizations of words, `stream` that of whole streams. `difference` finds a
 shortest text on which two tokenizers differ.
 

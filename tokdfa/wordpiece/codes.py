@@ -51,14 +51,8 @@ class CodeTable(NamedTuple):
     def of(cls, normalizer: WordNormalizer, points: Int32Array, alone: Words, other: int) -> CodeTable:
         """Compile `normalizer`.
 
-        Parameters
-        ----------
-        normalizer : WordNormalizer
-            The settings.
-        points : int32 array
-            The code points beyond ASCII that are symbols of the trie, ascending; their numbers follow those of ASCII.
-        alone, other
-            The words of one character, and the id of such words that are not entries.
+        `points` are the code points beyond ASCII that are symbols of the trie, ascending; their numbers follow those of
+        ASCII. `alone` are the words of one character, and `other` the id of such words that are not entries.
         """
         forms = _forms(normalizer)
         words = np.full(LAST + 1, _code(ALONE, other + 1), np.uint32)
@@ -105,41 +99,27 @@ def is_kept(normalizer: WordNormalizer) -> BoolArray:
 
 
 class _Forms(NamedTuple):
-    """What a normalizer makes of code points, whatever the vocabulary; arrays of code points unless stated otherwise.
+    """The effects of a normalizer on code points, for any vocabulary; arrays of code points unless stated otherwise."""
 
-    Attributes
-    ----------
-    spaces, punctuation
-        As the normalizer has them.
-    odd, odd_codes
-        Those that are removed or put in order, with their codes; uint32.
-    moved
-        Those of them that are put in order and otherwise unchanged.
-    changed, changed_to
-        Those that become one, or stay what they are.
-    parted, parted_to
-        Those that become one with spaces around it.
-    several, several_codes
-        Those that become several, with their codes; uint32.
-    pool, pool_lengths
-        What the latter become: the number of code points, and these; and where these numbers are.
-    marks, mark_pointer, mark_parts
-        As in `CodeTable`, but with code points for symbol numbers.
-    """
-
+    # As the normalizer has them.
     spaces: Int32Array
     punctuation: Int32Array
+    # Those that are removed or put in order, with their codes; of these, those that are put in order and not changed.
     odd: Int32Array
     odd_codes: Uint32Array
     moved: Int32Array
+    # Those that become one, or stay what they are; and those that become one with spaces around it.
     changed: Int32Array
     changed_to: Int32Array
     parted: Int32Array
     parted_to: Int32Array
+    # Those that become several, with their codes. The pool has the number of code points, and these; the last array has
+    # where these numbers are.
     several: Int32Array
     several_codes: Uint32Array
     pool: Int32Array
     pool_lengths: Int64Array
+    # As in `CodeTable`, but with code points for symbol numbers.
     marks: Int32Array
     mark_pointer: Int32Array
     mark_parts: Int32Array

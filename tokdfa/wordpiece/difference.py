@@ -33,15 +33,8 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     """Return a shortest text that two tokenizers encode differently, None if they encode all texts alike.
 
     It is shortest in characters after normalization, and the least of those that end with an entry that only one of the
-    two has.
-
-    Raises
-    ------
-    LimitExceededError
-        If the question is not decided, because the tokenizers clean text differently or one has special tokens that
-        the other lacks, and none of the texts tried shows a difference.
-    AutomatonError
-        If words can begin with a prefix, or other tokens can spell a special token.
+    two has. If the tokenizers clean text differently or one has special tokens that the other lacks, and none of the
+    texts tried shows a difference, an error says that it is not decided.
 
     Notes
     -----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -27,16 +27,18 @@ from tokdfa.kernels.wordpiece.end_to_end import (
     index_words,
 )
 from tokdfa.kernels.wordpiece.matching import word_trie
-from tokdfa.unicode.normalization import tables
+from tokdfa.unicode.normalization import spaces, tables
 from tokdfa.unicode.ranges import LAST
 from tokdfa.wordpiece.codes import CodeTable, is_kept
-from tokdfa.wordpiece.linmaxmatch import PackedTrie
+from tokdfa.wordpiece.maxmatch import PackedTrie
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.wordpiece.words import Words
 
-__all__ = ["EndToEnd", "Tokens"]
+if TYPE_CHECKING:
+    from tokdfa.encoding.special import Special
 
+__all__ = ["EndToEnd", "Tokens", "with_stripped"]
 
 _NOTHING = np.empty(0, np.int64)
 _LETTERS_AND_DIGITS = np.zeros(LAST + 1, np.bool_)
@@ -58,19 +60,9 @@ class Tokens(NamedTuple):
 class EndToEnd:
     """BERT's tokenization of texts: cleaning, splitting and LinMaxMatch in one pass over UTF-8.
 
-    Parameters
-    ----------
-    vocabulary : WordPieceVocabulary
-        The entries, the prefix, the unknown token and the length limit, which counts normalized characters.
-    normalizer : WordNormalizer, optional
-        The text cleaning; by default that of BERT.
-    added : mapping of str to int, optional
-        Tokens that are cut out of the raw text before anything else, the leftmost and among these the longest first.
-
-    Raises
-    ------
-    AlphabetError
-        If an added token is empty or begins with a combining mark.
+    Words are cleaned by BERT's normalizer unless another one is given. The length limit of the vocabulary counts
+    normalized characters. The tokens `added` are cut out of the raw text before anything else, the leftmost and among
+    these the longest first; one that is empty or begins with a combining mark is refused.
 
     Notes
     -----
@@ -129,19 +121,7 @@ class EndToEnd:
         )
 
     def encode(self, text: str | bytes, offsets: Literal["characters", "bytes"] | None = None) -> Tokens:
-        """Tokenize one text.
-
-        Parameters
-        ----------
-        text : str or bytes
-            Bytes are UTF-8.
-        offsets : {"characters", "bytes"}, optional
-            Whether to return the offsets of tokens, in code points or in bytes of UTF-8.
-
-        Returns
-        -------
-        Tokens
-            The ids and their offsets.
+        """Tokenize one text, which is a string or UTF-8, with `offsets` of the tokens if they are wanted.
 
         Raises
         ------
@@ -195,15 +175,7 @@ class EndToEnd:
     def encode_batch(
         self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
     ) -> tuple[Tokens, Int64Array]:
-        """Tokenize many texts at once; see :meth:`encode`.
-
-        Returns
-        -------
-        tokens : Tokens
-            The tokens of all texts, one text after the other.
-        rows : int64 array, one entry per text and one more
-            Text t has the tokens ``rows[t]`` to ``rows[t + 1]``.
-        """
+        """Tokenize many texts at once; see :meth:`encode`. Text t has the tokens ``rows[t]`` to ``rows[t + 1]``."""
         joined = "\n".join(texts)
         try:
             data = _utf8(joined)
@@ -249,6 +221,42 @@ class EndToEnd:
         return f"<EndToEnd of {len(self.vocabulary)} entries, {self.normalizer}>"
 
 
+def with_stripped(
+    tokens: Tokens, text: str | bytes, unit: Literal["characters", "bytes"], specials: Sequence[Special]
+) -> Tokens:
+    """Return the tokens of a text, those of added tokens that strip with the white space beside them.
+
+    That changes where they come from, and no ids. White space between two of them belongs to the first, if that strips
+    on its right. None of them contains any.
+    """
+    strips = {special.id: special for special in specials if special.lstrip or special.rstrip}
+    data = text.decode("utf-8") if isinstance(text, bytes) else text
+    blanks = spaces()
+    begins, ends = tokens.begins.copy(), tokens.ends.copy()
+    # In bytes, the place of a character; the text is read by characters.
+    width = [len(symbol.encode("utf-8")) for symbol in data] if unit == "bytes" else [1] * len(data)
+    at = place = done = 0
+    for number, (id, begin, end) in enumerate(zip(tokens.ids.tolist(), begins.tolist(), ends.tolist(), strict=True)):
+        special = strips.get(id)
+        if special is None or end < done:
+            continue
+        while place < begin:
+            place += width[at]
+            at += 1
+        if not data.startswith(special.content, at) or place != begin:
+            continue
+        first, last, start, stop = at, at + len(special.content), begin, end
+        while special.lstrip and start > done and data[first - 1] in blanks:
+            first -= 1
+            start -= width[first]
+        while special.rstrip and last < len(data) and data[last] in blanks:
+            stop += width[last]
+            last += 1
+        begins[number], ends[number] = start, stop
+        done = stop
+    return Tokens(tokens.ids, begins, ends)
+
+
 def _check_added(token: str, normalizer: WordNormalizer) -> None:
     if not token:
         raise AlphabetError("an added token must not be empty")
@@ -270,20 +278,15 @@ def _utf8(text: str, where: str = "") -> bytes:
 
 
 def _as_utf8(text: str | bytes) -> bytes:
-    """Return a text as UTF-8."""
-    if isinstance(text, bytes):
-        _check_utf8(text)
-        return text
-    return _utf8(text)
-
-
-def _check_utf8(data: bytes) -> None:
+    """Return a text as UTF-8, which it is if it is given as bytes."""
+    if isinstance(text, str):
+        return _utf8(text)
     try:
-        data.decode("utf-8")
+        text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise AlphabetError(
-            "the text is not UTF-8", value=data[error.start : error.end], where=f"byte {error.start}"
-        ) from None
+        value, where = text[error.start : error.end], f"byte {error.start}"
+        raise AlphabetError("the text is not UTF-8", value=value, where=where) from None
+    return text
 
 
 def _index(words: Words, longest: int) -> Any:

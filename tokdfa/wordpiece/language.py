@@ -37,17 +37,9 @@ class WordLanguage(Displayed):
     every entry may occur everywhere, unless there is an opening: then the first token of a word has it, and all others
     are taken literally. All states are final.
 
-    Parameters
-    ----------
-    vocabulary : WordPieceVocabulary
-        The entries, and the longest word that has a tokenization.
-    limited : bool, optional
-        Whether the length limit applies. If so, states count the symbols of the word.
-
-    Attributes
-    ----------
-    beginnings, continuations : dict of int to str
-        The ids that begin and that continue words, ascending, with their texts. With an opening, one id may do both.
+    Unless it is not `limited`, the longest word of the vocabulary is a limit, and states count the symbols of the word.
+    `beginnings` and `continuations` have the ids that begin and that continue words, ascending, with their texts. With
+    an opening, one id may do both.
 
     Notes
     -----
@@ -253,10 +245,7 @@ class WordLanguage(Displayed):
     def k_locality(self, k: int) -> Verdict[TwoWordRuns]:
         """Decide whether the last `k` tokens of a run determine its node, ignoring the length limit.
 
-        Returns
-        -------
-        Verdict
-            Its witness is two runs on the same `k` tokens that end in different nodes.
+        The witness is two runs on the same `k` tokens that end in different nodes.
         """
         least = self.local_from
         if k >= least:

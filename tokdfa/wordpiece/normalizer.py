@@ -22,25 +22,15 @@ class WordNormalizer(ABC):
     """What cleans a text, and says where its words end, for a tokenizer that reads it in one pass.
 
     The result for a character does not depend on its neighbours, except for the order of combining marks if `reorders`.
-
-    Attributes
-    ----------
-    clean_text : bool
-        Whether control characters are removed, and white space becomes spaces.
-    chinese : bool
-        Whether spaces are put around CJK ideographs.
-    strip_accents : bool
-        Whether accents are removed.
-    lowercase : bool
-        Whether each character becomes lower case.
-    library : str
-        The library whose Unicode tables it has.
     """
 
+    # Whether control characters are removed, and white space becomes spaces.
     clean_text: bool
+    # Whether spaces are put around CJK ideographs.
     chinese: bool
     strip_accents: bool
     lowercase: bool
+    # The library whose Unicode tables it has.
     library: ClassVar[str]
 
     @abstractmethod

@@ -19,9 +19,9 @@ __all__ = ["Characters", "StreamLanguage", "StreamState"]
 
 # Decoding may put these directly after the token before them.
 _GLUED = frozenset(".?!,")
-# No text has it inside a word, so it can mark the entries that continue one.
 # The automaton takes a thousand bytes for each.
 _MOST_CHARACTERS = 1 << 22
+# No text has it inside a word, so it can mark the entries that continue one.
 _CONTINUES = "\0"
 
 
@@ -86,14 +86,7 @@ class StreamLanguage(Displayed):
     BERT's decoding puts a space before every token but those that continue a word. With an opening, as in llama.cpp, it
     writes a space for each opening, wherever it is, and nothing before a special token.
 
-    Parameters
-    ----------
-    vocabulary : WordPieceVocabulary
-        The entries.
-    normalizer : WordNormalizer
-        The text cleaning.
-    specials : mapping of str to int
-        Tokens that are cut out of the raw text.
+    Tokens of `specials` are cut out of the raw text.
 
     Raises
     ------

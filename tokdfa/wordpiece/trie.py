@@ -30,26 +30,9 @@ class FailureTrie:
     v without an edge for the next symbol, the tokens ``pops[v]`` are certain, and the symbols read after them are the
     path to the node ``failure[v]``. It is -1 if there is no such node, and then the word has no tokenization.
 
-    Parameters
-    ----------
-    beginnings, continuations : mapping of str to int
-        The strings with which a word may begin and continue, with their ids.
-
-    Attributes
-    ----------
-    children : list of dict
-        The edges of each node, from symbol to node.
-    parent, failure : list of int
-        The parent and the failure link of each node, or -1.
-    entry : list of int
-        The id of the token that ends at each node, or -1.
-    pops : list of tuple of Pop
-        The failure pops of each node.
-
-    Raises
-    ------
-    LimitExceededError
-        If there would be more than 2²⁶ pops in total, which takes entries of thousands of symbols.
+    The edges of a node lead from symbols to `children`. `parent`, `failure` and `entry`, the id of the token that ends
+    at a node, are -1 where there is none. More than 2²⁶ pops in total, which take entries of thousands of symbols, are
+    refused.
 
     Notes
     -----

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.guesses import Guided
-from tokdfa.wordpiece.entry_texts import EntryTexts
-from tokdfa.wordpiece.words import Words
+from tokdfa.wordpiece.words import EntryTexts, Words
 
 __all__ = ["WordPieceVocabulary"]
 

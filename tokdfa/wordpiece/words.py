@@ -1,4 +1,4 @@
-"""Words as arrays of code points, so that what holds for all of them is found out at once."""
+"""Words and entries as arrays, so that what holds for all of them is found out at once."""
 
 from __future__ import annotations
 
@@ -7,22 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.kernels.spelling.lookup import WordTable
 
-__all__ = ["Words"]
+__all__ = ["EntryTexts", "Words"]
 
 
 class Words(NamedTuple):
-    """Words with ids.
-
-    Attributes
-    ----------
-    codes : int32 array
-        The code points of the words, one word after the other.
-    offsets : int64 array
-        Word i is ``codes[offsets[i] : offsets[i + 1]]``.
-    ids : int32 array
-    """
+    """Words with ids: word i has the code points ``codes[offsets[i] : offsets[i + 1]]``."""
 
     codes: Int32Array
     offsets: Int64Array
@@ -32,8 +24,7 @@ class Words(NamedTuple):
     def of(cls, words: Iterable[str], ids: Iterable[int]) -> Words:
         """Return words given as strings."""
         listed = list(words)
-        offsets = np.zeros(len(listed) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, listed), np.int64, len(listed)), out=offsets[1:])
+        offsets = running_sum(np.fromiter(map(len, listed), np.int64, len(listed)))
         return cls(code_points("".join(listed)), offsets, np.fromiter(ids, np.int32, len(listed)))
 
     @property
@@ -43,7 +34,7 @@ class Words(NamedTuple):
 
     def where(self, chosen: BoolArray) -> Words:
         """Return the chosen words."""
-        return Words(self.codes[np.repeat(chosen, self.lengths)], _ends(self.lengths[chosen]), self.ids[chosen])
+        return Words(self.codes[np.repeat(chosen, self.lengths)], running_sum(self.lengths[chosen]), self.ids[chosen])
 
     def after(self, sign: str) -> Words:
         """Return what is left of the words that start with a sign and are longer."""
@@ -57,7 +48,7 @@ class Words(NamedTuple):
         stays = np.ones(len(longer.codes), dtype=np.bool_)
         for place in range(size):
             stays[longer.offsets[:-1] + place] = False
-        return Words(longer.codes[stays], _ends(longer.lengths - size), longer.ids)
+        return Words(longer.codes[stays], running_sum(longer.lengths - size), longer.ids)
 
     def consist_of(self, is_allowed: BoolArray) -> BoolArray:
         """Return for each word, none of which is empty, whether all of its characters are allowed, by code point."""
@@ -72,8 +63,37 @@ def code_points(text: str) -> Int32Array:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(np.int32, copy=False)
 
 
-def _ends(lengths: Int64Array) -> Int64Array:
-    """Return where words of these lengths begin and end."""
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+class EntryTexts(NamedTuple):
+    """Entries, distinct and not empty, with ids of their own.
+
+    Entry i is ``text[offsets[i] : offsets[i + 1] - 1]`` in UTF-8, and a zero byte, which no entry has, follows it. Ids
+    are not negative. `table` finds these entries; strings of them are made when they are asked for.
+    """
+
+    text: Uint8Array
+    offsets: Int64Array
+    ids: Int32Array
+    table: WordTable
+
+    @property
+    def n_characters(self) -> int:
+        """The number of characters of all entries."""
+        return int(np.count_nonzero(self.text & 0xC0 != 0x80)) - len(self.ids)
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the ids by entry."""
+        entries = self.text.tobytes().decode("utf-8").split("\0")[:-1]
+        return dict(zip(entries, self.ids.tolist(), strict=True))
+
+    def id(self, entry: str) -> int | None:
+        """Return the id of an entry, None if there is none."""
+        place = int(self.table.find([entry.encode("utf-8", "surrogatepass")])[0])
+        return None if place < 0 else int(self.ids[place])
+
+    def as_words(self) -> Words:
+        """Return the entries as arrays of code points."""
+        codes = np.frombuffer(self.text.tobytes().decode("utf-8").encode("utf-32-le"), dtype="<i4")
+        is_letter = codes != 0
+        ends = np.flatnonzero(~is_letter)
+        offsets = np.append(0, ends - np.arange(len(ends)))
+        return Words(codes[is_letter].astype(np.int32), offsets, self.ids)

@@ -9,7 +9,7 @@ import pytest
 from support.wordpieces import random_vocabulary
 
 from tokdfa.kernels.wordpiece.matching import build_trie, match_word, word_trie
-from tokdfa.wordpiece.linmaxmatch import PackedTrie
+from tokdfa.wordpiece.maxmatch import PackedTrie
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 

@@ -20,9 +20,9 @@ from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.unicode.normalization import spaces
-from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.wordpiece.words import EntryTexts
 
 __all__ = ["Case", "WordPieceContents", "read_vocab_txt", "read_wordpiece_json", "with_case"]
 

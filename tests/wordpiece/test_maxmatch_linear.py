@@ -12,8 +12,7 @@ from support.wordpieces import all_small_vocabularies, random_vocabulary
 
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError
-from tokdfa.wordpiece.linmaxmatch import LinMaxMatch
-from tokdfa.wordpiece.maxmatch import max_match
+from tokdfa.wordpiece.maxmatch import LinMaxMatch, max_match
 from tokdfa.wordpiece.trie import FailureTrie
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 

@@ -8,8 +8,8 @@ import random
 import numpy as np
 
 from tokdfa.kernels.spelling.lookup import WordTable
-from tokdfa.wordpiece.entry_texts import EntryTexts
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.wordpiece.words import EntryTexts
 
 
 def in_utf8(entries: dict[str, int]) -> EntryTexts:
