@@ -15,8 +15,7 @@ from tokdfa.cli.output import counted, html_option, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.unigram.lattice import Way
-    from tokdfa.unigram.scores import Scores
+    from tokdfa.unigram.lattice import Scores, Way
     from tokdfa.unigram.segmenter import Segmenter
     from tokdfa.validation.violation import Violation
 
@@ -183,8 +182,7 @@ def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:
 def _explanation(segmenter: Segmenter, violation: Violation) -> Iterator[str]:
     """Yield the lines that show the lattice of the text that both segmentations have."""
     from tokdfa.alphabet import quoted
-    from tokdfa.unigram.lattice import lattice
-    from tokdfa.unigram.scores import MOST_SHOWN
+    from tokdfa.unigram.lattice import MOST_SHOWN, lattice
 
     scores = violation.scores
     if scores is None:

@@ -6,9 +6,11 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
+from tokdfa.comparison.dictionaries import by_length
 from tokdfa.comparison.findings import Obstacle, Outcome, Part
 from tokdfa.comparison.result import Comparison, confirmed
 from tokdfa.comparison.trials import DEFAULT, Tuning, around, random_texts, shrunk, within
@@ -20,6 +22,8 @@ from tokdfa.tokenizers.unigram import UnigramTokenizer
 __all__ = ["compare_unigrams"]
 
 _SHOWN = 10
+# The score and the id of each piece that is found in texts.
+_Scores: TypeAlias = dict[str, tuple[float, int]]
 
 
 def compare_unigrams(
@@ -33,9 +37,8 @@ def compare_unigrams(
     """
     if a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
-    parts = _parts(a, b, ignore_ids)
     mine, theirs = _scores(a), _scores(b)
-    only_a, only_b = sorted(mine.keys() - theirs, key=_short_first), sorted(theirs.keys() - mine, key=_short_first)
+    only_a, only_b = sorted(mine.keys() - theirs, key=by_length), sorted(theirs.keys() - mine, key=by_length)
     others = {piece for piece in mine.keys() & theirs.keys() if mine[piece][1] != theirs[piece][1]}
     found = partial(
         Comparison,
@@ -45,6 +48,7 @@ def compare_unigrams(
         n_tokens_only_b=len(only_b),
         n_other_ids=len(others),
     )
+    parts = _parts(a, b, mine, theirs, ids=Outcome.IGNORED if ignore_ids else Outcome.of(not others))
     if {*parts.values()} <= {Outcome.SAME, Outcome.IGNORED}:
         return found(True, checked={**parts, Part.SEARCH: Outcome.COMPLETE})
     names = partial(_pieces, a), partial(_pieces, b)
@@ -57,38 +61,35 @@ def compare_unigrams(
     return found(False, witness, checked={**parts, Part.SHORTEST: Outcome.UNPROVEN})
 
 
-def _parts(a: UnigramTokenizer, b: UnigramTokenizer, ignore_ids: bool) -> dict[Part, Outcome]:
+def _parts(
+    a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, theirs: _Scores, *, ids: Outcome
+) -> dict[Part, Outcome]:
     """Return which parts that a text meets are the same."""
-    mine, theirs = _scores(a), _scores(b)
     # Without the ids.
     dictionaries = [
         ({piece: score for piece, (score, _) in of.items()}, side.model.arithmetic, side.model.unknown_score)
         for side, of in ((a, mine), (b, theirs))
     ]
-    common = mine.keys() & theirs.keys()
-    ids = Outcome.IGNORED if ignore_ids else Outcome.of(all(mine[piece][1] == theirs[piece][1] for piece in common))
     symbols = [
         (side.model.unknown is None, [id < 0 for id in side.model.byte_ids or ()], side.spells_bytes)
-        if ignore_ids
+        if ids is Outcome.IGNORED
         else (side.model.unknown, side.model.byte_ids, side.spells_bytes)
         for side in (a, b)
     ]
     splittings = [None if side.pretokenizer is None else side.pretokenizer.splitting for side in (a, b)]
-    specials = [repr((side.specials, side.finds_specials)) if side.finds_specials else "" for side in (a, b)]
     parts = {
         Part.DICTIONARY: Outcome.SAME if dictionaries[0] == dictionaries[1] else Outcome.UNKNOWN,
         Part.IDS: ids,
         Part.PRETOKENIZER: Outcome.SAME if splittings[0] == splittings[1] else Outcome.UNKNOWN,
         Part.NORMALIZER: Outcome.of(a.rewriting.normalizer == b.rewriting.normalizer),
-        Part.SPECIALS: Outcome.of(specials[0] == specials[1]),
+        Part.SPECIALS: Outcome.of(a.found_specials == b.found_specials),
     }
     if symbols[0] != symbols[1]:
         parts[Part.SYMBOLS] = Outcome.DIFFERENT
     return parts
 
 
-def _scores(side: UnigramTokenizer) -> dict[str, tuple[float, int]]:
-    """Return the score and the id of each piece that is found in texts."""
+def _scores(side: UnigramTokenizer) -> _Scores:
     model = side.model
     return {model.pieces[id]: (float(model.scores[id]), id) for id in np.flatnonzero(model.is_found).tolist()}
 
@@ -97,29 +98,19 @@ def _pieces(side: UnigramTokenizer, ids: Sequence[int]) -> list[str]:
     return [side.token_string(id) for id in ids]
 
 
-def _short_first(piece: str) -> tuple[int, str]:
-    return len(piece), piece
-
-
 def _texts_of_pieces(
-    a: UnigramTokenizer,
-    b: UnigramTokenizer,
-    mine: dict[str, tuple[float, int]],
-    theirs: dict[str, tuple[float, int]],
-    others: set[str],
+    a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, theirs: _Scores, others: set[str]
 ) -> Iterator[str]:
     """Yield texts of the pieces that are not the same in both, the shortest first, and of special tokens."""
     unlike = others.union(mine.keys() ^ theirs.keys())
     unlike |= {piece for piece in mine.keys() & theirs.keys() if mine[piece][0] != theirs[piece][0]}
-    for piece in sorted(unlike, key=_short_first):
+    for piece in sorted(unlike, key=by_length):
         text = piece.replace(SPACE, " ")
         yield from (text, text.strip(), f"a{text}", f"{text}a")
-    yield from around(special.content for side in (a, b) if side.finds_specials for special in side.specials)
+    yield from around(special.content for side in (a, b) for special in side.found_specials)
 
 
-def _random_texts(
-    a: UnigramTokenizer, b: UnigramTokenizer, mine: dict[str, tuple[float, int]], theirs: dict[str, tuple[float, int]]
-) -> Iterator[str]:
+def _random_texts(a: UnigramTokenizer, b: UnigramTokenizer, mine: _Scores, theirs: _Scores) -> Iterator[str]:
     """Yield random texts without an end: of a few pieces, and of symbols that tokenizers differ on."""
     words = sorted({piece.replace(SPACE, " ") for piece in (*mine, *theirs)})
     specials = sorted({special.content for side in (a, b) for special in side.specials})

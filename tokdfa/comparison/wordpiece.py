@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
+from tokdfa.comparison.dictionaries import by_length
 from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, confirmed
 from tokdfa.comparison.wording import unclaimed_words
@@ -25,15 +27,21 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     if a.made_of == b.made_of:
         return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
     sides = (a.end_to_end, b.end_to_end)
-    spelled = _by_spelling(a, b) if ignore_ids else sides
+    roles = _roles(a), _roles(b)
+    spelled = _by_spelling((a, b), roles) if ignore_ids else sides
     try:
         found = first_difference(*spelled)
     except LimitExceededError as error:
         raise UnsupportedFeatureError(unclaimed_words(error.what)) from None
-    only_a, only_b = _only(a, b), _only(b, a)
-    n_other_ids = _other_ids(a, b)
+    live_a, live_b = (
+        {role: id for role, id in of.items() if id not in side.language.dead}
+        for side, of in zip((a, b), roles, strict=True)
+    )
+    only_a = tuple(sorted((a.spelling(id) for role, id in live_a.items() if role not in live_b), key=by_length))
+    only_b = tuple(sorted((b.spelling(id) for role, id in live_b.items() if role not in live_a), key=by_length))
+    n_other_ids = sum(roles[1].get(role, id) != id for role, id in roles[0].items())
     ids = Outcome.IGNORED if ignore_ids else Outcome.of(n_other_ids == 0)
-    names = partial(_named, _names(a)), partial(_named, _names(b))
+    names = partial(_named, roles[0]), partial(_named, roles[1])
     witness = None if found is None else confirmed(a, b, found.text, names if ignore_ids else None)
     if found is not None and witness is None:
         raise UnsupportedFeatureError("encoding does not confirm the text that a search found", value=found.text)
@@ -76,40 +84,17 @@ def _roles(side: WordPieceTokenizer) -> dict[_Role, int]:
     return roles
 
 
-def _names(side: WordPieceTokenizer) -> dict[int, _Role]:
-    return {id: role for role, id in _roles(side).items()}
+def _named(roles: dict[_Role, int], ids: Sequence[int]) -> list[_Role]:
+    named = {id: role for role, id in roles.items()}
+    return [named[id] for id in ids]
 
 
-def _named(names: dict[int, _Role], ids: Sequence[int]) -> list[_Role]:
-    return [names[id] for id in ids]
-
-
-def _other_ids(a: WordPieceTokenizer, b: WordPieceTokenizer) -> int:
-    """Return the number of common entries that have different ids."""
-    ids = _roles(b)
-    return sum(ids.get(role, number) != number for role, number in _roles(a).items())
-
-
-def _only(side: WordPieceTokenizer, other: WordPieceTokenizer) -> tuple[str, ...]:
-    """Return the entries that are live in only one of the two, the shortest first."""
-    mine, theirs = (
-        {role: number for role, number in _roles(tokenizer).items() if number not in tokenizer.language.dead}
-        for tokenizer in (side, other)
-    )
-    entries = (side.spelling(number) for role, number in mine.items() if role not in theirs)
-    return tuple(sorted(entries, key=lambda entry: (len(entry), entry)))
-
-
-def _by_spelling(a: WordPieceTokenizer, b: WordPieceTokenizer) -> tuple[EndToEnd, EndToEnd]:
+def _by_spelling(sides: Sequence[WordPieceTokenizer], roles: Sequence[dict[_Role, int]]) -> list[EndToEnd]:
     """Return the two with ids that are equal for equal entries."""
-    numbers: dict[_Role, int] = {}
-    for side in (a, b):
-        for role in _roles(side):
-            numbers.setdefault(role, len(numbers))
-
-    def renumbered(side: WordPieceTokenizer) -> EndToEnd:
-        old = side.vocabulary
-        new = {id: numbers[role] for role, id in _roles(side).items()}
+    numbers = {role: number for number, role in enumerate(dict.fromkeys(chain(*roles)))}
+    found = []
+    for side, of in zip(sides, roles, strict=True):
+        old, new = side.vocabulary, {id: numbers[role] for role, id in of.items()}
         vocabulary = WordPieceVocabulary(
             {entry: new[id] for entry, id in old.items()},
             prefix=old.prefix,
@@ -117,6 +102,6 @@ def _by_spelling(a: WordPieceTokenizer, b: WordPieceTokenizer) -> tuple[EndToEnd
             longest_word=old.longest_word,
             opening=old.opening,
         )
-        return EndToEnd(vocabulary, side.normalizer, {token: new[id] for token, id in side.end_to_end.added.items()})
-
-    return renumbered(a), renumbered(b)
+        added = {token: new[id] for token, id in side.end_to_end.added.items()}
+        found.append(EndToEnd(vocabulary, side.normalizer, added))
+    return found

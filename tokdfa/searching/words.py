@@ -52,31 +52,20 @@ class Words:
 
     If the first or the last id of a stream is spelled differently from the others, it is treated as another id, larger
     by `n_ids`.
-
-    Attributes
-    ----------
-    n_ids : int
-        The number of ids; those of a stream are smaller.
-    spelled : Spellings
-        The bytes of each id.
-    cuts : bool array, one entry an id
-        Whether the id is that of a control token.
-    holes : bool array, one entry an id
-        Whether the id is unused.
-    varies : {"", "first", "last"}
-        Which id of a stream is spelled differently.
-    silent : bool array, one entry an id
-        Whether the id after it still counts as the first one.
     """
 
+    # The number of ids; those of a stream are smaller.
     n_ids: int
     spelled: Spellings
+    # For each id whether it is that of a control token, or unused.
     cuts: BoolArray
     holes: BoolArray
+    # Which id of a stream is spelled differently.
     varies: Literal["", "first", "last"]
+    # For each id whether the id after it still counts as the first one.
     silent: BoolArray
+    # The machines of the last searches, ready to be used again.
     plans: RecentlyMade[Any] = field(default_factory=lambda: RecentlyMade(_KEPT))
-    """The machines of the last searches, ready to be used again."""
 
     @cached_property
     def text(self) -> Struct:

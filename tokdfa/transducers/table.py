@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet
@@ -20,38 +22,22 @@ __all__ = ["TransducerTable"]
 _MAX_ENTRIES = 1 << 28
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TransducerTable:
-    """A subsequential transducer that can read every symbol in every state, and whose states are all final.
+    """A subsequential transducer that can read every symbol in every state, and whose states are all final."""
 
-    Attributes
-    ----------
-    alphabet : TokenAlphabet
-    target : int32 array of shape (states, symbols)
-        The next state; state 0 is the initial state.
-    written : int32 array of shape (states, symbols)
-        The number of the output.
-    ends : int32 array, one entry per state
-        The number of the output at the end of a word.
-    outputs, offsets : int32 and int64 arrays
-        Output i is ``outputs[offsets[i]:offsets[i + 1]]``, as token numbers.
-    """
+    alphabet: TokenAlphabet
+    # For each state, 0 being the initial one, and each symbol the next state, and the number of the output.
+    target: Int32Array
+    written: Int32Array
+    # For each state the number of the output at the end of a word.
+    ends: Int32Array
+    # Output i is ``outputs[offsets[i]:offsets[i + 1]]``, as token numbers.
+    outputs: Int32Array
+    offsets: Int64Array
 
-    def __init__(
-        self,
-        alphabet: TokenAlphabet,
-        target: Int32Array,
-        written: Int32Array,
-        ends: Int32Array,
-        outputs: Int32Array,
-        offsets: Int64Array,
-    ) -> None:
-        self.alphabet = alphabet
-        self.target = target
-        self.written = written
-        self.ends = ends
-        self.outputs = outputs
-        self.offsets = offsets
-        for array in (target, written, ends, outputs, offsets):
+    def __post_init__(self) -> None:
+        for array in (self.target, self.written, self.ends, self.outputs, self.offsets):
             array.setflags(write=False)
 
     @classmethod

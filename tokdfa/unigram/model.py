@@ -90,34 +90,25 @@ class FoundWords(NamedTuple):
 class UnigramModel:
     """The pieces of a Unigram model, by id, with what decides between segmentations.
 
-    Attributes
-    ----------
-    pieces : sequence of str
-        The piece of each id; a tuple, or `PieceTexts`.
-    scores : float64 array, one entry an id
-        What each piece adds to a sum. For SentencePiece these are values of 32 bits, except those of user-defined
-        pieces up to version 0.2.1.
-    is_found : bool array, one entry an id
-        Whether the piece is found in texts. Of equal pieces at most one is.
-    unknown : int or None
-        The id of what no piece covers; None if such a text is refused.
-    unknown_score : float
-        What a character that is no piece adds to a sum.
-    arithmetic : {"sentencepiece", "sentencepiece 0.2.1", "tokenizers"}
-        The library whose arithmetic is meant. SentencePiece rounds each sum to 32 bits, and adjacent unknown characters
-        become one id. Up to version 0.2.1 it rounds a sum only after comparing it with the best one so far; since then,
-        it subtracts the best sum at a place from all that go on if its magnitude exceeds 100,000. tokenizers adds with
-        64 bits, and looks adjacent unknown characters up as a piece.
-    byte_ids : tuple of int or None
-        The id of each byte, -1 for none, if unknown characters become their bytes.
+    SentencePiece rounds each sum to 32 bits, and adjacent unknown characters become one id. Up to version 0.2.1 it
+    rounds a sum only after comparing it with the best one so far; since then, it subtracts the best sum at a place from
+    all that continue if its magnitude exceeds 100,000. tokenizers adds with 64 bits, and looks adjacent unknown
+    characters up as a piece.
     """
 
+    # The piece of each id; a tuple, or `PieceTexts`.
     pieces: Sequence[str]
+    # What each piece adds to a sum. For SentencePiece these are values of 32 bits, except those of user-defined pieces
+    # up to version 0.2.1.
     scores: Float64Array
+    # Whether each piece is found in texts. Of equal pieces at most one is.
     is_found: BoolArray
+    # The id of what no piece covers, None if such a text is refused; and what a character that is no piece adds.
     unknown: int | None
     unknown_score: float
+    # The library whose arithmetic is meant.
     arithmetic: Arithmetic
+    # The id of each byte, -1 for none, if unknown characters become their bytes.
     byte_ids: tuple[int, ...] | None = None
 
     @property

@@ -32,14 +32,8 @@ class LlamaCppNormalizer(WordNormalizer):
     """The settings of llama.cpp's normalization for WordPiece, and its effect on one character.
 
     White space ends a word. Control, format and private characters, U+0000 and U+FFFD are removed. Unassigned ones
-    stay. Punctuation, the symbols of ASCII and CJK ideographs are words of their own.
-
-    Parameters
-    ----------
-    strip_accents : bool
-        Replace each character by the first one of its canonical decomposition, and remove marks of all kinds.
-    lowercase : bool
-        Convert each character to lower case.
+    stay. Punctuation, the symbols of ASCII and CJK ideographs are words of their own. Accents are stripped by replacing
+    each character with the first one of its canonical decomposition, and removing marks of all kinds.
 
     Notes
     -----

@@ -76,19 +76,9 @@ class WordNormalizer(ABC):
 class BertNormalizer(WordNormalizer, Normalizer):
     """The settings of BERT's normalization, and its effect on one character.
 
-    The steps are applied in the order of the parameters. The result for a character does not depend on its neighbours,
-    except for the order of combining marks that survive `strip_accents`.
-
-    Parameters
-    ----------
-    clean_text : bool
-        Remove control, format, private and unassigned characters and U+FFFD, and turn all white space into spaces.
-    chinese : bool
-        Put spaces around CJK ideographs.
-    strip_accents : bool
-        Decompose (NFD) and remove nonspacing marks.
-    lowercase : bool
-        Convert each character to lower case.
+    The steps are applied in the order of the fields. Cleaning removes control, format, private and unassigned
+    characters and U+FFFD, and turns all white space into spaces. Accents are stripped by decomposing (NFD) and removing
+    nonspacing marks; only the order of marks that survive this depends on their neighbours.
 
     Notes
     -----
