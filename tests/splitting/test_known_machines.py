@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.campaigns.tables.splitters import as_text, hypotheses_as_text, write
-from tokdfa.splitting.border_pairs import border_pairs
 from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import is_known, known_borders, known_hypotheses, known_machine
 from tokdfa.splitting.machine import Machine, splitting_budget
@@ -18,6 +17,7 @@ from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.boundaries.pairs import certain_pairs
 
 
 def arrays_of(machine: Machine) -> list[tuple[str, Any]]:
@@ -42,7 +42,7 @@ def test_hypotheses_and_borders_are_those_that_are_built(name: str) -> None:
     built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
     assert kept is not None
     assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tests.campaigns.tables.splitters"
-    borders, others = known_borders(NAMED[name]), border_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
+    borders, others = known_borders(NAMED[name]), certain_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
     assert borders is not None
     for ours, theirs in zip((kept.class_of_code_point, *borders), (built.class_of_code_point, *others), strict=True):
         assert ours.dtype == theirs.dtype

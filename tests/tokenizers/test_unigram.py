@@ -181,7 +181,7 @@ def test_long_streams_are_forgotten(library: str) -> None:
         metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
         tokenizer = tokdfa.load(fields | {"pre_tokenizer": metaspace, "decoder": metaspace})
     assert isinstance(tokenizer, UnigramTokenizer)
-    assert tokenizer.why_not_cut is None
+    assert tokenizer.boundaries.why_none is None
     text = "the cat and the hat the bat " * 6000
     ids = tokenizer.encode(text.strip())
     validator = tokdfa.Validator(tokenizer, tuning=Tuning(window=1 << 10))

@@ -35,7 +35,7 @@ def loaded(source: Any, **options: Any) -> Tokenizer:
 )
 def test_pre_tokenizers(steps: list[dict[str, Any]], why: str | None) -> None:
     tokenizer = loaded(tokenizer_json(pre_tokenizer={"type": "Sequence", "pretokenizers": steps}))
-    found = tokenizer.why_not_cut
+    found = tokenizer.why_whole
     assert found == why_whole(tokenizer)
     assert found is None if why is None else re.match(why, found or "")
     # info says it.
@@ -43,10 +43,10 @@ def test_pre_tokenizers(steps: list[dict[str, Any]], why: str | None) -> None:
 
 
 def test_without_a_pre_tokenizer_pairs_have_to_decide() -> None:
-    assert loaded(merges_txt().encode()).why_not_cut is None
+    assert loaded(merges_txt().encode()).why_whole is None
     # By leftmost merging, and not in one pass, a chain of one letter becomes one token.
     rules = [(b"a", b"a"), (b"a", b"aa"), (b"aa", b"aaa"), (b"aa", b"a")]
-    assert "pairs of tokens do not decide" in (loaded(merges_txt(rules).encode()).why_not_cut or "")
-    assert loaded(RANKS, pretokenizer="none").why_not_cut is None
+    assert "pairs of tokens do not decide" in (loaded(merges_txt(rules).encode()).why_whole or "")
+    assert loaded(RANKS, pretokenizer="none").why_whole is None
     # A piece that is a token is not merged, and no merging gives this one.
-    assert "pairs of tokens do not decide" in (loaded({**RANKS, b"xyz": 500}, pretokenizer="none").why_not_cut or "")
+    assert "pairs of tokens do not decide" in (loaded({**RANKS, b"xyz": 500}, pretokenizer="none").why_whole or "")

@@ -17,11 +17,10 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.replacing.regions import cut_tables
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.locks import SHARED
-from tokdfa.splitting.safe_borders import SafeBorders
+from tokdfa.tokenizers.boundaries.pretokenizer import SafePieces, safe_pieces
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.safe_cuts import safe_borders_of
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.tokenizers.unigram import UnigramTokenizer
 
@@ -112,7 +111,7 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         n = 0
         classes: list[Int32Array] = [np.zeros(tokenizer.n_ids, dtype=np.int32) for _ in range(2)]
         table: BoolArray = np.zeros((2, 2), dtype=np.bool_)
-        self._borders: SafeBorders | None = safe_borders_of(tokenizer.pretokenizer)
+        self._borders: SafePieces | None = safe_pieces(tokenizer.pretokenizer)
         if self._borders is not None:
             safe, _ = self._borders.between
             n = len(safe)
@@ -176,7 +175,7 @@ def _overlapping(specials: Sequence[Special]) -> Iterator[int]:
         last |= {content[-1] for content in contents.values()}
 
 
-def _classes(borders: SafeBorders, text: str) -> list[int]:
+def _classes(borders: SafePieces, text: str) -> list[int]:
     classes: list[int] = borders.classes_of(np.array([*map(ord, text)], dtype=np.int64)).tolist()
     return classes
 
@@ -199,7 +198,7 @@ class _CutsOfRoundTrip(Cuts):
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
         if isinstance(tokenizer, Tokenizer) and not tokenizer.is_plain:
-            self._has_later = tokenizer.character_cuts is not None
+            self._has_later = tokenizer.boundaries.continues
             if self._has_later:
                 self._encode_later = tokenizer.later.encode
         elif isinstance(tokenizer, UnigramTokenizer):
@@ -217,7 +216,7 @@ class _CutsOfRoundTrip(Cuts):
             for key in distinct.tolist():
                 if key not in known:
                     pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
-                    known[key] = bool(self._trip.cut_between(pair)[0])
+                    known[key] = bool(self._trip.boundaries.always_cut(pair)[0])
         values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
         found: BoolArray = values[place].reshape(left.shape)
         return found

@@ -21,7 +21,7 @@ from tokdfa.rollouts.stretches import (
     nothing,
     without_ids,
 )
-from tokdfa.splitting.borders import CONTEXT as SYMBOLS
+from tokdfa.tokenizers.boundaries.pairs import CONTEXT as SYMBOLS
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip
@@ -239,7 +239,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
         (data, ends), (other_data, others) = trip.spelled(part), trip.spelled(canonical)
         if data != other_data:
             ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
-        cut = np.flatnonzero(trip.cut_between(part)) + 1 if others is None else np.zeros(0, dtype=np.int64)
+        cut = np.flatnonzero(trip.boundaries.always_cut(part)) + 1 if others is None else np.zeros(0, dtype=np.int64)
         if len(cut):
             places = [begin, *(begin + cut).tolist(), stop]
             rest = [(low, high, begins and low == begin) for low, high in pairwise(places)]

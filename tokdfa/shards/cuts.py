@@ -8,7 +8,6 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokdfaError
 from tokdfa.stores.store import Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.safe_places import last_safe_place
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.judges.walks import documents_walk
 
@@ -62,7 +61,7 @@ def _safe(tokenizer: Tokenizer, store: Store, step: int) -> int:
         return 0
     place = step - first
     while place > 0:
-        place = last_safe_place(tokenizer, ids, place, begins=not first)
+        place = tokenizer.boundaries.last_in_ids(ids, place, begins=not first)
         if place and not _is_spelled_near(tokenizer, ids[place : place + AFTER]):
             return first + place
         place -= 1

@@ -12,10 +12,9 @@ Read in this order:
    not built anew.
 5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
-`explanation` says which alternative of which step made a piece, and how far the machine had to look. `borders` finds
-places where every text is cut, whatever surrounds them, by the `border_pairs` of the patterns; `safe_borders` decides
-where a text may be cut and its parts split separately. `lifted` lifts the hypotheses from symbols to tokens; validation
-and comparison read ids with it. `symbol_bytes` reads symbols byte by byte.
+`explanation` says which alternative of which step made a piece, and how far the machine had to look. Where a text may
+be cut and its parts split separately is decided in :mod:`tokdfa.tokenizers.boundaries`. `lifted` lifts the hypotheses
+from symbols to tokens; validation and comparison read ids with it. `symbol_bytes` reads symbols byte by byte.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

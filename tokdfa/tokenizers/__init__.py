@@ -6,25 +6,21 @@ Read `protocol` first: what every tokenizer answers. Then `loading` (from a path
 - `tokenizer`: byte pair encoding (what changes texts and decodes in steps: `normalizers`, `precompiled`,
   `sentencepiece_normalizer`, `decoding`);
 - `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
-  `unigram_cuts`: where their texts are certainly cut; `unigram_texts` and `unigram_accepted`: which of them normalize
-  and segment in one pass, and are judged word by word; `unigram_sentences`: what is segmented of a text;
-  `unigram_batches`: several texts at once);
+  `unigram_texts` and `unigram_accepted`: which of them normalize and segment in one pass, and are judged word by word;
+  `unigram_sentences`: what is segmented of a text; `unigram_batches`: several texts at once);
 - `wordpiece`: BERT's.
 
 What they are made of: `numbered` (tokens with their numbers, ids and bytes), `checked_dictionary` (dictionaries and
 alphabets that a loader has checked), `spelled` (what an id adds to a text), `decoder` (streams of ids to text),
-`round_trip` (to text and back). Where texts that are rewritten are certainly cut, so that streams are judged in parts:
-`form_cuts` (normalization forms before a pattern) and `character_cuts` (dictionaries over characters), with
-`added_borders` (what added tokens do next to such a place), `id_texts` (what ids add to a text) and `pair_memory` (what
-is known of neighbours). `safe_cuts` decides where any text may be cut, and `safe_places` where ids may be; `safely_cut`
-has the methods for both.
+`round_trip` (to text and back). `boundaries` has the places where texts and ids are cut, whatever follows, so that
+streams are judged in parts.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton), `neighbours`
-(which tokens may follow each other) and `proper_part` (what pairs of them decide where rules are improper), `closed`
-(whether its texts stay in its alphabet), `whole` (why streams are judged as a whole), `fingerprint` (the hash of what
-it does, kept in a `lockfile`), `facts` (its numbers), `pieces` (where a text is cut before anything is merged, and
-why). `versioned` says what of a tokenizer is known for another version of its library. `derived` keeps the tables that
-are computed from a tokenizer, by whatever package, with it.
+(which tokens may follow each other) and `proper_part` (what pairs of them decide where rules are improper), `whole`
+(why streams are judged as a whole), `fingerprint` (the hash of what it does, kept in a `lockfile`), `facts` (its
+numbers), `pieces` (where a text is cut before anything is merged, and why). `versioned` says what of a tokenizer is
+known for another version of its library. `derived` keeps the tables that are computed from a tokenizer, by whatever
+package, with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

@@ -90,8 +90,8 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
         described["unknown_symbols"] = ", else ".join(ways + ([f"{fallback.unknown!r}"] if fallback.unknown else []))
     if prefix is not None:
         described["prefix"] = prefix
-    if tokenizer.why_not_cut is not None:
-        described["judged_as_a_whole"] = tokenizer.why_not_cut
+    if tokenizer.why_whole is not None:
+        described["judged_as_a_whole"] = tokenizer.why_whole
     return described
 
 
@@ -146,8 +146,8 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
     """Return the facts that ``tokdfa info`` prints about a Unigram tokenizer; see :meth:`AnyTokenizer.facts`."""
     model, rewriting = tokenizer.model, tokenizer.rewriting
     described = {} if rewriting.normalizer is None else {"normalizer": str(rewriting.normalizer)}
-    if tokenizer.why_not_cut is not None:
-        described["judged_as_a_whole"] = tokenizer.why_not_cut
+    if tokenizer.boundaries.why_none is not None:
+        described["judged_as_a_whole"] = tokenizer.boundaries.why_none
     described["decoder"] = " ".join(map(str, rewriting.decoding or ())) or "Fuse"
     found = model.scores[model.is_found]
     return {

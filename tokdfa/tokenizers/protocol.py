@@ -16,6 +16,7 @@ from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
@@ -313,6 +314,11 @@ class AnyTokenizer(Guided, ABC):
         from tokdfa.tokenizers.pieces import split_text
 
         return split_text(self, text, explained=explain)
+
+    @property
+    def boundaries(self) -> Boundaries:
+        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
+        return Boundaries("nothing is known of what its algorithm joins")
 
     # Ids to text
 

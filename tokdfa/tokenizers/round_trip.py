@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.unicode.normalization import normalize
 from tokdfa.unicode.quick_check import Change, changes
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
 
+_NO_BOUNDARIES = Boundaries("streams are judged without")
+
 Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
@@ -33,7 +36,7 @@ class RoundTrip(ABC):
     """The way in which a tokenizer decodes ids and encodes their text again, and where it cuts that text.
 
     Methods that depend on what is before the ids take `begins`: whether the text begins with them. What follows a
-    place of :meth:`cut_between` is decoded and encoded separately, with ``begins=False``.
+    place of :meth:`always_cut` is decoded and encoded separately, with ``begins=False``.
 
     Attributes
     ----------
@@ -48,39 +51,10 @@ class RoundTrip(ABC):
     def cuts(self) -> BoolArray:
         """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the texts before it and from it on are encoded separately.
-
-        `begins` is whether a text may begin with the ids, rather than follow such a place, and `ends` whether such a
-        place, or the end of the text, certainly follows them.
-        """
-        return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
-
-    def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
-        """Return the parts of ids that may not be canonical; all others certainly are.
-
-        Parameters
-        ----------
-        ids : int32 array
-            Ids that a place of :meth:`cut_between`, or the end of the text, follows.
-        begins : bool
-            Whether the text begins with them.
-
-        Returns
-        -------
-        int64 array of shape (parts, 2)
-            The first id of each part and the one after its last. A part begins and ends where the text is cut, and the
-            last one ends with the ids.
-        """
-        return np.array([[0, len(ids)]], dtype=np.int64)
-
-    def size_of(self, ids: Int32Array) -> int:
-        """Return the number of bytes that ids between those parts add to the text."""
-        return 0
-
-    def never_beside(self, ids: Int32Array) -> BoolArray:
-        """Return, for each id but the first, whether no canonical ids have it after the id before it."""
-        return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
+    @property
+    def boundaries(self) -> Boundaries:
+        """The boundaries at which streams are judged in parts."""
+        return _NO_BOUNDARIES
 
     @abstractmethod
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
@@ -195,24 +169,10 @@ class RewritingRoundTrip(BytesRoundTrip):
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is cut before it; see :class:`Tokenizer`."""
-        return self._tokenizer.cut_between(ids, begins=begins, ends=ends)
-
-    def doubtful(self, ids: Int32Array, *, begins: bool = True) -> Int64Array:
-        """Return the parts of ids that may not be canonical; see :meth:`RoundTrip.doubtful`."""
-        cuts = self._tokenizer.character_cuts
-        return super().doubtful(ids) if cuts is None else cuts.doubtful(ids, begins=begins)
-
-    def size_of(self, ids: Int32Array) -> int:
-        """Return the number of bytes that ids between those parts add to the text."""
-        cuts = self._tokenizer.character_cuts
-        return 0 if cuts is None else cuts.size_of(ids)
-
-    def never_beside(self, ids: Int32Array) -> BoolArray:
-        """Return, for each id but the first, whether no canonical ids have it after the id before it."""
-        cuts = self._tokenizer.character_cuts
-        return super().never_beside(ids) if cuts is None else cuts.never_beside(ids)
+    @property
+    def boundaries(self) -> Boundaries:
+        """The boundaries of the tokenizer."""
+        return self._tokenizer.boundaries
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
@@ -260,13 +220,11 @@ class RewritingRoundTrip(BytesRoundTrip):
         return self._tokenizer.token_string(id)
 
     def _at(self, begins: bool) -> Tokenizer:
-        return self._tokenizer if begins or self._tokenizer.character_cuts is None else self._tokenizer.later
+        return self._tokenizer if begins else self._tokenizer.later
 
 
 class WordPieceRoundTrip(RoundTrip):
-    """For WordPiece tokenizers. Their text is cut where decoding inserts a space.
-
-    A special token that contains white space may be spelled across such a place, which is then not one.
+    """For WordPiece tokenizers.
 
     Parameters
     ----------
@@ -284,9 +242,10 @@ class WordPieceRoundTrip(RoundTrip):
         cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         return cuts
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether decoding inserts a space before it, which cuts the text."""
-        return self._tokenizer.cuts_before[ids[1:]]
+    @property
+    def boundaries(self) -> Boundaries:
+        """The boundaries of the tokenizer."""
+        return self._tokenizer.boundaries
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""

@@ -26,15 +26,15 @@ from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
-from tokdfa.tokenizers.character_cuts import CharacterCuts, why_not_cut
+from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
+from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
+from tokdfa.tokenizers.boundaries.texts import TextBoundaries
 from tokdfa.tokenizers.decoder import Decoded, Decoder, WholeDecoder
 from tokdfa.tokenizers.decoding import StripWhole, later_step
-from tokdfa.tokenizers.form_cuts import FormCuts
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting
 from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.numbered import NumberedTokens
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
-from tokdfa.tokenizers.safely_cut import SafelyCut
 from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.whole import why_whole
 from tokdfa.unicode.quick_check import is_normal
@@ -226,11 +226,20 @@ class Tokenizer(SafelyCut, NumberedTokens):
         """The tokenizer without the normalizer, if there is a `form`."""
         return self if self.read_in_form is None else self.read_in_form[0]
 
-    # Where every text is cut
+    # Where texts are cut
 
     @cached_property
+    def boundaries(self) -> Boundaries:
+        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
+        return self.derived(_boundaries)
+
+    @property
     def later(self) -> Tokenizer:
-        """The tokenizer for the text after a place of `cut_between`: it does nothing to the beginning of a text."""
+        """The tokenizer for the text after a boundary: it does nothing to the beginning of a text."""
+        return self._continued if self.boundaries.continues else self
+
+    @cached_property
+    def _continued(self) -> Tokenizer:
         rewriting = self.rewriting
         normalizer = None if rewriting.normalizer is None else rewriting.normalizer.later
         steps = None
@@ -252,45 +261,10 @@ class Tokenizer(SafelyCut, NumberedTokens):
         twin.piece_ids = self.piece_ids
         return twin
 
-    @property
-    def cuts(self) -> CharacterCuts | FormCuts | None:
-        """The places where texts that are rewritten are certainly cut; None if none are known."""
-        return self.form_cuts or self.character_cuts
-
     @cached_property
-    def form_cuts(self) -> FormCuts | None:
-        """The places where texts that are only brought into a form are certainly cut; None if none are known."""
-        twin, form = (None, None) if self.is_plain else self.read_in_form or (None, None)
-        if twin is None or form is None or twin.pretokenizer is None:
-            return None
-        return FormCuts(twin, form)
-
-    @cached_property
-    def character_cuts(self) -> CharacterCuts | None:
-        """The places where texts over characters are certainly cut; None if none are known."""
-        if self.is_plain or self.form_cuts is not None or self.why_not_cut is not None:
-            return None
-        # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
-        return CharacterCuts(self._twin(), self.later)
-
-    @cached_property
-    def why_not_cut(self) -> str | None:
-        """Why streams are judged as a whole, because no place of a text is known to be cut; None if some are."""
-        if self.is_plain:
-            return why_whole(self)
-        if self.form_cuts is not None:
-            return None
-        return "nothing splits the text" if self.form is not None else why_not_cut(self)
-
-    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text before it and the text from it on are encoded separately.
-
-        Only of tokenizers that rewrite texts such places are known here: see :class:`CharacterCuts` and, where texts
-        are only brought into a form, :class:`FormCuts`. For others see `safe_cuts`.
-        """
-        if self.cuts is None:
-            return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
-        return self.cuts.between(ids, begins=begins, ends=ends)
+    def why_whole(self) -> str | None:
+        """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
+        return why_whole(self) if self.is_plain else self.boundaries.why_none
 
     # Text to ids
 
@@ -472,18 +446,16 @@ class Tokenizer(SafelyCut, NumberedTokens):
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
 
-        Where texts are rewritten, these are the ids up to the last place where the text is certainly cut; all of them
+        Where texts are rewritten, these are the ids up to the last boundary; all of them
         come at the end if none are known.
         """
         from tokdfa.encoding.stream import CutStream, HeldStream, SettlingStream
 
         if self.is_plain:
             return SettlingStream(self)
-        cuts = self.cuts
-        if cuts is None:
+        if self.boundaries.why_none is not None:
             return HeldStream(lambda text, _: self.encode(text))
-        later = self if self.character_cuts is None else self.later
-        return CutStream(self.encode, later.encode, cuts.is_cut)
+        return CutStream(self.encode, self.later.encode, self.boundaries.is_cut)
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
@@ -561,7 +533,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
         dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
-        return cast("Self", dropping.later) if self._continues else dropping
+        return cast("Self", dropping._continued) if self._continues else dropping
 
     # Ids to text
 
@@ -702,6 +674,15 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     def __repr__(self) -> str:
         return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+
+
+def _boundaries(tokenizer: Tokenizer) -> Boundaries:
+    """Return the boundaries of a tokenizer; see :attr:`Tokenizer.boundaries`."""
+    if tokenizer.read_in_form is not None:
+        return TextBoundaries(tokenizer)
+    why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)
+    # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
+    return CharacterBoundaries(tokenizer._twin(), tokenizer._continued) if why is None else Boundaries(why)
 
 
 class _Strings:

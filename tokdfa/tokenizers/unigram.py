@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.encoding.special import Special
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
+from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, why_none
 from tokdfa.tokenizers.decoder import Decoded, Spellings, WholeDecoder, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.tokenizers.unigram_accepted import acceptor
-from tokdfa.tokenizers.unigram_cuts import UnigramCuts, why_not_cut
 from tokdfa.tokenizers.unigram_sentences import Sentences, check_encodable
 from tokdfa.tokenizers.unigram_texts import text_segmenter
 from tokdfa.unigram.lattice import RecordedText
@@ -219,8 +220,14 @@ class UnigramTokenizer(AnyTokenizer):
         return recorded
 
     def _normalizer_at(self, begins: bool) -> Normalizer | None:
-        """Return the normalizer of a text, or of one that goes on after a place where texts are cut."""
-        return self.rewriting.normalizer if begins or self.cuts is None else self.cuts.later
+        """Return the normalizer of a text, or of one that goes on after a boundary."""
+        return self.rewriting.normalizer if begins or self.boundaries.why_none is not None else self._later_normalizer
+
+    @cached_property
+    def _later_normalizer(self) -> Normalizer | None:
+        """The normalizer of the text after a boundary."""
+        normalizer = self.rewriting.normalizer
+        return None if normalizer is None else normalizer.later
 
     @cached_property
     def sentences(self) -> Sentences:
@@ -234,17 +241,13 @@ class UnigramTokenizer(AnyTokenizer):
         return self.sentences.stretches(text, self.rewriting.normalizer)
 
     @cached_property
-    def why_not_cut(self) -> str | None:
-        """Why no place of a text is known to be cut, so that streams are judged as a whole; None if some are."""
+    def boundaries(self) -> Boundaries:
+        """The boundaries in texts, and in ids, where all is encoded separately but the sum of scores."""
         splitting = None if self.pretokenizer is None else self.pretokenizer.splitting
-        return why_not_cut(self.model, splitting, self.rewriting, self.found_specials)
-
-    @cached_property
-    def cuts(self) -> UnigramCuts | None:
-        """The places where texts are certainly cut, but for the sum of scores that goes on; None if none are known."""
-        if self.why_not_cut is not None:
-            return None
-        return UnigramCuts(self.rewriting.normalizer, self.token_strings, self.is_usual)
+        why = why_none(self.model, splitting, self.rewriting, self.found_specials)
+        if why is not None:
+            return Boundaries(why)
+        return UnigramBoundaries(self.rewriting.normalizer, self.token_strings, self.is_usual)
 
     @cached_property
     def is_usual(self) -> BoolArray:
@@ -259,13 +262,11 @@ class UnigramTokenizer(AnyTokenizer):
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part.
 
-        It returns ids up to the last space before which the text is certainly cut; all of them at the end if no place
-        is known to be cut.
+        It returns ids up to the last boundary; all of them at the end if none is known.
         """
         from tokdfa.encoding.stream import CutStream, HeldStream
 
-        cuts = self.cuts
-        if cuts is None:
+        if self.boundaries.why_none is not None:
             return HeldStream(lambda text, _: self.encode(text))
         before = BEGINNING
 
@@ -279,7 +280,7 @@ class UnigramTokenizer(AnyTokenizer):
             ids, before = self.encode_on(text, before, begins=False)
             return ids
 
-        return CutStream(first, later, cuts.is_cut)
+        return CutStream(first, later, self.boundaries.is_cut)
 
     # Ids to text
 

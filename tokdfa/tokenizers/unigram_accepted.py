@@ -29,7 +29,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     normalized and cut into the same words if no character of it is touched.
     """
     drops_first = _drops_first(tokenizer)
-    if tokenizer.why_not_cut is not None or drops_first is None:
+    if tokenizer.boundaries.why_none is not None or drops_first is None:
         return None
     normalizer = tokenizer.rewriting.normalizer
     characters = frozenset(" ").union(*tokenizer.token_strings)

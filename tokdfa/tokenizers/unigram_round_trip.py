@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
@@ -46,10 +47,10 @@ class UnigramRoundTrip(BytesRoundTrip):
         super().__init__(tokenizer)
         self._before = before
 
-    def cut_between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is certainly cut before it; see :class:`UnigramCuts`."""
-        cuts = self._tokenizer.cuts
-        return super().cut_between(ids) if cuts is None else cuts.between(ids)
+    @property
+    def boundaries(self) -> Boundaries:
+        """The boundaries of the tokenizer."""
+        return self._tokenizer.boundaries
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
@@ -92,7 +93,7 @@ class UnigramRoundTrip(BytesRoundTrip):
                 return n_bytes, trip
             # What is not decided there is judged by its text, up to the next place where that is cut.
             part = ids[at : at + _NEAR]
-            cut = np.flatnonzero(self.cut_between(part))
+            cut = np.flatnonzero(self.boundaries.always_cut(part))
             if not len(cut) and at + len(part) < len(ids):
                 return None
             part = part[: int(cut[0]) + 1] if len(cut) else part

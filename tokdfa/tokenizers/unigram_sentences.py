@@ -13,8 +13,8 @@ from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
+from tokdfa.tokenizers.boundaries.words import splits_at_spaces
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
-from tokdfa.tokenizers.unigram_cuts import splits_at_spaces
 from tokdfa.unicode.byte_alphabet import spell
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.texts import check_bytes_or_text
 from tokdfa.errors import AutomatonError
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
+from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip, WordPieceRoundTrip
@@ -288,6 +290,11 @@ class WordPieceTokenizer(AnyTokenizer):
         can_cut = not any(blanks.intersection(special.content) for special in self.specials)
         found: BoolArray = opens & (self.id_lengths > 0) & can_cut
         return found
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The boundaries in ids, where decoding inserts a space."""
+        return SpacedBoundaries(self.cuts_before)
 
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, including the prefix or the opening."""

@@ -10,11 +10,11 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array, Uint8Array
 from tokdfa.errors import LimitExceededError, PatternError, TrainingError
-from tokdfa.splitting.borders import CONTEXT, Borders
 from tokdfa.splitting.named import NAMED, whitespace_split
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.boundaries.pairs import CONTEXT, CertainPairs
 from tokdfa.training.corpus import DEFAULT, Block, Tuning
 from tokdfa.unicode.utf8 import byte_offsets
 
@@ -71,7 +71,7 @@ class CorpusSplitter:
         return None if self._pretokenizer is None else _machine(self._pretokenizer.splitting)
 
     @cached_property
-    def _borders(self) -> Borders | None:
+    def _borders(self) -> CertainPairs | None:
         return None if self._pretokenizer is None else _borders(self._pretokenizer)
 
     def last_cut(self, text: bytes) -> int:
@@ -162,8 +162,8 @@ def _whitespace() -> PreTokenizer:
 
 # Each named pre-tokenizer is a single object, so its borders and machine are computed once.
 @lru_cache(maxsize=16)
-def _borders(pretokenizer: PreTokenizer) -> Borders:
-    return Borders(pretokenizer)
+def _borders(pretokenizer: PreTokenizer) -> CertainPairs:
+    return CertainPairs(pretokenizer)
 
 
 @cache

@@ -22,7 +22,7 @@ from tokdfa.unicode.utf8 import begins_symbol
 from tokdfa.validation.doubts import Doubts, doubts
 
 if TYPE_CHECKING:
-    from tokdfa.splitting.borders import Borders
+    from tokdfa.tokenizers.boundaries.pairs import CertainPairs
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.unicode.normalization import Form
@@ -174,12 +174,12 @@ class Model(OfTokenizer["Tokenizer"]):
         return np.where(self.lengths > 0, begins_symbol(padded[offsets[:-1]]), False)
 
     @cached_property
-    def borders(self) -> Borders:
+    def borders(self) -> CertainPairs:
         """The places where the pre-tokenizer certainly cuts."""
-        from tokdfa.splitting.borders import Borders
+        from tokdfa.tokenizers.boundaries.pairs import CertainPairs
 
         assert self.tokenizer.pretokenizer is not None
-        return Borders(self.tokenizer.pretokenizer)
+        return CertainPairs(self.tokenizer.pretokenizer)
 
     def bytes_of(self, id: int) -> bytes:
         """Return the bytes of an id."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.arrays import BoolArray, Uint16Array
-from tokdfa.splitting.border_pairs import border_pairs
 from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import DATA, known_names
 from tokdfa.splitting.machine import Hypotheses, Machine, Runs, splitting_budget
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.steps import Splitting
+from tokdfa.tokenizers.boundaries.pairs import certain_pairs
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]
 
@@ -67,7 +67,7 @@ def write(folder: Path = DATA) -> None:
 def _built(splitting: Splitting) -> dict[str, str]:
     machine = build_machine(splitting)
     hypotheses = build_hypotheses(splitting, splitting_budget())
-    borders = border_pairs(splitting, lambda: machine)
+    borders = certain_pairs(splitting, lambda: machine)
     return {"machine": as_text(machine), "hypotheses": hypotheses_as_text(hypotheses, borders)}
 
 

@@ -79,8 +79,8 @@ def _(
 
 def _open(tokenizer: Tokenizer, whole: Begin, literal: bool, tuning: Tuning) -> Begin:
     """Return the function that makes judges of windows of a tokenizer that rewrites texts."""
-    if tokenizer.character_cuts is None:
-        why = tokenizer.why_not_cut or "the text is rewritten"
+    if not tokenizer.boundaries.continues:
+        why = tokenizer.boundaries.why_none or "the text is rewritten"
         raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
     trip = tokenizer.round_trip
     if literal and trip.cuts.any():
@@ -97,6 +97,6 @@ def _judges(model: Model, literal: bool, tuning: Tuning) -> Begin:
     by_encoding = partial(EncodingJudge, tokenizer.round_trip, literal=literal, tuning=tuning)
     if literal and len(tokenizer.special_ids) and not tokenizer.finds_specials:
         return by_encoding
-    if tokenizer.why_not_cut is not None:
+    if tokenizer.why_whole is not None:
         return by_encoding
     return partial(WalkJudge if walks else WholeJudge, model, tuning=tuning)

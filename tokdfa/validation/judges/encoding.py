@@ -86,7 +86,9 @@ class EncodingJudge:
         buffer.append(ids)
         while buffer.is_full() and (until is None or buffer.first <= until):
             window = buffer.window
-            places = np.flatnonzero(self._trip.cut_between(window, begins=self._begins) | self._is_cut[window[:-1]])
+            places = np.flatnonzero(
+                self._trip.boundaries.always_cut(window, begins=self._begins) | self._is_cut[window[:-1]]
+            )
             found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
             if found is not None:
                 yield from found
@@ -104,7 +106,7 @@ class EncodingJudge:
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
         ids = self.buffer.all()
-        places = np.flatnonzero(self._trip.cut_between(ids, begins=self._begins) | self._is_cut[ids[:-1]])
+        places = np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=self._begins) | self._is_cut[ids[:-1]])
         for place in places[::-1].tolist():
             found = self._judge(ids[: place + 1], final=False)
             if found is not None:
@@ -130,11 +132,11 @@ class EncodingJudge:
             if stop == before + 1 and (is_open or not begins):
                 continue
             text, first, done = ids[before + 1 : stop], buffer.first + before + 1, 0
-            for low, high in self._trip.doubtful(text, begins=begins).tolist():
+            for low, high in self._trip.boundaries.doubtful(text, begins=begins).tolist():
                 low = max(low, done)
                 if low >= high > 0:
                     continue
-                byte += self._trip.size_of(text[done:low])
+                byte += self._trip.boundaries.size_of(text[done:low])
                 stretches, done = self._judged(trip, text, low, high, first, byte, begins)
                 found += stretches
                 trip = stretches[-1].following
@@ -157,7 +159,7 @@ class EncodingJudge:
             stretches = [*self._stretches(trip, ids[low:high], first + low, byte, begins and low == 0)]
             if high == len(ids) or stretches[-1].is_decided():
                 return stretches, high
-            later = np.flatnonzero(self._trip.cut_between(ids[high - 1 :], begins=False, ends=True)[1:])
+            later = np.flatnonzero(self._trip.boundaries.always_cut(ids[high - 1 :], begins=False, ends=True)[1:])
             high = high + 1 + int(later[0]) if len(later) else len(ids)
 
     def _stretches(
@@ -174,7 +176,7 @@ class EncodingJudge:
             return
         at = 0
         for start, stop in _bad_symbols(*self._trip.spelled(ids)):
-            places = np.flatnonzero(self._trip.cut_between(ids[at:start]))
+            places = np.flatnonzero(self._trip.boundaries.always_cut(ids[at:start]))
             cut = at + int(places[-1]) + 1 if len(places) else at
             for low, high in ((at, cut), (cut, stop)):
                 if low < high:

@@ -60,7 +60,7 @@ class OpenEncodingJudge:
             # The id before shows whether something is left of the text of the first of these.
             known = len(self._before)
             ids = np.concatenate((self._before, ids))
-            cut = self._trip.cut_between(ids) | self._trip.cuts[ids[:-1]]
+            cut = self._trip.boundaries.always_cut(ids) | self._trip.cuts[ids[:-1]]
             places = np.flatnonzero(cut[max(known - 1, 0) :]) + max(known - 1, 0) + 1
             head = int(places[0]) if len(places) else len(ids)
             yield from self._neighbours(ids[:head], known)
@@ -95,7 +95,7 @@ class OpenEncodingJudge:
     def _neighbours(self, ids: Int32Array, known: int) -> Iterator[Violation]:
         """Yield the pairs of neighbours, from the one with id `known` on, that no canonical ids have."""
         begin = max(known - 1, 0)
-        for place in (np.flatnonzero(self._trip.never_beside(ids[begin:])) + begin + 1).tolist():
+        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids[begin:])) + begin + 1).tolist():
             left, right = int(ids[place - 1]), int(ids[place])
             index = self._first + place - known
             sizes = self._trip.decode(ids[known:place], begins=False).ends[-1:]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.splitting.borders import CONTEXT
 from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.boundaries.pairs import CONTEXT
 from tokdfa.validation.buffer import Buffer
 from tokdfa.validation.items import NOT_SPECIAL, Items
 from tokdfa.validation.judges.encoding import EncodingJudge

@@ -142,7 +142,7 @@ class EncodedStretch:
         """Yield parts that are canonical, and what is between neighbouring cuts where it is not."""
         rest = self
         while True:
-            cuts = np.flatnonzero(rest._trip.cut_between(rest._ids, begins=rest._begins, ends=True)) + 1
+            cuts = np.flatnonzero(rest._trip.boundaries.always_cut(rest._ids, begins=rest._begins, ends=True)) + 1
             if rest.is_canonical or rest.bad is not None or not len(cuts):
                 yield rest
                 return

@@ -61,4 +61,4 @@ def is_walked(model: Model) -> bool:
     tokenizer = model.tokenizer
     if not model.by_pairs and tokenizer.format not in LEFTMOST_FORMATS:
         tokenizer.dictionary.require_proper()
-    return tokenizer.why_not_cut is None and tokenizer.pretokenizer is not None
+    return tokenizer.why_whole is None and tokenizer.pretokenizer is not None

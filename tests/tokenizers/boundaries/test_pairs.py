@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.errors import TokdfaError
-from tokdfa.splitting.borders import CONTEXT, Borders
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.boundaries.pairs import CONTEXT, CertainPairs
 
 SYMBOLS = "aAsSt19 \n\r\t.'/-中ぬé\u0301ſʕ\x1c\u2028"
 
 
-def certain_borders(borders: Borders, text: str) -> list[int]:
+def certain_borders(borders: CertainPairs, text: str) -> list[int]:
     return [place for place in range(1, len(text)) if borders.last(text, place - 1, place) == place]
 
 
-def assert_certain(splitter: PreTokenizer, borders: Borders, text: str) -> int:
+def assert_certain(splitter: PreTokenizer, borders: CertainPairs, text: str) -> int:
     whole = splitter.spans(text)
     places = certain_borders(borders, text)
     for place in places:
@@ -38,7 +38,7 @@ def assert_certain(splitter: PreTokenizer, borders: Borders, text: str) -> int:
 @pytest.mark.parametrize("name", NAMED)
 def test_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
-    borders = Borders(splitter)
+    borders = CertainPairs(splitter)
     drawn = random.Random(name)
     found = sum(assert_certain(splitter, borders, "".join(drawn.choices(SYMBOLS, k=9))) for _ in range(200))
     assert found > 200
@@ -47,7 +47,7 @@ def test_named_patterns(name: str) -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_ordinary_text_is_cut_every_few_symbols(name: str) -> None:
     text = 'He said: "It\'s 1,234.50 €!"\n\n\tWhy?  — Я не знаю… 你好，世界。def f(x): return x\n' * 20
-    places = [0, *certain_borders(Borders(pretokenizer(name)), text)]
+    places = [0, *certain_borders(CertainPairs(pretokenizer(name)), text)]
     assert max(b - a for a, b in pairwise(places)) < 40
 
 
@@ -72,7 +72,7 @@ def test_random_patterns(patterns: list[str], texts: list[str]) -> None:
         splitter = PreTokenizer(Splitting("tokenizers", tuple(map(Split, patterns))))
     except TokdfaError:
         return
-    borders = Borders(splitter)
+    borders = CertainPairs(splitter)
     for text in texts:
         assert_certain(splitter, borders, text)
 
@@ -86,7 +86,7 @@ def test_random_patterns(patterns: list[str], texts: list[str]) -> None:
     ],
 )
 def test_nothing_is_certain_where_more_than_the_symbols_counts(splitting: Splitting) -> None:
-    assert certain_borders(Borders(PreTokenizer(splitting)), "abcaabb a.b") == []
+    assert certain_borders(CertainPairs(PreTokenizer(splitting)), "abcaabb a.b") == []
 
 
 TINY_AYA = Splitting("tokenizers", (Split(r"\d{1,3}(?=(?:\d{3})*\b)"), *NAMED["llama3"].steps))
@@ -103,7 +103,7 @@ LOOKING = {
 @pytest.mark.parametrize("name", LOOKING)
 def test_patterns_that_look_far(name: str) -> None:
     splitter = PreTokenizer(LOOKING[name])
-    borders = Borders(splitter)
+    borders = CertainPairs(splitter)
     drawn = random.Random(name)
     symbols = "a1123 \n\r'-\u0985:"
     found = sum(assert_certain(splitter, borders, "".join(drawn.choices(symbols, k=9))) for _ in range(100))

@@ -20,7 +20,8 @@ from support.tokenizer_files import tokenizer_json
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa.errors import AlphabetError, TokdfaError, TokenStreamError
-from tokdfa.tokenizers.character_cuts import CUT, CharacterCuts
+from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries
+from tokdfa.tokenizers.boundaries.protocol import CUT, Boundaries
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.judges.encoding import EncodingJudge
@@ -45,10 +46,10 @@ def peer(path: Path, *rest: Any) -> Peer | None:
         tokenizer = tokdfa.load(path)
     except TokdfaError:
         return None
-    if not isinstance(tokenizer, Tokenizer) or not isinstance(tokenizer.cuts, CharacterCuts):
+    if not isinstance(tokenizer, Tokenizer) or not isinstance(tokenizer.boundaries, CharacterBoundaries):
         return None
     whole = copy.copy(tokenizer)
-    whole.why_not_cut = "as asked"
+    whole.boundaries = Boundaries("as asked")
     return Peer(tokenizer, whole, *rest)
 
 
@@ -126,8 +127,8 @@ def streams(peer: Peer, text: str, drawn: random.Random) -> Iterator[list[int]]:
 
 def check_texts(peer: Peer, text: str) -> int:
     """Compare a text with its two sides at each place where it is cut; return the number of places."""
-    cuts = peer.tokenizer.cuts
-    assert isinstance(cuts, CharacterCuts)
+    cuts = peer.tokenizer.boundaries
+    assert isinstance(cuts, CharacterBoundaries)
     places = [at for at in range(1, len(text)) if cuts.at(text[at - 1], text[at]) == CUT]
     with suppress(AlphabetError):
         ids = peer.tokenizer.encode(text).tolist()
@@ -259,7 +260,7 @@ def test_violations_are_the_same_however_a_stream_is_cut(
     tokenizer = tokdfa.load(path)
     assert isinstance(tokenizer, Tokenizer)
     assert not tokenizer.is_plain
-    assert isinstance(tokenizer.cuts, CharacterCuts)
+    assert isinstance(tokenizer.boundaries, CharacterBoundaries)
     later = 0
     for first, second in itertools.product(pieces, repeat=2):
         ids = np.array([*first, *second, *first], dtype=np.int32)
@@ -297,7 +298,7 @@ def test_bytes_that_are_no_text_and_have_no_token(bytes_: tuple[int, ...], tmp_p
     # Runs that are text are cut off as before.
     assert isinstance(tokenizer, Tokenizer)
     assert not tokenizer.is_plain
-    assert tokenizer.cut_between(np.array([256, 0x2E, 257], dtype=np.int32)).tolist() == [True, True]
+    assert tokenizer.boundaries.always_cut(np.array([256, 0x2E, 257], dtype=np.int32)).tolist() == [True, True]
     assert tokenizer.validate([256, 0x2E, 257])
 
 

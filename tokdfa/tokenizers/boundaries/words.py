@@ -1,4 +1,4 @@
-"""Where texts of Unigram tokenizers are certainly cut: before a space at which every piece that has one begins."""
+"""Boundaries before words: where every piece that has a space begins with it, or where decoding inserts one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer, SpaceAfter
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Rewriting
     from tokdfa.unigram.model import UnigramModel
 
-__all__ = ["UnigramCuts", "splits_at_spaces", "why_not_cut"]
+__all__ = ["SpacedBoundaries", "UnigramBoundaries", "splits_at_spaces", "why_none"]
 
 
 def splits_at_spaces(splitting: Splitting | None) -> bool:
@@ -33,10 +34,10 @@ def splits_at_spaces(splitting: Splitting | None) -> bool:
     return is_last and (before, splitting.metaspace_at) in (([], 0), ([whitespace_split()], 1))
 
 
-def why_not_cut(
+def why_none(
     model: UnigramModel, splitting: Splitting | None, rewriting: Rewriting, found: tuple[Special, ...]
 ) -> str | None:
-    """Return why no place of a text is known to be cut, so that streams are judged as a whole; None if some are.
+    """Return why no text of a Unigram tokenizer is known to be always cut; None if some are.
 
     `found` are the special tokens that are found in texts.
     """
@@ -60,8 +61,8 @@ def why_not_cut(
     return None if all(SPACE not in special.text for special in found) else "special tokens have visible spaces"
 
 
-class UnigramCuts:
-    """The places where the texts before and after are encoded separately, but for the sum of scores that goes on.
+class UnigramBoundaries(Boundaries):
+    """The boundaries of a Unigram tokenizer, where all is encoded separately but the sum of scores.
 
     Parameters
     ----------
@@ -73,18 +74,14 @@ class UnigramCuts:
     """
 
     def __init__(self, normalizer: Normalizer | None, pieces: list[str], is_usual: BoolArray) -> None:
+        super().__init__(None)
         self._normalizer = normalizer
         self._pieces = pieces
         self._is_usual = is_usual
         self._known: dict[str, bool] = {}
 
-    @cached_property
-    def later(self) -> Normalizer | None:
-        """The normalizer of the text after such a place."""
-        return None if self._normalizer is None else self._normalizer.later
-
     def is_cut(self, left: str, right: str) -> bool:
-        """Return whether a text is certainly cut between two characters, of which the right one must be a space."""
+        """Return whether a text is always cut between two characters, of which the right one must be a space."""
         if right != " ":
             return False
         known = self._known.get(left)
@@ -103,10 +100,10 @@ class UnigramCuts:
             return False
         return found.left is not None and found.left != SPACE and found.left not in spaces()
 
-    def between(self, ids: Int32Array) -> BoolArray:
-        """Return, for each id but the first, whether the text is certainly cut before it."""
-        ends, begins = self._sides
-        cut: BoolArray = begins[ids[1:]] & ends[ids[:-1]]
+    def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
+        """Return, for each id but the first, whether the text is always cut before it."""
+        may_end, may_begin = self._sides
+        cut: BoolArray = may_begin[ids[1:]] & may_end[ids[:-1]]
         return cut
 
     @cached_property
@@ -122,3 +119,23 @@ class UnigramCuts:
             for piece, is_usual in zip(self._pieces, usual, strict=True)
         ]
         return np.array(ends, dtype=np.bool_), np.array(begins, dtype=np.bool_)
+
+
+class SpacedBoundaries(Boundaries):
+    """The boundaries of a WordPiece tokenizer, where decoding inserts a space.
+
+    A special token that contains white space may be spelled across such a place, which is then not one.
+
+    Parameters
+    ----------
+    cuts_before : bool array, one entry an id
+        Whether the text is cut before the id.
+    """
+
+    def __init__(self, cuts_before: BoolArray) -> None:
+        super().__init__(None)
+        self._cuts_before = cuts_before
+
+    def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
+        """Return, for each id but the first, whether decoding inserts a space before it."""
+        return self._cuts_before[ids[1:]]

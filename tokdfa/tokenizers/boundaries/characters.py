@@ -1,4 +1,4 @@
-"""Where texts that are one piece, or are split at single characters, are certainly cut.
+"""Boundaries in texts that are one piece, or are split at single characters, and in their ids.
 
 A tokenizer over characters gives the ids of a text for what its normalizer makes of it. Between two characters that
 the normalizer treats separately, and that no token has side by side, both sides are encoded as if there were nothing
@@ -19,7 +19,8 @@ from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError
 from tokdfa.locks import SHARED
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.added_borders import AddedBorders
+from tokdfa.tokenizers.boundaries.added import AddedPairs
+from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
 from tokdfa.tokenizers.decoding import (
     REPLACEMENT,
     ByteFallback,
@@ -29,26 +30,20 @@ from tokdfa.tokenizers.decoding import (
     DecodeStrip,
     StripWhole,
 )
-from tokdfa.tokenizers.id_texts import IdTexts
-from tokdfa.tokenizers.pair_memory import PairMemory
+from tokdfa.tokenizers.spelled import IdTexts
 from tokdfa.unicode.normalizer import Sides
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import Word
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["DOUBT", "CharacterCuts", "why_not_cut"]
-
-
-DOUBT, FINE, CUT = range(3)
-"""What is known of two neighbouring ids: nothing; that they are neighbours in canonical ids if the text between cuts is
-otherwise; that the text is certainly cut between them."""
+__all__ = ["CharacterBoundaries", "why_none"]
 
 _UNKNOWN = 2
 _ONE_BY_ONE = (DecodeReplace, ByteFallback, DecodeStrip, DecodeMetaspace, DecodeSentencePiece, StripWhole)
 
 
-def why_not_cut(tokenizer: Tokenizer) -> str | None:
+def why_none(tokenizer: Tokenizer) -> str | None:
     """Return why no place of a text is known to be cut; None if some are."""
     rewriting, _, _, prefix = tokenizer.rewrites
     if tokenizer.is_bytewise or tokenizer.spells_bytes:
@@ -69,15 +64,15 @@ def why_not_cut(tokenizer: Tokenizer) -> str | None:
     return None
 
 
-class CharacterCuts:
-    """The places between characters, and between ids, where both sides are encoded separately, whatever they are.
+class CharacterBoundaries(PairBoundaries):
+    """The boundaries of a tokenizer over characters.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-        One for which `why_not_cut` gives no reason.
+        One for which `why_none` gives no reason.
     later : Tokenizer
-        The same for the text after such a place.
+        The same for the text after a boundary.
 
     Notes
     -----
@@ -85,7 +80,10 @@ class CharacterCuts:
     before anything else, and join characters that they have side by side. No text is cut within a run of byte tokens.
     """
 
+    continues = True
+
     def __init__(self, tokenizer: Tokenizer, later: Tokenizer) -> None:
+        super().__init__(None)
         self._tokenizer = tokenizer
         self._later = later
         self._texts = IdTexts(
@@ -100,18 +98,15 @@ class CharacterCuts:
         )
         found = tokenizer.specials if tokenizer.finds_specials else ()
         levels = [[special for special in found if special.level == level] for level in (0, 1)]
-        self._added = [AddedBorders(specials, touches=self._touches) for specials in levels]
-        self._atoms = AddedBorders([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
-        self._characters = PairMemory(16)
+        self._added = [AddedPairs(specials, touches=self._touches) for specials in levels]
+        self._atoms = AddedPairs([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
         self._neighbours = PairMemory(20)
 
     # Characters
 
-    def at(self, left: str, right: str) -> int:
-        """Return CUT if a text is certainly cut between two characters, FINE if only tokens may go across, or DOUBT.
-
-        An added token that may go across is recognised elsewhere, at a place of which this is DOUBT or within a token.
-        """
+    def _decide(self, left: str, right: str) -> int:
+        # An added token that may go across is recognised elsewhere: between two characters of which this is DOUBT, or
+        # within a token.
         found = Sides(left, right) if self._normalizer is None else self._normalizer.sides(left, right)
         if found is None or self._added[0].may_join(left, right):
             return DOUBT
@@ -142,10 +137,6 @@ class CharacterCuts:
         code = last << 32 | first
         return FINE if inner[min(int(np.searchsorted(inner, code)), len(inner) - 1)] == code else CUT
 
-    def is_cut(self, left: str, right: str) -> bool:
-        """Return whether a text is certainly cut between two characters."""
-        return self.at(left, right) == CUT
-
     def _symbol(self, character: str, end: int) -> int | None:
         """Return the number of a character, or of its byte at one end; None if it becomes nothing like that."""
         number = self._numbers.get(character)
@@ -173,12 +164,8 @@ class CharacterCuts:
 
     # Ids
 
-    def between(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
-        """Return, for each id but the first, whether the text is certainly cut before it.
-
-        `begins` is whether a text may begin with the ids, rather than follow such a place, and `ends` whether such a
-        place, or the end of the text, certainly follows them.
-        """
+    def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
+        """Return, for each id but the first, whether the text is always cut before it; see `Boundaries`."""
         return self._cut(ids, self._states(ids, starts=not begins, ends=ends), begins)
 
     def _cut(self, ids: Int32Array, states: Uint8Array, begins: bool) -> BoolArray:
@@ -190,20 +177,7 @@ class CharacterCuts:
         return cut & ~blank
 
     def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
-        """Return the parts of ids, between places where the text is cut, that may not be canonical; all others are.
-
-        Parameters
-        ----------
-        ids : int32 array
-            Ids that are followed by such a place, or by the end of the text; the last part is always doubtful.
-        begins : bool
-            Whether a text begins with them; then the first part is doubtful as well.
-
-        Returns
-        -------
-        int64 array of shape (parts, 2)
-            The first id of each part and the one after its last. There are no such places within a part.
-        """
+        """Return the parts of ids that may not be canonical; see `Boundaries`."""
         states = self._states(ids, starts=True, ends=True)
         cut = self._cut(ids, states, begins)
         doubt = ~self.is_plain(ids)
@@ -223,7 +197,7 @@ class CharacterCuts:
         """
         first, last, _ = self._texts.ends
         plain = self.is_plain(ids) & ~self._is_special[ids]
-        inside = self._known_of(last[ids[:-1]], first[ids[1:]]) == FINE
+        inside = self.known_of(last[ids[:-1]], first[ids[1:]]) == FINE
         places = np.flatnonzero(inside & plain[:-1] & plain[1:])
         never: BoolArray = np.zeros(len(inside), dtype=np.bool_)
         if len(places):
@@ -286,7 +260,7 @@ class CharacterCuts:
         """
         first, last, is_byte = self._texts.ends
         left, right = ids[:-1], ids[1:]
-        states = self._known_of(last[left], first[right])
+        states = self.known_of(last[left], first[right])
         # Whether a run of byte tokens is UTF-8 may depend on all of it.
         states[(states == CUT) & is_byte[left] & is_byte[right]] = FINE
         self._beside_bytes(ids, states, starts, ends)
@@ -306,7 +280,7 @@ class CharacterCuts:
         is_high = known & (last[ids] < 0)
         replaced = np.int64(ord(REPLACEMENT))
         places = np.flatnonzero(known[:-1] & ~known[1:] & (first[ids[1:]] >= 0))
-        beside = self._known_of(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
+        beside = self.known_of(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
         if not beside.all():
             doubt = places[~beside & ~is_high[places]]
             states[doubt[~_is_ascii_before(known, is_high, starts)[doubt]]] = DOUBT
@@ -315,7 +289,7 @@ class CharacterCuts:
             if left is not None and self.is_cut(left, right):
                 states[place] = CUT
         places = np.flatnonzero(known[1:] & ~known[:-1] & (last[ids[:-1]] >= 0))
-        beside = self._known_of(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
+        beside = self.known_of(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
         if not beside.all():
             doubt = places[~beside & ~is_high[places + 1]] + 1
             states[doubt[~_is_ascii_before(known[::-1], is_high[::-1], ends)[::-1][doubt]] - 1] = DOUBT
@@ -323,20 +297,6 @@ class CharacterCuts:
             left, following = chr(last[ids[place]]), self._texts.character_of_run(ids[place + 1 :], ends, forwards=True)
             if following is not None and self.is_cut(left, following):
                 states[place] = CUT
-
-    def _known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
-        """Return what is known of pairs of characters, -1 for those that are none."""
-        return self._characters.states(left, right, self._judge_characters)
-
-    def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
-        """Return what is known of pairs of characters."""
-        return np.array(
-            [
-                self.at(chr(before), chr(after)) if before >= 0 and after >= 0 else DOUBT
-                for before, after in zip(left.tolist(), right.tolist(), strict=True)
-            ],
-            dtype=np.uint8,
-        )
 
     def _judge_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return FINE for pairs of ids that merging leaves side by side, if both are plain; DOUBT for others."""

@@ -47,7 +47,7 @@ def test_both_sides_of_a_cut_are_encoded_by_themselves(tmp_path: Path) -> None:
             ends = np.cumsum([len(tokenizer.decode_bytes([id])) for id in ids.tolist()])
             encoded = tokenizer.encode(spelled).tolist()
             n_changed += encoded != ids.tolist()
-            for place in np.flatnonzero(tokenizer.cut_between(ids)).tolist():
+            for place in np.flatnonzero(tokenizer.boundaries.always_cut(ids)).tolist():
                 data = spelled.encode()
                 left, right = data[: ends[place]].decode(), data[ends[place] :].decode()
                 sides = [theirs.encode(side, add_special_tokens=False).ids for side in (left, right)]

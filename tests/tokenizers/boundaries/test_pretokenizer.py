@@ -16,8 +16,8 @@ from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.safe_borders import SAFE, UNSAFE, SafeBorders
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.boundaries.pretokenizer import SAFE, UNSAFE, SafePieces
 
 PATTERNS = {
     "words": r"\s+(?!\S)|\s+|\S+",
@@ -41,7 +41,7 @@ def safe_by_trying(spans: Spans, text: str, place: int, rests: list[str]) -> boo
     return True
 
 
-def state_of(borders: SafeBorders, text: str, place: int, *, anywhere: bool = False) -> int:
+def state_of(borders: SafePieces, text: str, place: int, *, anywhere: bool = False) -> int:
     classes = borders.classes_of(np.array([*map(ord, text)])).tolist()
     state = borders.anywhere if anywhere else borders.start
     for symbol in classes[:place]:
@@ -55,7 +55,7 @@ def state_of(borders: SafeBorders, text: str, place: int, *, anywhere: bool = Fa
 @pytest.mark.parametrize("name", PATTERNS)
 def test_all_short_texts(name: str) -> None:
     splitting = Splitting("tokenizers", (Split(PATTERNS[name]),))
-    spans, borders = cache(PreTokenizer(splitting).spans), SafeBorders(find_hypotheses(splitting))
+    spans, borders = cache(PreTokenizer(splitting).spans), SafePieces(find_hypotheses(splitting))
     rests = ["".join(some) for n in range(4) for some in product("ab ", repeat=n)]
     found: Counter[bool] = Counter()
     for text in ("".join(some) for n in range(2, 4) for some in product("ab ", repeat=n)):
@@ -76,7 +76,7 @@ def test_all_short_texts(name: str) -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_two_symbols_of_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
-    spans, borders = cache(splitter.spans), SafeBorders(find_hypotheses(splitter.splitting))
+    spans, borders = cache(splitter.spans), SafePieces(find_hypotheses(splitter.splitting))
     always, never = borders.between
     drawn = random.Random(name)
     symbols = "aAsSt19 \n\r\t.'/-中ぬé\u0301"
@@ -97,7 +97,7 @@ def test_two_symbols_of_named_patterns(name: str) -> None:
 def test_what_is_not_read() -> None:
     dropping = find_hypotheses(Splitting("tokenizers", (Split(" ", "removed"),)))
     with pytest.raises(UnsupportedFeatureError, match="may drop text"):
-        SafeBorders(dropping)
+        SafePieces(dropping)
     large = Hypotheses(dropping.class_of_code_point, (((),),) * 200, (True,) * 200)
     with pytest.raises(LimitExceededError, match="too many hypotheses"):
-        SafeBorders(large)
+        SafePieces(large)

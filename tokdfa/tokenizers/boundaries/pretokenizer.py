@@ -1,25 +1,29 @@
-"""Places where a text may be cut and its two parts split separately, whatever follows: an automaton over symbols.
+"""Boundaries between pieces: where a text may be cut and its two parts split separately, whatever follows.
 
-It reads a text beside its splitting as one text: a *pair* has the hypothesis of the part before the place, or after it,
-and that of the whole, with whether their pieces have differed. Before the place both begin as one; after it the part
-begins anew. A place is safe if no pair that some rest of the text confirms has differed, or may still differ.
+An automaton over symbols splits the part and the whole text at once. A *pair* has the hypothesis of the part before the
+boundary, or after it, and the hypothesis of the whole, with whether their pieces have differed. Before the boundary
+both begin as one; after it the part begins anew. It is safe if no pair that some rest of the text confirms has
+differed, or may still differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, IntegerArray
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.arrays import BoolArray, IntegerArray, Uint32Array
+from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.locks import SHARED
+from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses
+from tokdfa.splitting.pretokenizer import PreTokenizer
 
-__all__ = ["SAFE", "UNSAFE", "SafeBorders"]
+__all__ = ["SAFE", "UNSAFE", "SafePieces", "codes_of", "safe_pieces"]
 
 SAFE: Final = 0
 """The state of a place that is safe however the text goes on."""
@@ -41,8 +45,8 @@ class _Pair(NamedTuple):
 _Pairs: TypeAlias = frozenset[_Pair]
 
 
-class SafeBorders:
-    """The automaton of the safe places of a splitting, made as far as texts need it.
+class SafePieces:
+    """The automaton of the safe boundaries of a splitting, made as far as texts need it.
 
     Parameters
     ----------
@@ -145,6 +149,51 @@ class SafeBorders:
         """Return the classes of symbols."""
         return self._of.class_of_code_point[code_points]
 
+    # Texts
+
+    def within(self, text: str, state: int, starts: set[int], *, ends: bool) -> tuple[BoolArray, BoolArray, int]:
+        """Return, for each place after a character of a stretch between special tokens, whether it is safe.
+
+        Besides, return whether each is between two symbols that every text is cut between, and the first that what
+        follows the stretch may decide. `state` is the one at its beginning, `starts` has the places where it may turn
+        out to end, and `ends` is whether it ends with the text; otherwise anything may follow.
+        """
+        n = len(text)
+        safe: BoolArray = np.zeros(n, dtype=np.bool_)
+        classes = self.classes_of(codes_of(text))
+        always, never = self.between
+        safe[:-1] = always[classes[:-1], classes[1:]]
+        asked = ~safe
+        asked[:-1] &= ~never[classes[:-1], classes[1:]]
+        free = safe.copy()
+        # After such a place, nothing depends on what precedes it.
+        bases = np.flatnonzero(safe) + 1
+        row: list[int] = classes.tolist()
+        at, undecided = 0, n + 1
+        places = np.flatnonzero(asked) + 1
+        nearest = np.append(0, bases)[np.searchsorted(bases, places)]
+        for place, base in zip(places.tolist(), nearest.tolist(), strict=True):
+            if base > at:
+                at, state = base, self.start
+            for symbol in row[at:place]:
+                state = self.read(state, symbol)
+            at = place
+            after = self._go_through(self.cut(state), row, place, starts)
+            if after == SAFE or (ends and self.is_safe_at_end(after)):
+                safe[place - 1] = True
+            elif after != UNSAFE:
+                undecided = min(undecided, place)
+        return safe, free, undecided if not ends else n + 1
+
+    def _go_through(self, state: int, row: list[int], place: int, starts: set[int]) -> int:
+        """Return the state of a place in view of the classes of the symbols after it."""
+        while state not in (SAFE, UNSAFE) and place < len(row):
+            if place in starts and not self.is_safe_at_end(state):
+                return UNSAFE
+            state = self.go_on(state, row[place])
+            place += 1
+        return state
+
     # Pairs
 
     def _moves(self, pair: _Pair, symbol: int) -> list[_Pair]:
@@ -209,3 +258,20 @@ class SafeBorders:
                 self._states.append(kept)
                 self._number[kept] = len(self._states) - 1
             return self._number[kept]
+
+
+def codes_of(text: str) -> Uint32Array:
+    """Return the code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def safe_pieces(pretokenizer: PreTokenizer | None) -> SafePieces | None:
+    """Return the automaton of the safe boundaries of a pre-tokenizer; None if there is none."""
+    if pretokenizer is None or pretokenizer.splitting.metaspace is not None or pretokenizer.splitting.byte_steps:
+        return None
+    if pretokenizer.splitting.prefix_space:
+        return None
+    try:
+        return SafePieces(find_hypotheses(replace(pretokenizer.splitting, prefix_space=None)))
+    except (PatternError, UnsupportedFeatureError, LimitExceededError):
+        return None

@@ -1,20 +1,24 @@
-"""The pairs of symbols that no piece can have side by side, from the patterns of a splitting.
+"""Pairs of symbols that no piece has side by side: every text is cut between them.
 
-The pairs of symbols that a match can have side by side are those that follow each other in the pattern's Glushkov
-automaton without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step is
-certain to cut only where the steps before it do not find a match to the right. Of a pattern that may match the empty
-text, looks back or looks far ahead, the machine is asked. With steps that do more than isolate their matches no place
-is certain.
+Whether a piece ends at some place may depend on text far to the right. Between two symbols that no match of the pattern
+has next to each other it does not: every text is cut there, and the text to the left is split in the same way whatever
+follows, except for the one symbol that a look-ahead may see.
+
+The pairs that a match can have side by side are those that follow each other in the pattern's Glushkov automaton
+without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step is certain to
+cut only where the steps before it do not find a match to the right. Of a pattern that may match the empty text, looks
+back or looks far ahead, the machine is asked. With steps that do more than isolate their matches no pair is certain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Uint16Array, distinct
+from tokdfa.arrays import BoolArray, Int32Array, Uint16Array, distinct
 from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.patterns.class_dfa import Partition
 from tokdfa.patterns.syntax import (
@@ -28,12 +32,71 @@ from tokdfa.patterns.syntax import (
     Symbols,
     is_nullable,
 )
+from tokdfa.splitting.known_machines import known_borders, known_certain
 from tokdfa.splitting.machine import Machine
+from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.step_trees import step_tree
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode import Ranges
 
-__all__ = ["border_pairs"]
+__all__ = ["CONTEXT", "CertainPairs", "certain_pairs"]
+
+CONTEXT = 2
+"""The number of symbols after such a boundary that must be available when the text before it is split: a look-ahead
+sees one, and an anchor may ask whether that one is the last."""
+
+
+class CertainPairs:
+    """The pairs of symbols between which a pre-tokenizer cuts every text.
+
+    Attributes
+    ----------
+    certain : bool array of shape (classes, classes)
+        Whether every text is cut between two symbols of these classes.
+    n_classes : int
+    """
+
+    def __init__(self, pretokenizer: PreTokenizer) -> None:
+        self._splitting = pretokenizer.splitting
+        certain = known_certain(self._splitting)
+        if certain is None:
+            self._class_of_code_point, certain = certain_pairs(
+                self._splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine
+            )
+        self.certain: BoolArray = certain
+        self.n_classes = len(self.certain)
+
+    @cached_property
+    def _class_of_code_point(self) -> Uint16Array:
+        """The classes of all code points; of a known splitting they are read when they are first needed."""
+        found = known_borders(self._splitting)
+        assert found is not None
+        return found[0]
+
+    def classes(self, text: str) -> Int32Array:
+        """Return the classes of the symbols of a text."""
+        return self.classes_of(np.array([*map(ord, text)], dtype=np.int32))
+
+    def classes_of(self, code_points: Int32Array) -> Int32Array:
+        """Return the classes of many symbols; negative numbers get arbitrary classes."""
+        return self._class_of_code_point[code_points].astype(np.int32)
+
+    def last(self, text: str, begin: int, end: int) -> int:
+        """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
+
+        Place i is the one before symbol i; the symbol at `end` must exist.
+        """
+        # Ordinary text is cut every few symbols, so begin with a few.
+        step = 64
+        while end > begin:
+            low = max(begin, end - step)
+            classes = self.classes(text[low : end + 1])
+            places = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
+            if len(places):
+                return low + 1 + int(places[-1])
+            end = low
+            step *= 4
+        return begin
 
 
 _LOOKS_FAR = (
@@ -42,23 +105,12 @@ _LOOKS_FAR = (
 )
 
 
-def border_pairs(
+def certain_pairs(
     splitting: Splitting, machine: Callable[[], Machine | None] = lambda: None
 ) -> tuple[Uint16Array, BoolArray]:
-    """Return the classes of all code points, and the pairs of classes between which every text has a border.
+    """Return the class of each code point, and `CertainPairs.certain`.
 
-    Parameters
-    ----------
-    splitting : Splitting
-        The steps.
-    machine : callable
-        Returns its machine, if it has one; only asked where the patterns do not say enough.
-
-    Returns
-    -------
-    class_of_code_point : uint16 array of shape (0x110000,)
-    certain : bool array of shape (classes, classes)
-        Whether there is a border between two symbols of these classes in every text.
+    `machine` returns the machine of the splitting, if it has one; asked only where the patterns do not say enough.
     """
     trees = [step_tree(step, splitting) for step in splitting.steps]
     partition = Partition([ranges for tree in trees for ranges in _sets(tree)])
@@ -84,10 +136,7 @@ def border_pairs(
 
 
 def _pairs_of_machine(machine: Machine) -> tuple[Uint16Array, BoolArray]:
-    """Find the pairs after which every state of the machine is the one that it has at the beginning of a text.
-
-    Besides, all its hypotheses must agree that a piece begins, and on the hypothesis before.
-    """
+    """Return the pairs after which a machine is as at the beginning of a text, all hypotheses agreeing on the piece."""
     n = machine.target.shape[1]
     padding = np.arange(machine.parent.shape[2]) >= machine.n_hypotheses[machine.target][:, :, None]
     begins: BoolArray = ((machine.event == BEGINS) | padding).all(axis=2)

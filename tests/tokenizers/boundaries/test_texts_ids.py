@@ -12,7 +12,6 @@ from support.tokenizer_files import TEXTS, tokenizer_json
 
 import tokdfa
 from tokdfa.errors import TokenStreamError
-from tokdfa.tokenizers.safe_places import safe_places
 
 TOKENIZER = tokdfa.load(tokenizer_json())
 assert isinstance(TOKENIZER, tokdfa.Tokenizer)
@@ -45,7 +44,7 @@ def test_long_streams_are_read_in_parts() -> None:
     text = random_text(Random(2), 60_000)
     ids = TOKENIZER.encode(text)
     assert len(ids) > 3 << 16
-    places = safe_places(TOKENIZER, ids)
+    places = TOKENIZER.safe_cuts(ids)
     ends_of_symbols = np.cumsum([len(symbol.encode()) for symbol in text])
     safe_bytes = ends_of_symbols[TOKENIZER.safe_cuts(text) - 1]
     starts = np.cumsum(np.diff(TOKENIZER.id_spellings.offsets)[ids])[:-1]

@@ -1,0 +1,16 @@
+"""Boundaries: where a text, or ids, are always cut and both sides encoded separately, whatever follows.
+
+`protocol` has what every tokenizer's `boundaries` answer, and how to ask with little cost. Each part of a tokenizer
+says where it does not join the two sides of a text:
+
+- added tokens in `added`: by two characters, and by the text around;
+- normalizers in their methods; see :class:`tokdfa.unicode.normalizer.Normalizer`;
+- pre-tokenizers in `pretokenizer`, exactly, by an automaton over symbols, and in `pairs`, by patterns alone;
+- models where there is nothing else that cuts: `characters` (merging) and `words` (Unigram and WordPiece).
+
+`texts` puts them together for texts over bytes, `characters` for texts over characters.
+
+Callers: `tokenizers`, `validation`, `training`, `replacing`, `shards`, `rollouts`.
+
+Cost: two characters are decided in some microseconds, once; ids take about 2 µs each where the text around decides.
+"""

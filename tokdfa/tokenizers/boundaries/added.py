@@ -1,0 +1,160 @@
+"""What added tokens do at a boundary: to the two characters there, and to the text around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray
+from tokdfa.encoding.special import Special
+from tokdfa.unicode.normalization import spaces
+
+__all__ = ["AddedPairs", "Around", "Occurrences"]
+
+
+class AddedPairs:
+    """What added tokens of one level do to the characters on both sides of a boundary.
+
+    Parameters
+    ----------
+    specials : sequence of Special
+    touches : bool
+        Whether something is done to a text because it begins or ends beside an added token.
+
+    Notes
+    -----
+    One that is found in a text has its first two characters there. Where they are not, it may only be cut in two.
+    """
+
+    def __init__(self, specials: Sequence[Special], *, touches: bool) -> None:
+        texts = [special.text for special in specials if special.text]
+        self._keys = {text[:2] for text in texts if len(text) > 1}
+        self._pairs = {left + right for text in texts for left, right in pairwise(text)}
+        # What depends on the character beside a token, and what on the white space there.
+        beside = texts if touches else [special.text for special in specials if special.single_word and special.text]
+        self._first, self._last = {text[0] for text in beside}, {text[-1] for text in beside}
+        before = {special.text[0] for special in specials if special.lstrip and special.text}
+        after = {special.text[-1] for special in specials if special.rstrip and special.text}
+        if touches:
+            # White space that belongs to a token ends where the token does.
+            self._first |= spaces() if any(special.lstrip for special in specials) else set()
+            self._last |= spaces() if any(special.rstrip for special in specials) else set()
+        self._strips = any(special.lstrip or special.rstrip for special in specials)
+        self._before, self._after = before | spaces(), after | spaces()
+
+    def may_join(self, left: str | None, right: str) -> bool:
+        """Return whether such a token may be recognised by these characters, or depends on them."""
+        if left is None:
+            return bool(self._pairs or self._first or self._strips)
+        if left + right in self._keys or right in self._first or left in self._last:
+            return True
+        blanks = spaces()
+        return self._strips and (
+            (right in blanks and left in self._after) or (left in blanks and right in self._before)
+        )
+
+    def joins(self, left: str | None, right: str) -> bool:
+        """Return whether such a token may have these characters, or depend on them."""
+        return self.may_join(left, right) or self.has_inside(left, right)
+
+    def has_inside(self, left: str | None, right: str) -> bool:
+        """Return whether such a token has these characters side by side."""
+        return left is not None and left + right in self._pairs
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text has the first two characters of such a token."""
+        return any(left + right in self._keys for left, right in pairwise(text))
+
+
+class Around(NamedTuple):
+    """Whether nothing precedes a text, except what ends with a boundary, and whether nothing follows it."""
+
+    begins: bool
+    ends: bool
+
+
+class Occurrences:
+    """Where the texts of added tokens may be in a text, whatever surrounds it.
+
+    White space next to one that strips counts as its text, and so do the two symbols next to a single word.
+    """
+
+    def __init__(self, specials: Sequence[Special]) -> None:
+        self._specials = [special for special in specials if special.text]
+        self._odd = {special.text: special for special in self._specials if not special.is_plain}
+        self.words = tuple(special.text for special in self._specials if special.single_word)
+        self._strips_left = any(special.lstrip for special in self._specials)
+        self.longest = max((len(special.text) for special in self._specials), default=0)
+        contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
+        self._beginnings = {text[:n] for text in contents for n in range(1, len(text))}
+        self._endings = {text[n:] for text in contents for n in range(1, len(text))}
+        # What begins at one place may be longer or shorter; all of it is covered by the longest, if none is odd.
+        self._occurrences = re.compile(f"(?=({'|'.join(map(re.escape, contents))}))") if contents else None
+
+    def inside(self, text: str, around: Around) -> tuple[BoolArray, list[int], int]:
+        """Return the places that added tokens may go across.
+
+        Then come the places near the end where one may begin, and the first place that depends on what follows.
+        """
+        inside: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
+        starts: list[int] = []
+        if self._occurrences is None:
+            return inside, starts, len(text) + 1
+        undecided = len(text) + 1
+        for match in self._occurrences.finditer(text):
+            start, content = match.start(), match.group(1)
+            for special in self._beginning_at(text, start, content):
+                low, high = self._extent(text, start, start + len(special), self._odd.get(special))
+                inside[max(low + 1, 0) : high] = True
+        if not around.ends:
+            for start in range(max(len(text) - self.longest + 1, 0), len(text)):
+                if text[start:] in self._beginnings:
+                    low = min(
+                        (self._extent(text, start, len(text), odd)[0] for odd in self._odd.values()), default=start
+                    )
+                    inside[min(low, start) + 1 :] = True
+                    undecided = min(undecided, low)
+                    starts.append(start)
+            if self._strips_left or self.words:
+                low = len(text)
+                while self._strips_left and low and text[low - 1] in spaces():
+                    low -= 1
+                inside[low + 1 :] = True
+                inside[-1] = True
+                undecided = min(undecided, low)
+        if not around.begins:
+            for end in range(1, min(self.longest, len(text) + 1)):
+                if text[:end] in self._endings:
+                    high = max((self._extent(text, 0, end, odd)[1] for odd in self._odd.values()), default=end)
+                    inside[: max(high, end)] = True
+            if self._odd:
+                high = 0
+                while high < len(text) and text[high] in spaces():
+                    high += 1
+                inside[: high + 1] = True
+        return inside, starts, undecided
+
+    def _beginning_at(self, text: str, start: int, longest: str) -> Sequence[str]:
+        if not self._odd:
+            return (longest,)
+        return [special.text for special in self._specials if text.startswith(special.text, start)]
+
+    @staticmethod
+    def _extent(text: str, start: int, end: int, odd: Special | None) -> tuple[int, int]:
+        """Return from where to where a special token reaches; its ends are within if what is beside it matters."""
+        if odd is None:
+            return start, end
+        blanks = spaces()
+        low, high = start, end
+        while odd.lstrip and low and text[low - 1] in blanks:
+            low -= 1
+        while odd.rstrip and high < len(text) and text[high] in blanks:
+            high += 1
+        if odd.single_word:
+            low, high = min(low, start - 1), max(high, end + 1)
+        # Nothing is known of what precedes and follows.
+        return low - (low == 0 and odd.lstrip), high + (odd.rstrip and high == len(text))
