@@ -23,14 +23,9 @@ _MOST_ENTRIES = 1 << 25
 
 
 def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, max_transitions: int) -> TokenDFA | None:
-    """Return the intersection of two DFAs over one alphabet, its states in breadth-first order.
+    """Return the intersection of two DFAs over one alphabet, its states in breadth-first order, within the limits.
 
-    Return None if tables of all pairs of states, and of all states and tokens, would be too large.
-
-    Raises
-    ------
-    LimitExceededError
-        If it would have more states or transitions than allowed.
+    None if tables of all pairs of states, and of all states and tokens, would be too large.
     """
     n_tokens = len(first.alphabet)
     n_pairs = first.n_states * second.n_states

@@ -66,19 +66,10 @@ class Numbering(dict[S, int]):
 def explore(
     automaton: TokenAutomaton[S], check_states: Callable[[int], None], check_transitions: Callable[[int], None]
 ) -> Iterator[tuple[S, dict[int, int]]]:
-    """Yield each reachable state, in breadth-first order, with its transitions to numbered states.
+    """Yield each reachable state, in breadth-first order, with the numbers of its targets by token, ascending.
 
-    Parameters
-    ----------
-    automaton : TokenAutomaton
-    check_states, check_transitions : callable
-        Called with the number of states, or of transitions, so far; raise an error if there are too many.
-
-    Yields
-    ------
-    state, transitions
-        The state itself, whose number is its position in the iteration, and a mapping from each token, ascending, to
-        the number of the target.
+    The number of a state is its position in the iteration. The checks are called with the number of states, or of
+    transitions, so far; they raise an error if there are too many.
     """
     numbers = Numbering(automaton.initial, check_states)
     n_transitions = 0
@@ -102,19 +93,9 @@ def closure(starts: Iterable[S], following: Callable[[S], Iterable[S]]) -> dict[
 
 
 def reached(sources: Int32Array, targets: Int32Array, starts: npt.ArrayLike) -> BoolArray:
-    """Return, for each state, whether it can be reached along the transitions.
+    """Return, for each state, whether it can be reached along the transitions from one of `starts`: O(n + m), compiled.
 
     With sources and targets exchanged: whether one of `starts` can be reached from it.
-
-    Parameters
-    ----------
-    sources, targets : int32 arrays, one entry per transition
-    starts : array_like of bool, one entry per state
-        Where walks begin.
-
-    Notes
-    -----
-    O(n + m) for n states and m transitions, compiled.
     """
     starts = np.asarray(starts, dtype=np.bool_)
     offsets, positions = group(sources, len(starts))
@@ -131,16 +112,9 @@ def shortest_way(
 ) -> list[L] | None:
     """Return the labels on a shortest path from `start` to a goal; None if no goal can be reached.
 
-    Parameters
-    ----------
-    start : hashable
-    moves : callable
-        Gives the transitions out of a state as (label, target). If labels ascend, the path is the least of the
-        shortest ones in the order of labels.
-    is_goal : callable
-    check : callable, optional
-        Called with the number of states met so far, whenever a state that is not a goal is met; raises an error if
-        there are too many.
+    `moves` gives the transitions out of a state as (label, target). If labels ascend, the path is the least of the
+    shortest ones in the order of labels. `check` is called with the number of states met so far, whenever a state that
+    is not a goal is met; it raises an error if there are too many.
     """
     if is_goal(start):
         return []

@@ -94,20 +94,11 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
 
 
 class _Step(NamedTuple):
-    """A token that crosses the end of another, and where the next border of the other run lies in it.
+    """A token that crosses the end of another, and where the next border of the other run lies in it, `stop`.
 
-    Attributes
-    ----------
-    token : int
-    stop : int
-        The place of that border in the token.
-    before : int
-        The number of whole tokens of the other run, or of their symbols, that lie in the token before it, after the end
-        of the token that is crossed.
-    first, last : int
-        The first and the last of those tokens; -1 if there are none.
-    rule : int
-        The rule that merges, in `token`, across the first of these borders of the other run.
+    `before` is the number of whole tokens of the other run, or of their symbols, that lie in the token before it, after
+    the end of the token that is crossed; `first` and `last` are the first and the last of them, -1 if there are none.
+    `rule` merges, in the token, across the first of these borders of the other run.
     """
 
     token: int

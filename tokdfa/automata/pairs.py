@@ -93,17 +93,7 @@ class PairTest:
     def first_forbidden(self, ids: npt.ArrayLike, behind: int | None = None) -> int | None:
         """Return the first place in `ids` whose id may not follow the id before it; None if there is none.
 
-        Parameters
-        ----------
-        ids : array_like of int
-            The ids; may be memory-mapped.
-        behind : int, optional
-            The id that precedes them; by default they begin a text.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids; see :func:`checked_ids`.
+        The ids, which may be memory-mapped, are checked. They follow the id `behind`, or begin a text.
         """
         array = id_array(ids)
         size = self._tuning.chunk
@@ -116,15 +106,7 @@ class PairTest:
         return None
 
     def forbidden(self, ids: Int32Array, behind: int | None = None) -> BoolArray:
-        """Return, for each of `ids`, whether it may not follow the id before it.
-
-        Parameters
-        ----------
-        ids : int32 array
-            Ids that :func:`checked_ids` has checked to be in range.
-        behind : int, optional
-            The id that precedes them; by default they begin a text.
-        """
+        """Return, for each id, checked to be in range, whether it may not follow the one before it, or `behind`."""
         return kernels.mark_pairs(self.struct_for(len(ids)), ids, behind)
 
     def struct_for(self, n_ids: int) -> Struct:

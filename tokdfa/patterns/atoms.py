@@ -61,13 +61,7 @@ def escaped_class(letter: str, table: str, *, in_bracket: bool) -> Ranges:
 
 
 def property_class(name: str, table: str, *, in_bracket: bool) -> Ranges:
-    r"""Return the class of the property of a name, as :func:`tokdfa.unicode.ranges` does, or of a POSIX class.
-
-    Raises
-    ------
-    PatternError
-        If the library has no such property, or it is not supported.
-    """
+    """Return the class of the property of a name, as :func:`tokdfa.unicode.ranges` does, or of a POSIX class."""
     if library_of(table) == "llama.cpp":
         if name not in _OF_LLAMA_CPP:
             raise PatternError("llama.cpp has no such category", value=name)
@@ -149,26 +143,10 @@ class Flags:
 
 
 class AtomReader:
-    """Reads single symbols and sets of symbols, and keeps the current place in the pattern.
+    """Reads single symbols and sets of symbols of a pattern, from the place `at` on; `depth` counts the open groups.
 
-    Parameters
-    ----------
-    pattern : str
-    table : str
-        The library whose dialect the pattern is in; or one of its tables, by version.
-    budget : Budget
-        The budget for reading it.
-
-    Attributes
-    ----------
-    table : str
-        The library, for its dialect.
-    classes : str
-        The name of the table for its classes.
-    at : int
-        The place of the next symbol of the pattern.
-    depth : int
-        The number of open groups.
+    `table` names the library whose dialect the pattern is in, or one of its tables, by version: then `table` is the
+    library, for its dialect, and `classes` the table for its classes.
     """
 
     def __init__(self, pattern: str, table: str, budget: Budget) -> None:

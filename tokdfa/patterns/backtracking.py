@@ -55,13 +55,7 @@ def spell_out(node: Node) -> str:
 
 
 def compile_backtracking(node: Node) -> Any:
-    """Return the pattern compiled by the `regex` module.
-
-    Raises
-    ------
-    LimitExceededError
-        If the pattern repeats so much that the module would take gigabytes.
-    """
+    """Return the pattern compiled by the `regex` module, unless it repeats so much that this would take gigabytes."""
     import regex
 
     if _written_out(node) > MAX_INSTRUCTIONS:

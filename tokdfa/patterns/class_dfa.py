@@ -19,24 +19,8 @@ __all__ = ["ClassDFA", "Partition"]
 class Partition:
     """The coarsest partition of all code points such that each of some sets is a union of its classes.
 
-    Parameters
-    ----------
-    sets : sequence of ranges
-        The sets of code points.
-    budget : Budget, optional
-        The budget.
-
-    Attributes
-    ----------
-    bounds, class_of_interval : int32 arrays, one entry per interval
-        The code points from ``bounds[i]`` to the next bound are in class ``class_of_interval[i]``.
-    members : bool array of shape (classes, sets)
-        Whether a class is a subset of a set.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are too many sets of too many ranges.
+    The code points from ``bounds[i]`` to the next bound are in class ``class_of_interval[i]``; `members`, of shape
+    (classes, sets), says whether a class is a subset of a set.
     """
 
     def __init__(self, sets: Sequence[Ranges], budget: Budget | None = None) -> None:

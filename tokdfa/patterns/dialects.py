@@ -73,18 +73,10 @@ _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
 class Operators:
     """A pattern in which every atom is one character.
 
-    Attributes
-    ----------
-    text : str
-        The operators: stand-ins, plain groups ``(?:``, look-arounds, atomic groups, alternation and repetition.
-    atoms : list of ranges or places
-        The meanings of the stand-ins.
-    places : list of int
-        The place in the pattern from which each character of `text` comes.
-    looks : list of int
-        The places of the look-arounds in the pattern.
-    repeats : list of int
-        The places of what is repeated, and of atomic groups, the outer ones first.
+    `text` has the operators: stand-ins, whose meanings are `atoms`, plain groups ``(?:``, look-arounds, atomic groups,
+    alternation and repetition; `places` has the place in the pattern from which each character of it comes. `looks` are
+    the places of the look-arounds in the pattern, `repeats` those of what is repeated, and of atomic groups, the outer
+    ones first.
     """
 
     text: str = ""
@@ -101,13 +93,8 @@ class Operators:
 def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Operators:
     """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
 
-    Raises
-    ------
-    PatternError
-        If the pattern uses something that the dialect does not have or automata cannot express; the message says what
-        and where.
-    LimitExceededError
-        If it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
+    A PatternError says what the dialect does not have or automata cannot express, and where; a LimitExceededError, that
+    it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
     """
     if not isinstance(pattern, str):
         raise WrongTypeError("a pattern must be a str", value=pattern)

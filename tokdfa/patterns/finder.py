@@ -118,13 +118,8 @@ DEFAULT_MAX_ENTRIES = 1 << 28
 class WordDFA:
     """An automaton that finds words, with the lengths of those it finds.
 
-    Attributes
-    ----------
-    dfa : ByteDFA
-    length : int32 array, one entry per state
-        The length of the longest word that ends here; 0 for none.
-    shorter : int32 array, one entry per state
-        A state whose longest word is the next shorter one that ends here; 0 for none.
+    For each state, `length` is that of the longest word that ends here, 0 for none, and `shorter` a state whose longest
+    word is the next shorter one that ends here, 0 for none.
     """
 
     dfa: ByteDFA
@@ -133,19 +128,9 @@ class WordDFA:
 
 
 def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
-    """Return the automaton that finds the words of a list in a text.
+    """Return the automaton that finds the words of a list, none empty, in a text.
 
-    Parameters
-    ----------
-    words : sequence of bytes
-        Non-empty words.
-    leftmost : bool
-        Whether to find the leftmost-longest matches without overlaps; otherwise all matches.
-
-    Raises
-    ------
-    LimitExceededError
-        If its table would be too large.
+    If `leftmost`, it finds the leftmost-longest matches without overlaps; otherwise all matches.
     """
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
     offsets = np.zeros(len(words) + 1, dtype=np.int64)
@@ -191,17 +176,10 @@ _PREFERENCE: dict[Wanted, Preference] = {"longest": "longest", "first": "first",
 class Finder:
     """An automaton that finds where matches end, with the means to find where they begin.
 
-    Attributes
-    ----------
-    forward : ByteDFA
-        Reads the text.
-    length, shorter : int32 arrays, one entry per state of `forward`
-        If the lengths of matches are known: the length of the longest match that ends here, and a state whose longest
-        match is the next shorter one; 0 otherwise.
-    longest : int
-        The length of the longest match; 0 if it is not known.
-    backward : ClassDFA
-        Reads the text backwards from the end of a match; its initial states are those for the kinds of `forward`.
+    If the lengths of matches are known, `length` has for each state of `forward`, which reads the text, that of the
+    longest match that ends here, `shorter` a state whose longest match is the next shorter one, and `longest` is the
+    length of the longest of all; 0 otherwise. `backward` reads the text backwards from the end of a match; its initial
+    states are those for the kinds of `forward`.
     """
 
     forward: ByteDFA

@@ -107,14 +107,9 @@ Entries: TypeAlias = tuple[int, ...]
 
 
 def in_order(places: Sequence[int], ways: Callable[[int], Sequence[int]]) -> Iterator[int]:
-    """Yield places and those that they lead to without reading, each once, in order of preference.
+    """Yield places and those that they lead to without reading, each once, in order of preference, best first.
 
-    Parameters
-    ----------
-    places : sequence of int
-        Numbers of instructions, the most preferred first.
-    ways : callable
-        The places that a place leads to, the most preferred first; it is called after the place has been yielded.
+    `ways` gives those that a place leads to; it is called after the place has been yielded.
     """
     seen: set[int] = set()
     stack = [*reversed(places)]
@@ -138,19 +133,9 @@ def after_forks(instructions: Sequence[Instruction], start: int) -> Iterator[int
 
 @dataclass
 class Program:
-    """A list of instructions, executed from the last one.
+    """A list of instructions, executed from the last one, which reads texts from right to left if `mirrored`.
 
-    Attributes
-    ----------
-    instructions : list of Instruction
-    sets : list of ranges
-        The sets of symbols that are read, without duplicates.
-    assertions : list of LookAround
-        The assertions, without duplicates.
-    budget : Budget
-        The budget.
-    mirrored : bool
-        Whether the program reads texts from right to left.
+    `sets` has the sets of symbols that are read, `assertions` the assertions, both without duplicates.
     """
 
     budget: Budget
@@ -175,13 +160,7 @@ class Program:
         return list(self._assertions)
 
     def add(self, instruction: Instruction) -> int:
-        """Add an instruction and return its number.
-
-        Raises
-        ------
-        LimitExceededError
-            If there are too many, or the time is up.
-        """
+        """Add an instruction and return its number, within the budget."""
         if len(self.instructions) >= MAX_INSTRUCTIONS:
             raise LimitExceededError(
                 f"the pattern takes more than {MAX_INSTRUCTIONS} instructions", hint="repeat less, or less deeply"
@@ -218,30 +197,12 @@ _LAST_LINE = Concat((Repeat(Symbols(_LINE_FEED), 0, 1), Anchor("end of text")))
 def compile_program(
     node: Node, budget: Budget | None = None, *, mirrored: bool = False, predicates: Predicates | None = None
 ) -> Program:
-    """Return the program of a pattern.
+    """Return the program of a pattern, by Ken Thompson's construction; if `mirrored`, it reads from right to left.
 
-    Parameters
-    ----------
-    node : Node
-        The pattern. The reader of patterns bounds its depth, so recursion is safe here.
-    budget : Budget, optional
-        The budget.
-    mirrored : bool
-        Whether to read its words from right to left.
-    predicates : Predicates, optional
-        Where to put the look-arounds. Without it the program has none but those at a single symbol.
-
-    Raises
-    ------
-    PatternError
-        If the pattern has an atomic group or a possessive repetition that is not regular for certain; without
-        `predicates`, also if it looks behind, looks ahead at more than one symbol, or asks where a search began.
-    LimitExceededError
-        If it would take more than 500,000 instructions, or longer.
-
-    Notes
-    -----
-    Ken Thompson's construction.
+    The reader of patterns bounds the depth of the tree, so recursion is safe here. Look-arounds go to `predicates`;
+    without them the program has none but those at a single symbol, and a pattern that looks behind, looks ahead at more
+    than one symbol, or asks where a search began is a PatternError. So is an atomic group or a possessive repetition
+    that is not regular for certain. More than 500,000 instructions are a LimitExceededError.
     """
     compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored), predicates)
     (start,) = compiler.compile(node, (compiler.program.add(Accept()),))

@@ -42,27 +42,10 @@ def determinize(
     aligned: bool = False,
     budget: Budget | None = None,
 ) -> ClassDFA:
-    """Return the automaton of a program.
+    """Return the automaton of a program, by the `preference` "set", "first" or "longest"; see the module.
 
-    Parameters
-    ----------
-    program : Program
-        The pattern.
-    preference : {"set", "first", "longest"}
-        See the module.
-    searching : bool
-        Whether to ignore empty matches.
-    anchored : bool
-        Whether matches begin only at the beginning; otherwise they begin anywhere.
-    aligned : bool
-        Whether matches begin and end only at borders of tokens.
-    budget : Budget, optional
-        The budget.
-
-    Raises
-    ------
-    LimitExceededError
-        If the automaton would have more states, or takes longer to build, or more memory.
+    If `searching`, empty matches are ignored. If `anchored`, matches begin only at the beginning, otherwise anywhere;
+    if `aligned`, they begin and end only at borders of tokens.
     """
     given = Budget() if budget is None else budget
     return _Construction(program, preference, searching, anchored, aligned, given).run()

@@ -17,21 +17,9 @@ __all__ = ["TokenTrie"]
 class TokenTrie:
     """The trie of numbered words, its nodes in depth-first order.
 
-    Parameters
-    ----------
-    symbols, offsets : int32 and int64 arrays
-        Word i is ``symbols[offsets[i]:offsets[i + 1]]``; words may be equal.
-    left_out : bool array, optional
-        The words to leave out.
-
-    Attributes
-    ----------
-    symbols, offsets : int32 and int64 arrays
-        The words.
-    words : int64 array
-        The numbers of the words in the trie, in lexicographic order.
-    symbol, depth, end, first : int32 arrays
-        The nodes; see :func:`tokdfa.kernels.dfa.explicit.build_trie`.
+    Word i is ``symbols[offsets[i]:offsets[i + 1]]``; words may be equal. `words` has the numbers of those that are not
+    `left_out`, in lexicographic order. The nodes are `symbol`, `depth`, `end` and `first`; see
+    :func:`tokdfa.kernels.dfa.explicit.build_trie`.
     """
 
     def __init__(self, symbols: Int32Array, offsets: Int64Array, left_out: BoolArray | None = None) -> None:

@@ -87,22 +87,10 @@ class ByteDFA:
 
 
 def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
-    """Return the automaton that reads the same texts byte by byte.
+    """Return the automaton that reads the same texts byte by byte; the budget allows ten times as many states for it.
 
     Bytes that are not UTF-8 are read as symbols that are no code point: a lead byte with its continuation bytes is one
     such symbol, and so is every byte that cannot be where it is.
-
-    Parameters
-    ----------
-    dfa : ClassDFA
-        The automaton.
-    budget : Budget, optional
-        The budget; it allows ten times as many states as for the given automaton.
-
-    Raises
-    ------
-    LimitExceededError
-        If the result would have more states, or takes longer to build.
     """
     return _Expansion(dfa, Budget() if budget is None else budget).run()
 
@@ -110,15 +98,9 @@ def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
 class Tries(NamedTuple):
     """The UTF-8 symbols of one length as a trie with shared equal subtrees.
 
-    Attributes
-    ----------
-    classes : int32 array
-        The classes to which last bytes lead, or the number for no symbol.
-    levels : tuple of int32 arrays of shape (rows, 64)
-        The continuations, from the last byte to the second. Those of a row lead to rows of the previous level and, on
-        the first level, to classes.
-    leads : int32 array
-        The row of the last level to which each first byte leads.
+    `classes` are those to which last bytes lead, or the number for no symbol. `levels` have the continuations, of shape
+    (rows, 64), from the last byte to the second: those of a row lead to rows of the previous level and, on the first
+    level, to classes. `leads` has the row of the last level to which each first byte leads.
     """
 
     classes: Int32Array
@@ -137,14 +119,9 @@ class Tries(NamedTuple):
 
 
 class SymbolTries(NamedTuple):
-    """The classes of all symbols of more than one byte, as tries over the bytes of UTF-8.
+    """The classes of all symbols of two, three and four bytes, as tries over the bytes of UTF-8, by this length.
 
-    Attributes
-    ----------
-    no_symbol : int
-        The number in place of a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
-    of_length : mapping of int to Tries
-        The tries of the symbols of two, three and four bytes.
+    `no_symbol` is in place of a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
     """
 
     no_symbol: int

@@ -29,14 +29,6 @@ _LAST = np.array([letter[-1] for letter in _SPELLED], dtype=np.uint8)
 class ByteSteps:
     """The splitting of pieces of UTF-8 by steps that see a letter for each byte.
 
-    Parameters
-    ----------
-    steps : tuple of Split
-    unicode : str, optional
-        The name of the table that their classes are of.
-
-    Notes
-    -----
     Digits after ByteLevel, as in Falcon, cuts at every byte that is written ², ³, ¹, ¼, ½ or ¾: these letters are
     numeric. All pieces of a text are split in one pass of one machine, whose first step removes what separates them.
     """

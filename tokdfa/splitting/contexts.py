@@ -49,33 +49,11 @@ class _States(list[tuple[int, Hashable]]):
 class Contexts:
     """The unambiguous automaton of contexts over the classes of a partition.
 
-    Parameters
-    ----------
-    predicates : list of Predicate
-        Each asks only those before it.
-    asked : list of int
-        Those whose truth is wanted.
-    partition : Partition
-        It refines the sets of all predicates.
-    column : int
-        The place of the first of these sets in the partition.
-    budget : Budget
+    Each of the `predicates` asks only those before it; the truth of those `asked` is wanted. The partition refines the
+    sets of all of them, of which the first is its set number `column`.
 
-    Attributes
-    ----------
-    moves : list
-        ``moves[c][a]`` are the contexts that a symbol of class a may lead to.
-    initial : list of int
-        The contexts in which a text may begin.
-    final : list of bool
-        Whether a text may end in a context.
-    truths : list of tuple of bool
-        The truth of the predicates in `asked`, in each context.
-
-    Raises
-    ------
-    LimitExceededError
-        If there would be too many contexts.
+    ``moves[c][a]`` are the contexts that a symbol of class a may lead to, `initial` those in which a text may begin;
+    `final` says whether a text may end in a context, and `truths` has for each the truth of the predicates asked.
     """
 
     def __init__(

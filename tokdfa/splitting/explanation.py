@@ -28,14 +28,9 @@ DEFAULT_MAX_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How far the machine read before a cut was certain.
+    """How far the machine read before a cut was certain: `symbols` after the end of the piece, or the whole text.
 
-    Attributes
-    ----------
-    symbols : int
-        The number of symbols read after the end of the piece.
-    to_end : bool
-        Whether only the end of the text settled it.
+    If `to_end`, only the end of the text settled it.
     """
 
     symbols: int
@@ -46,19 +41,10 @@ class Look:
 class Part:
     """A piece as a step makes it.
 
-    Attributes
-    ----------
-    text : str
-        The piece as it is spelled, with a space put before it.
-    start, end : int
-        Its place in the text: offsets in code points, or in bytes for steps that split bytes.
-    alternative : int, optional
-        The number of the alternative of the step's pattern that matched in it, the first match if there are several;
-        None if none did.
-    is_match : bool
-        Whether the piece is that match and nothing else.
-    look : Look, optional
-        How far the machine of the step read; None if the step has no machine.
+    `text` is the piece as it is spelled, with a space put before it; `start` and `end` are offsets in code points, or
+    in bytes for steps that split bytes. `alternative` is the number of the alternative of the step's pattern that
+    matched in it, the first match if there are several; None if none did; `is_match` says whether the piece is that
+    match and nothing else. `look` says how far the machine of the step read; None if the step has no machine.
     """
 
     text: str
@@ -161,19 +147,8 @@ def explain(
 ) -> list[list[Part]]:
     """Return the pieces that each step makes of a text, those of the last step last.
 
-    Parameters
-    ----------
-    of : PreTokenizer
-    text : str
-    begins : bool
-        Whether `text` begins a text, rather than following a special token.
-    max_seconds : float
-        The time that a step may take to find a match.
-
-    Raises
-    ------
-    LimitExceededError
-        If a step takes longer, because its pattern backtracks.
+    `begins` says whether `text` begins a text, rather than following a special token. A step whose pattern backtracks
+    for longer than `max_seconds` is a LimitExceededError.
     """
     splitting = of.splitting
     space = splitting.metaspace or " "
@@ -262,15 +237,7 @@ def _machine(step: Split, splitting: Splitting) -> Splitter | None:
 def look_aheads(splitter: Splitter | None, text: str) -> dict[Span, Look] | None:
     """Return, for each piece of a text, how far a machine reads before both its ends are certain.
 
-    Parameters
-    ----------
-    splitter : Splitter, optional
-    text : str
-
-    Returns
-    -------
-    dict of (start, end) to Look
-        The pieces by their places in code points; None without a machine, or if the text is not UTF-8.
+    The pieces are given by their places in code points. None without a machine, or if the text is not UTF-8.
     """
     if splitter is None:
         return None

@@ -36,18 +36,10 @@ OFF: Final = -1
 
 
 class Stage(NamedTuple):
-    """A step of a hypothesis.
+    """A step of a hypothesis: the `scan` that must match, or GAP or OFF; and those that must find nothing, `fruitless`.
 
-    Parameters
-    ----------
-    scan : int
-        The scan that must match, or GAP or OFF.
-    fruitless : frozenset of int
-        The scans that must find nothing.
-    context : int
-        The context of the place, as of :class:`tokdfa.splitting.contexts.Contexts`.
-    is_start : bool
-        Whether the library starts a search at this place, between matches; False where the pattern does not ask.
+    `context` is that of the place, as of :class:`tokdfa.splitting.contexts.Contexts`. `is_start` says whether the
+    library starts a search at this place, between matches; False where the pattern does not ask.
     """
 
     scan: int
@@ -71,24 +63,8 @@ class _Found(NamedTuple):
 class Step:
     """A step: its scan, and the effect of its behavior on matches and on the text between them.
 
-    Parameters
-    ----------
-    step : Split
-    splitting : Splitting
-        The splitting that it belongs to.
-    budget : Budget
+    `partition` has the classes of symbols, `same` for each the first class that the step does not distinguish from it.
 
-    Attributes
-    ----------
-    partition : Partition
-        The classes of symbols.
-    same : int array, one entry per class
-        The first class that the step does not distinguish from it.
-    n_contexts : int
-        The number of contexts.
-
-    Notes
-    -----
     Oniguruma's iteration over matches is that of tokenizers: a search starts where the last match ended. If it finds
     the empty text right there, it starts anew one symbol later.
     """
@@ -211,15 +187,7 @@ Hypothesis: TypeAlias = tuple[Stage, ...] | None
 
 
 def build_hypotheses(splitting: Splitting, budget: Budget) -> Hypotheses:
-    """Return the automaton of the hypotheses of a splitting; see :func:`tokdfa.splitting.machine.find_hypotheses`.
-
-    Raises
-    ------
-    PatternError
-        If a pattern cannot be read, or needs something automata cannot express.
-    LimitExceededError
-        If the budget does not suffice.
-    """
+    """Return the hypotheses of a splitting; see :func:`tokdfa.splitting.hypotheses_finding.find_hypotheses`."""
     if splitting.prefix_space or splitting.metaspace_at:
         raise PatternError("spaces inserted by a later step cannot be expressed by an automaton", value=splitting)
     if splitting.byte_steps:

@@ -17,20 +17,10 @@ __all__ = ["find_hypotheses"]
 def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypotheses:
     """Return the automaton of the hypotheses of a splitting.
 
-    Parameters
-    ----------
-    splitting : Splitting
-        The steps. A space may be put only before the first step; whoever runs the automaton feeds it that space.
-    budget : Budget, optional
-        The budget, which includes the scans of the steps. Without one, the result is shared: the automaton of a
-        splitting is read if it is prebuilt; otherwise it is built once, or found once to exceed the default budget.
-
-    Raises
-    ------
-    PatternError
-        If a pattern cannot be read, or needs something automata cannot express.
-    LimitExceededError
-        If the budget does not suffice.
+    A space may be put only before the first step; whoever runs the automaton feeds it that space. The budget includes
+    the scans of the steps. Without one, the result is shared: the automaton of a splitting is read if it is prebuilt;
+    otherwise it is built once, or found once to exceed the default budget. A PatternError says that a pattern cannot be
+    read, or needs something automata cannot express.
     """
     if budget is None:
         found = _found(splitting)

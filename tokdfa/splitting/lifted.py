@@ -30,16 +30,10 @@ Mask: TypeAlias = int
 class LiftedState(NamedTuple):
     """What the ids of a stream leave undecided.
 
-    Parameters
-    ----------
-    hypotheses : int
-        The hypotheses compatible with the ids, as bits.
-    cut : bytes
-        The bytes of an incomplete symbol, or other bytes that can be completed to symbols of the same classes.
-    is_inside : bool
-        Whether that symbol began within a token, so that no piece can begin with it.
-    must_begin : bool
-        Whether the pair test forbids the border at which it began, so that a piece must begin with it.
+    `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
+    that can be completed to symbols of the same classes. If `is_inside`, that symbol began within a token, so that no
+    piece can begin with it. If it `must_begin`, the pair test forbids the border at which it began, so that a piece
+    must begin with it.
     """
 
     hypotheses: Mask
@@ -70,21 +64,7 @@ class _Effect(NamedTuple):
 class LiftedSplitting:
     """The automaton of hypotheses over tokens; its input at each token border says whether a piece may cross it.
 
-    Parameters
-    ----------
-    splitting : Splitting
-
-    Attributes
-    ----------
-    hypotheses : Hypotheses
-    initial : LiftedState
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If the splitting drops text.
-    PatternError, LimitExceededError
-        If it cannot be expressed by an automaton, or not within the limits.
+    A splitting that drops text is an UnsupportedFeatureError.
     """
 
     def __init__(self, splitting: Splitting) -> None:
@@ -122,17 +102,9 @@ class LiftedSplitting:
     def step(
         self, state: LiftedState, parts: TokenParts, may_continue: bool, may_begin: bool = True
     ) -> LiftedState | None:
-        """Return the state after a token; None if no canonical stream continues this way.
+        """Return the state after a token, given by its parts; None if no canonical stream continues this way.
 
-        Parameters
-        ----------
-        state : LiftedState
-        parts : Parts
-            The parts of the token.
-        may_continue : bool
-            Whether a piece may cross the border before it.
-        may_begin : bool
-            Whether a piece may begin there.
+        `may_continue` says whether a piece may cross the border before it, `may_begin` whether a piece may begin there.
         """
         # No piece can begin after an incomplete symbol.
         if state.cut and not (may_continue and parts.head):
@@ -176,14 +148,7 @@ class LiftedSplitting:
         return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
 
     def effect_after(self, before: int | None, number: int) -> int:
-        """Return the number of the effect of symbols with the effect `before`, None for none, and one more symbol.
-
-        Parameters
-        ----------
-        before : int or None
-        number : int
-            The class of the symbol.
-        """
+        """Return the effect of symbols with the effect `before`, None for none, and one more of class `number`."""
         key = (before, number)
         known = self._longer.get(key)
         if known is not None:

@@ -17,17 +17,10 @@ __all__ = ["PRE_TOKENIZERS", "LlamaCppPreTokenizer"]
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppPreTokenizer:
-    """What a name stands for.
+    """What a name stands for: the splitting, and what llama.cpp does where the file does not say.
 
-    Attributes
-    ----------
-    splitting : Splitting
-    whole_piece : bool
-        Whether a piece that is a token is emitted without merging (llama.cpp's ``ignore_merges``).
-    adds_begin : bool
-        Whether the token for the beginning is added where the file does not say (``add_bos``).
-    adds_separator : bool
-        Whether the separator is added where the file does not say (``add_sep``).
+    If `whole_piece`, a piece that is a token is emitted without merging (llama.cpp's ``ignore_merges``); `adds_begin`
+    and `adds_separator` say whether these tokens are added (``add_bos``, ``add_sep``).
     """
 
     splitting: Splitting

@@ -26,22 +26,7 @@ _MOST_CLASSES = 256
 def build_machine(
     splitting: Splitting, *, max_states: int = DEFAULT_MAX_STATES, max_seconds: float = DEFAULT_MAX_SECONDS
 ) -> Machine:
-    """Return the machine of a splitting.
-
-    Parameters
-    ----------
-    splitting : Splitting
-        The steps. A space may be put only before the first step; whoever runs the machine feeds it that space.
-    max_states, max_seconds : int, float
-        The budget: the number of states of the machine, and the total time.
-
-    Raises
-    ------
-    PatternError
-        If a pattern cannot be read, or needs something automata cannot express.
-    LimitExceededError
-        If the budget does not suffice.
-    """
+    """Return the machine of a splitting, determinized from :func:`find_hypotheses`, within these limits."""
     budget = splitting_budget(max_seconds)
     # Results within the usual time are shared. Those that are shipped are made here.
     is_shared = max_seconds == DEFAULT_MAX_SECONDS and not is_known(splitting)

@@ -53,14 +53,9 @@ def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, boo
 def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
     """Return the pieces with text that a behavior of tokenizers makes of matches and the gaps between them.
 
-    Parameters
-    ----------
-    flagged : list of (span, whether it is a match)
-        They cover the text; an empty match ends what is before it.
-    behavior : str
-        ``removed`` drops the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch;
-        ``merged_with_previous`` and ``merged_with_next`` join a match with the piece before or after it, unless that
-        is a match, too.
+    Spans cover the text, each with whether it is a match; an empty match ends what is before it. ``removed`` drops the
+    matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch; ``merged_with_previous`` and
+    ``merged_with_next`` join a match with the piece before or after it, unless that is a match, too.
     """
     return [(start, end) for start, end in _joined(flagged, behavior) if start < end]
 

@@ -34,28 +34,11 @@ class PreTokenizer:
 
     The meaning of a splitting is defined by the backtracking engine of `regex` with the library's own classes. If the
     splitting can be expressed by an automaton, as every pattern in use can, a finite machine does the work, with the
-    same result.
+    same result. Each step splits every piece of the previous one separately, as if the piece were the whole text.
+    tokenizers keeps the text that a pattern does not match, as separate pieces; tiktoken drops it. Immutable.
 
-    Immutable.
-
-    Parameters
-    ----------
-    splitting : Splitting
-        The steps. Each step splits every piece of the previous one separately, as if the piece were the whole text.
-    name : str, optional
-        The name of the pre-tokenizer.
-
-    Raises
-    ------
-    PatternError
-        If a pattern cannot be read, can match the empty text or repeats something that may be empty, or if the library
-        does not support these steps.
-    LimitExceededError
-        If a pattern is nested too deeply.
-
-    Notes
-    -----
-    tokenizers keeps the text that a pattern does not match, as separate pieces; tiktoken drops it.
+    A PatternError says that a pattern cannot be read, can match the empty text or repeats something that may be empty,
+    or that the library does not support these steps; a LimitExceededError, that one is nested too deeply.
     """
 
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
@@ -103,16 +86,8 @@ class PreTokenizer:
     def split(self, text: str, *, begins: bool = True) -> list[str]:
         """Return the non-empty pieces of `text`, with the spaces that are put before some of them.
 
-        Parameters
-        ----------
-        text : str
-        begins : bool
-            Whether `text` begins a text, rather than following a special token.
-
-        Returns
-        -------
-        list of str
-            The bytes of a character that is cut apart are halves of surrogate pairs, as of ``surrogateescape``.
+        `begins` says whether it begins a text, rather than following a special token. The bytes of a character that is
+        cut apart are halves of surrogate pairs, as of ``surrogateescape``.
         """
         if self._literals is not None and not any(literal in text for literal in self._literals):
             return [text] if text else []
@@ -169,12 +144,8 @@ class PreTokenizer:
     def byte_pieces(self, text: str, *, begins: bool = True) -> tuple[bytes, Int64Array]:
         """Return the pieces of `text` as UTF-8 with the spaces put into it, and the byte offsets of each piece.
 
-        They are those of :meth:`split`, and need not be UTF-8 themselves.
-
-        Raises
-        ------
-        UnicodeEncodeError
-            If the text has half of a surrogate pair.
+        They are those of :meth:`split`, and need not be UTF-8 themselves. Half of a surrogate pair is a
+        UnicodeEncodeError.
         """
         data, spans = _joined(self._before_bytes.split(text, begins=begins))
         return data, self._byte_steps.spans(data, spans)
@@ -295,20 +266,10 @@ def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
 
 
 def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
-    """Return a pre-tokenizer.
+    """Return a pre-tokenizer: that of the steps of a file, of a name, or of a pattern in the dialect of tiktoken.
 
-    Parameters
-    ----------
-    splitting : str or Splitting
-        The steps of a file; or a name, one of :data:`tokdfa.splitting.named.NAMED`, or "llama.cpp:" and one of
-        :data:`tokdfa.splitting.llama_cpp.PRE_TOKENIZERS`; or a pattern in the dialect of tiktoken.
-
-    Raises
-    ------
-    PatternError
-        If it is neither a name nor a pattern that can be used.
-    LimitExceededError
-        If it is nested too deeply.
+    Names are those of :data:`tokdfa.splitting.named.NAMED`, and "llama.cpp:" with one of
+    :data:`tokdfa.splitting.llama_cpp.PRE_TOKENIZERS`.
     """
     if isinstance(splitting, Splitting):
         return _shared(splitting)

@@ -35,36 +35,12 @@ class Scan:
     reported before the sink, because after each match only the alternatives preferred to it go on.
 
     The automaton reads letters. A letter is a symbol, or the end of the text, together with the truth of the pattern's
-    assertions at the place before the symbol.
+    assertions at the place before the symbol: ``letter[c][a]`` is that of a symbol of class a of the `partition` in
+    context c; that of the end of the text comes last. The `contexts` are what the assertions need to know of the text
+    around a place.
 
-    Parameters
-    ----------
-    tree : Node
-        A pattern.
-    budget : Budget
-        The budget.
-
-    Attributes
-    ----------
-    partition : Partition
-        The classes of code points.
-    contexts : Contexts
-        What the assertions need to know of the text around a place.
-    letter : list of lists of int
-        ``letter[c][a]`` is the letter of a symbol of class a in context c; that of the end of the text comes last.
-    starts : tuple of two int
-        The states before the first symbol, where the search did not begin here and where it did.
-    target : int32 array of shape (states, letters)
-        The state after a letter.
-    matched : bool array of shape (states, letters)
-        Whether there is a match before the symbol of that letter.
-
-    Raises
-    ------
-    PatternError
-        If the pattern needs something automata cannot express.
-    LimitExceededError
-        If the automaton would have more states, or takes longer to build.
+    `starts` are the states before the first symbol, where the search did not begin here and where it did. `target` and
+    `matched`, of shape (states, letters), are the state after a letter, and whether there is a match before its symbol.
     """
 
     def __init__(self, tree: Node, budget: Budget) -> None:

@@ -248,24 +248,13 @@ class Splitter:
     def spans(self, text: str | bytes) -> Int64Array:
         """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
 
-        Raises
-        ------
-        PatternError
-            If the text is not UTF-8, or has surrogates; the message says where.
+        A PatternError says where the text is not UTF-8, or has surrogates.
         """
         stream = self.stream()
         return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
 
     def line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of a text whose lines are split separately, as :meth:`spans` does.
-
-        A line ends after its line feed.
-
-        Raises
-        ------
-        PatternError
-            If a line is not UTF-8.
-        """
+        """Return the pieces of a text each of whose lines is split separately, up to its line feed; see `spans`."""
         begun = split_lines(self.tables, text)
         if begun is None:
             raise PatternError("a line is not UTF-8")
@@ -279,10 +268,7 @@ class Splitter:
 class SplitStream:
     """A text read in parts, whose pieces are returned as soon as no continuation can change them.
 
-    Attributes
-    ----------
-    n_bytes : int
-        The number of bytes fed so far.
+    `n_bytes` counts the bytes fed so far.
     """
 
     def __init__(self, splitter: Splitter) -> None:
@@ -292,22 +278,10 @@ class SplitStream:
         self.n_bytes = 0
 
     def feed(self, part: bytes) -> Int64Array:
-        """Read more of the text.
+        """Read more of the text, any number of bytes; symbols may be split between parts.
 
-        Parameters
-        ----------
-        part : bytes
-            Any number of bytes; symbols may be split between parts.
-
-        Returns
-        -------
-        int64 array of shape (pieces, 2)
-            The pieces settled since the last call: byte offsets in the whole text, start and end.
-
-        Raises
-        ------
-        PatternError
-            If the text is not UTF-8; the message says where.
+        Returns the pieces settled since the last call: byte offsets in the whole text, of shape (pieces, 2), start and
+        end. A PatternError says where the text is not UTF-8.
         """
         if len(part) <= _BLOCK:
             return self._feed(part)
@@ -328,10 +302,7 @@ class SplitStream:
     def finish(self) -> Int64Array:
         """Return the pieces that the end of the text settles; nothing can be fed any more.
 
-        Raises
-        ------
-        PatternError
-            If the text ends within a symbol.
+        A PatternError says that the text ends within a symbol.
         """
         end = self.n_bytes
         if self._tail:

@@ -21,11 +21,8 @@ __all__ = ["naming_counters", "step_tree"]
 def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
     """Return the pattern of a step as a tree.
 
-    Raises
-    ------
-    PatternError
-        If it cannot be read, repeats something that may be empty, or can match the empty text and is of tiktoken, which
-        fails on a piece without text.
+    A PatternError says that it cannot be read, repeats something that may be empty, or can match the empty text and is
+    of tiktoken, which fails on a piece without text.
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))

@@ -19,15 +19,7 @@ DONE: Final = -1
 class SymbolBytes:
     """The bytes of the symbols of each class, read one at a time with the class assumed.
 
-    Parameters
-    ----------
-    class_of_code_point : integer array of shape (0x110000,)
-    n_classes : int
-
-    Attributes
-    ----------
-    leads : list of list of int
-        For each class and each first byte what may follow: NOWHERE, DONE, or a number for :meth:`follow`.
+    `leads` has for each class and each first byte what may follow: NOWHERE, DONE, or a number for :meth:`follow`.
     """
 
     def __init__(self, class_of_code_point: npt.NDArray[np.integer[Any]], n_classes: int) -> None:

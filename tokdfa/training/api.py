@@ -82,17 +82,7 @@ def count_corpus_pieces(
     interval: float = 60.0,
     progress: Callable[[int], object] | None = None,
 ) -> PieceCounts:
-    """Count the pieces of files, folders, patterns of names, or standard input (``-``).
-
-    Raises
-    ------
-    TrainingError
-        If a source does not exist or is not UTF-8, or the checkpoint belongs to another training.
-    FileFormatError
-        If a packed file or the checkpoint is damaged.
-    OSError
-        If a file cannot be read, or the checkpoint cannot be written.
-    """
+    """Count the pieces of files, folders, patterns of names, or standard input (``-``)."""
     from tokdfa.training.counting import Checkpoint, count_corpus
 
     splitter = CorpusSplitter(reading.pretokenizer, reading.unit, any_bytes=reading.level == "byte")

@@ -16,13 +16,7 @@ Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 
 def check_writable(path: str | Path) -> None:
-    """Check, before hours of work, that a file can be written at `path`.
-
-    Raises
-    ------
-    OSError
-        If its folder is missing or locked, or the path is that of a folder.
-    """
+    """Check, before hours of work, that a file can be written at `path`; an OSError says what is missing or locked."""
     path = Path(path)
     is_device = _is_device(path)
     path = path if is_device else Path(os.path.realpath(path))
@@ -43,24 +37,13 @@ def write_atomically(path: str | Path, data: Data) -> None:
     """Write a file under a temporary name in the same folder, then move it to its place.
 
     An existing file stays until the new one is complete and on disk; the new one has its permissions. A device or a
-    pipe is written to directly. The data are bytes, or several parts in order.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, for instance because the disk is full; no new file remains then.
+    pipe is written to directly. The data are bytes, or several parts in order. On an OSError no new file remains.
     """
     write_together({path: data})
 
 
 def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -> None:
-    """Write several files, each as :func:`write_atomically` does, and move them only after all have been written.
-
-    Raises
-    ------
-    OSError
-        If one of them cannot be written; no new file remains then.
-    """
+    """Write several files as :func:`write_atomically` does, and move them only after all have been written, or none."""
     parts: dict[Path, Path] = {}
     try:
         for given, data in contents.items():

@@ -46,14 +46,7 @@ _CHUNK = 1 << 18
 def opened(path: str) -> Iterator[BinaryIO]:
     """Open a file for reading, unpacked if its name ends in .gz or .zst; ``-`` is standard input.
 
-    Raises
-    ------
-    FileFormatError
-        While reading, if the file is damaged or truncated.
-    TrainingError
-        If it is .zst and the package zstandard is not installed.
-    OSError
-        If it cannot be read.
+    A file that is damaged or truncated is a FileFormatError while reading.
     """
     if path == "-":
         yield sys.stdin.buffer
@@ -134,14 +127,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The files of a corpus, in the order in which they are read.
+    """The files of a corpus, in the order in which they are read, unpacked if they end in .gz or .zst.
 
-    Parameters
-    ----------
-    files : tuple of str
-        Paths; ``-`` is standard input. Files whose names end in .gz or .zst are unpacked as they are read.
-    tuning : Tuning, optional
-        The amount to read at a time.
+    A file named ``-`` is standard input.
     """
 
     files: tuple[str, ...]
@@ -149,15 +137,10 @@ class Corpus:
 
     @classmethod
     def find(cls, sources: Sequence[str | Path], *, tuning: Tuning = DEFAULT) -> Corpus:
-        """Return the corpus of these files, folders and patterns of names.
+        """Return the corpus of these files, folders and patterns of names; each gives one file at least.
 
         A folder gives all files in it and its subfolders, in the order of their names, except hidden ones. A pattern
         (``*``, ``?``, ``[…]``, ``**``) gives the files that match it, in the order of their names.
-
-        Raises
-        ------
-        TrainingError
-            If a source does not exist or gives no files.
         """
         files: list[str] = []
         for source in map(str, sources):
@@ -183,22 +166,10 @@ class Corpus:
         return [[os.path.abspath(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
 
     def blocks(self, last_cut: Callable[[bytes], int], file: int = 0, offset: int = 0) -> Iterator[Block]:
-        """Yield the text in blocks, from byte `offset` of file number `file` on.
+        """Yield the text in blocks, from byte `offset` of file number `file` on, which is the beginning of a block.
 
-        Parameters
-        ----------
-        last_cut : callable
-            Returns the last place at which a stretch of text can be cut, two characters or more before its end, or 0 if
-            there is none. Then the blocks grow, up to the whole file if necessary.
-        file, offset : int
-            The place where the first block begins, which must be the beginning of a block.
-
-        Raises
-        ------
-        FileFormatError
-            If a packed file is damaged.
-        OSError
-            If a file cannot be read.
+        `last_cut` returns the last place at which a stretch of text can be cut, two characters or more before its end,
+        or 0 if there is none. Then the blocks grow, up to the whole file if necessary.
         """
         for number in range(file, len(self.files)):
             yield from self._blocks_of(number, offset if number == file else 0, last_cut)

@@ -31,11 +31,7 @@ _NAMES = ("request", "text", "ends", "counts", "place")
 class Checkpoint:
     """The checkpoint file of a training.
 
-    Parameters
-    ----------
-    path : str or Path
-    request : mapping
-        The corpus and the options of the training, as JSON values. A checkpoint of another request is refused.
+    The request has the corpus and the options, as JSON values. A checkpoint of another request is refused.
     """
 
     def __init__(self, path: str | Path, request: dict[str, Any]) -> None:
@@ -45,12 +41,7 @@ class Checkpoint:
     def load(self) -> tuple[PieceCounts, int, int] | None:
         """Return the pieces counted, and the file and the byte from which to go on; None if there is no checkpoint.
 
-        Raises
-        ------
-        TrainingError
-            If it belongs to another corpus or other options.
-        FileFormatError
-            If the file is not a checkpoint.
+        A file that is no checkpoint is a FileFormatError, one of another corpus or other options a TrainingError.
         """
         try:
             data = self.path.read_bytes()
@@ -141,32 +132,13 @@ def count_corpus(
     checkpoint: Checkpoint | None = None,
     interval: float = 60.0,
 ) -> PieceCounts:
-    """Count the pieces of a corpus.
+    """Count the pieces of a corpus, of `threads` blocks at the same time.
 
     Memory grows only with the unique pieces. The result is the same for every number of threads and after every
     interruption: blocks are counted separately, and their counts are added in the order of the corpus.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    splitter : Splitter
-    threads : int
-        The number of blocks that are counted at the same time.
-    progress : callable, optional
-        Called with the number of bytes (unpacked) that have been counted since the last call.
-    checkpoint : Checkpoint, optional
-        The checkpoint from which to go on, and in which to record progress.
-    interval : float
-        Seconds between two checkpoints.
-
-    Raises
-    ------
-    TrainingError
-        If the text is not UTF-8, or the checkpoint belongs to another training.
-    FileFormatError
-        If a packed file or the checkpoint is damaged.
-    OSError
-        If a file cannot be read, or the checkpoint cannot be written.
+    `progress` is called with the number of bytes (unpacked) that have been counted since the last call. The checkpoint
+    is where to go on, and what to write every `interval` seconds.
     """
     _keep_freed_memory()
     table = PieceTable()

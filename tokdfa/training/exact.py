@@ -61,18 +61,9 @@ CONFLICTS: dict[str, Conflict] = {"boundary": boundary_conflict, "overlap": over
 
 @dataclass(frozen=True, slots=True)
 class ExactResult:
-    """A best sequence of merges.
+    """A best sequence of merges, fewer than requested if no pair is left; and the forests that they make of the texts.
 
-    Parameters
-    ----------
-    merges : tuple of merges
-        The merges in order; fewer than requested if no pair is left.
-    forests : tuple of forests
-        The forests that they make of the texts.
-    units : int
-        The number of units, each text weighted by its multiplicity.
-    explored : int
-        The number of sequences examined.
+    `units` weights each text by its multiplicity; `explored` is the number of sequences examined.
     """
 
     merges: tuple[Merge, ...]
@@ -186,19 +177,7 @@ def train_exact_dictionary(
 ) -> Dictionary:
     """Train the dictionary of the greatest compression utility, in exponential time.
 
-    Parameters
-    ----------
-    pieces, merges, alphabet
-        As for :func:`~tokdfa.training.naive.train_naive`.
-    limit : int
-        As for :func:`train_exact`.
-
-    Raises
-    ------
-    TrainingError
-        If the pieces are not words of one kind.
-    LimitExceededError
-        As for :func:`train_exact`.
+    The limit is that of :func:`train_exact`; the rest as for :func:`~tokdfa.training.naive.train_naive`.
     """
     symbols = base_alphabet(pieces, alphabet)
     # The search is over strings: every symbol becomes the character of its number.

@@ -81,13 +81,8 @@ def train_greedy(
 class GreedyTrace:
     """A trained dictionary, and the effect of each rule on the corpus.
 
-    Parameters
-    ----------
-    dictionary : Dictionary
-    occurrences : int64 array, one entry per symbol
-        The number of its occurrences in the corpus.
-    gain : int64 array, one entry per rule
-        The number of replacements that it made in the corpus; the sum is the compression utility.
+    `occurrences` has the number of each symbol in the corpus; `gain` the number of replacements that each rule made,
+    whose sum is the compression utility.
     """
 
     dictionary: Dictionary
@@ -227,19 +222,8 @@ def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> 
 
 
 def vocabulary_sizes(trace: GreedyTrace) -> Int64Array:
-    """Return the number of different tokens in the corpus before the first merge and after each merge.
+    """Return the number of different tokens in the corpus of a trace before the first merge and after each merge.
 
-    Parameters
-    ----------
-    trace : GreedyTrace
-        The trace that :func:`~tokdfa.training.greedy.trace_greedy` returns.
-
-    Returns
-    -------
-    int64 array, one entry per rule and one more
-
-    Notes
-    -----
     BLOG: a merge adds its product and removes each part that occurs nowhere else, so the size changes by +1, 0 or -1.
     """
     dictionary = trace.dictionary

@@ -12,22 +12,9 @@ __all__ = ["LongestPieceEncoder", "join_words"]
 class LongestPieceEncoder:
     """Encodes words by a vocabulary: the longest piece that occurs in a word is cut out, then the same for the rest.
 
-    Parameters
-    ----------
-    vocabulary : iterable of str
-        The pieces. Among pieces of equal length, the earlier one comes first.
-    unknown : str
-        The token for a stretch in which no piece occurs.
-    cache_size : int
-        The number of words kept with their tokens; the oldest are dropped.
+    Among pieces of equal length, the earlier one comes first; `unknown` is the token for a stretch in which no piece
+    occurs. `cache_size` words are kept with their tokens; the oldest are dropped.
 
-    Raises
-    ------
-    TrainingError
-        If a piece is empty.
-
-    Notes
-    -----
     BLOG, example 2. With a vocabulary trained by merging, the result need not be the one that merging would give.
     """
 
@@ -83,11 +70,6 @@ class LongestPieceEncoder:
 
 
 def join_words(tokens: Iterable[str], mark: str = "</w>") -> list[str]:
-    """Return the words that tokens spell: the tokens joined, and cut after every mark.
-
-    Notes
-    -----
-    BLOG, section on decoding.
-    """
+    """Return the words that tokens spell: the tokens joined, and cut after every mark (BLOG, section on decoding)."""
     words = "".join(tokens).split(mark)
     return words if words[-1] else words[:-1]

@@ -36,15 +36,7 @@ _DEEPEST = 500
 
 
 def iter_submerges(merge: Merge) -> Iterator[Merge]:
-    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole.
-
-    Raises
-    ------
-    TrainingError
-        If `merge` is not a merge.
-    LimitExceededError
-        If it is nested too deeply.
-    """
+    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole."""
     stack: list[tuple[Merge, int]] = [(merge, 0)]
     while stack:
         inner, depth = stack.pop()
@@ -58,22 +50,12 @@ def iter_submerges(merge: Merge) -> Iterator[Merge]:
 
 
 def yield_of(merge: Merge) -> str:
-    """Return Yield(merge), the string that the merge spells.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 2.4.
-    """
+    """Return Yield(merge), the string that the merge spells (*A Formal Perspective on Byte-Pair Encoding*, Def 2.4)."""
     return "".join(inner for inner in iter_submerges(merge) if isinstance(inner, str))
 
 
 def is_submerge(part: Merge, whole: Merge) -> bool:
-    """Return whether `part` ⊂ `whole`: `part` occurs in `whole` and is not all of it.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 3.6.
-    """
+    """Return whether `part` ⊂ `whole`: `part` occurs in `whole` and is not all of it (FORMAL, Def 3.6)."""
     inner = iter_submerges(whole)
     next(inner)
     return part in inner
@@ -82,14 +64,8 @@ def is_submerge(part: Merge, whole: Merge) -> bool:
 def validity(merges: Sequence[Merge]) -> Verdict[int]:
     """Decide whether a sequence of merges is valid: each part of each merge is a symbol or an earlier merge.
 
-    Returns
-    -------
-    Verdict
-        Its witness is the index of the first merge that is not possible.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 2.3. Merges may be repeated.
+    Its witness is the index of the first merge that is not possible. Merges may be repeated. (*A Formal Perspective on
+    Byte-Pair Encoding*, Def 2.3.)
     """
     known: set[Merge] = set()
     for index, merge in enumerate(merges):
@@ -117,16 +93,8 @@ def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
 
 
 def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
-    """Return the forest that a sequence of merges makes of a string, applied one after the other.
+    """Return the forest that a sequence of merges makes of a string of symbols or merges, one after the other.
 
-    Parameters
-    ----------
-    text : str or sequence of merges
-        A string is a sequence of symbols.
-    merges : iterable of merges
-
-    Notes
-    -----
     *A Formal Perspective on Byte-Pair Encoding*, section 2.2.
     """
     forest: Forest = tuple(text)

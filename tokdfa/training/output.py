@@ -104,10 +104,7 @@ def check_output(
 ) -> Callable[[Dictionary], bytes] | None:
     """Return the function that renders the format given by the name of a file, None for a folder.
 
-    Raises
-    ------
-    TrainingError
-        If the format cannot hold a dictionary of that kind, or there is no such format.
+    A TrainingError says that the format cannot hold a dictionary of that kind, or that there is no such format.
     """
     path = Path(path)
     is_folder = path.is_dir() or path.suffix == ""

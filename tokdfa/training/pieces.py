@@ -21,14 +21,7 @@ Int64Array = Int64Array
 class PieceCounts(Mapping[bytes, int]):
     """Unique pieces, as bytes, with their multiplicities, in the order of their first occurrence. Immutable.
 
-    Parameters
-    ----------
-    text : uint8 array
-        The pieces, one after the other.
-    ends : int64 array
-        The end of each piece; none is empty.
-    counts : int64 array
-        The number of occurrences of each piece.
+    `text` has the pieces, none empty, one after the other; `ends` where each ends; `counts` how often it occurs.
     """
 
     def __init__(self, text: ByteArray, ends: Int64Array, counts: Int64Array) -> None:
@@ -49,13 +42,7 @@ class PieceCounts(Mapping[bytes, int]):
         return dict(zip(self, self.counts.tolist(), strict=True))
 
     def characters(self) -> dict[str, int]:
-        """Return the pieces as strings, with their multiplicities, in the same order.
-
-        Raises
-        ------
-        TrainingError
-            If a piece is not UTF-8.
-        """
+        """Return the pieces as strings, with their multiplicities, in the same order; they must be UTF-8."""
         try:
             return {piece.decode(): count for piece, count in zip(self, self.counts.tolist(), strict=True)}
         except UnicodeDecodeError as error:
@@ -89,12 +76,7 @@ class PieceTable:
     def add(self, text: ByteArray, spans: Int64Array, weights: Int64Array | None = None) -> None:
         """Count pieces of `text`, once each or as often as `weights` says.
 
-        Parameters
-        ----------
-        text : uint8 array
-        spans : int64 array of shape (pieces, 2)
-            The beginning and end of each piece; none is empty.
-        weights : int64 array, optional
+        The spans, of shape (pieces, 2), are the beginning and end of each piece; none is empty.
         """
         self._pieces.add(text, spans, weights)
 
@@ -110,16 +92,7 @@ class PieceTable:
 def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
     """Return the UTF-8 pieces of some texts with their multiplicities, in the order of their first occurrence.
 
-    Parameters
-    ----------
-    texts : iterable of str
-    pattern : str, optional
-        A pre-tokenizer, as for :func:`tokdfa.splitting.pretokenizer.pretokenizer`; with None every text is one piece.
-
-    Raises
-    ------
-    PatternError
-        If there is no such pre-tokenizer.
+    The pattern is that of a :func:`tokdfa.splitting.pretokenizer.pretokenizer`; with None every text is one piece.
     """
     split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
     pieces: dict[str, int] = {}
@@ -134,13 +107,8 @@ def with_end_of_word(
 ) -> dict[tuple[str, ...], int]:
     """Return pieces over symbols with a mark at their ends, as in Sennrich's program.
 
-    Parameters
-    ----------
-    pieces : mapping from str to int
-    mark : str
-    attached : bool
-        Whether the mark is part of the last symbol (subword-nmt from version 0.2 on, tokenizers) or a symbol of its
-        own (BLOG, subword-nmt before).
+    It is part of the last symbol if `attached` (subword-nmt from version 0.2 on, tokenizers), or a symbol of its own
+    (BLOG, subword-nmt before).
     """
     if attached:
         return {(*piece[:-1], piece[-1] + mark): count for piece, count in pieces.items()}

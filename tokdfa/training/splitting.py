@@ -100,10 +100,7 @@ class CorpusSplitter:
     def cut(self, block: Block) -> Iterator[tuple[ByteArray, Int64Array]]:
         """Yield the pieces of a block, a stretch at a time: the bytes, and the beginning and end of each piece in them.
 
-        Raises
-        ------
-        TrainingError
-            If the text is not UTF-8; the message gives the byte.
+        A TrainingError says which byte is not UTF-8.
         """
         try:
             if self.unit == "line":

@@ -23,22 +23,12 @@ __all__ = [
 
 
 def compression_utility(text: Sequence[Merge], merges: Sequence[Merge]) -> int:
-    """Return κ(merges) = |text| - |Apply(text)|, the number of replacements that a sequence of merges makes.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 2.5.
-    """
+    """Return κ(merges) = |text| - |Apply(text)|, the replacements that a sequence of merges makes (FORMAL, Def 2.5)."""
     return len(text) - len(apply_merges(text, merges))
 
 
 def compression_gain(text: Sequence[Merge], merges: Sequence[Merge], given: Sequence[Merge]) -> int:
-    """Return κ(merges | given) = κ(given merges) - κ(given).
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 2.6.
-    """
+    """Return κ(merges | given) = κ(given merges) - κ(given) (*A Formal Perspective on Byte-Pair Encoding*, Def 2.6)."""
     return len(apply_merges(text, given)) - len(apply_merges(text, [*given, *merges]))
 
 
@@ -98,12 +88,7 @@ def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *
 
 
 def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge]) -> Fraction | None:
-    """Return σ′(optimal, greedy), where μ is the greedy sequence without its last merge; None if κ(μ) = 0.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Eq 11.
-    """
+    """Return σ′(optimal, greedy); μ is the greedy sequence without its last merge. None if κ(μ) = 0 (FORMAL, Eq 11)."""
     prefix = list(greedy[:-1])
     utility = compression_utility(text, prefix)
     if utility == 0:
@@ -115,14 +100,7 @@ def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge
 def greedy_bound(curvature: Fraction | float) -> float:
     """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is guaranteed to reach.
 
-    Raises
-    ------
-    TrainingError
-        If the curvature is negative.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10.
+    *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10. The curvature σ must not be negative.
     """
     if curvature < 0:
         raise TrainingError("the curvature must not be negative", value=curvature)
