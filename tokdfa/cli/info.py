@@ -213,10 +213,6 @@ def _of_memory(n_bytes: int | None, _: dict[str, Any]) -> list[tuple[str, object
     return [] if n_bytes is None else [("peak memory", f"{n_bytes / 1e6:,.0f} MB")]
 
 
-def _nothing(*_: object) -> list[tuple[str, object]]:
-    return []
-
-
 _LINT = {
     "pattern is a string": "{where} splits at the text {value!r}, which looks like a regular expression ({count})",
     "no pre": "{where} is missing: llama.cpp takes the pre-tokenizer {value!r}, which is that of no model",
@@ -235,12 +231,9 @@ _CASE_SOURCES = {
 _NAMES = {"states_reachable": "  reachable", "states_minimal": "  minimal"}
 # The fields that are not simply written as name and value.
 _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] = {
-    "path": _nothing,
-    "ids": _nothing,
-    "first_offending_rule": _nothing,
-    "whole_piece": _nothing,
-    "specials_policy": _nothing,
-    "text_specials": _nothing,
+    **dict.fromkeys(
+        ("path", "ids", "first_offending_rule", "whole_piece", "specials_policy", "text_specials"), lambda *_: []
+    ),
     "tokens": lambda tokens, fields: [("tokens", f"{tokens:,} of {fields['ids']:,} ids")],
     "pretokenizer": lambda name, _: [("pre-tokenizer", "none" if name is None else name)],
     "proper": _of_improper,

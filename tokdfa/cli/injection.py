@@ -14,19 +14,22 @@ from tokdfa.cli.text import escapes_option, given_parts, given_text
 if TYPE_CHECKING:
     from tokdfa.splices.injection import Attack
 
-__all__ = ["answer_fields", "command", "shown_answer"]
+__all__ = ["answer_fields", "command", "rule_option", "shown_answer"]
 
 
-@click.command("injection")
-@click.argument("tok")
-@click.argument("template")
-@click.option(
+rule_option = click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
     default="transformers",
     show_default=True,
     help="The library that encodes what is rendered.",
 )
+
+
+@click.command("injection")
+@click.argument("tok")
+@click.argument("template")
+@rule_option
 @click.option("--allow", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all.")
 @escapes_option
 @tokenizer_options

@@ -15,7 +15,14 @@ from tokdfa.cli.text import escapes_option, given_text
 if TYPE_CHECKING:
     from tokdfa.splices.api import Splice
 
-__all__ = ["command"]
+__all__ = ["command", "found_option"]
+
+
+found_option = click.option(
+    "--special-tokens",
+    type=click.Choice(["found", "plain"]),
+    help="Whether special tokens are found in texts; default: as TOK does it.",
+)
 
 
 @click.command("splice")
@@ -27,11 +34,7 @@ __all__ = ["command"]
 @click.option("--within-after", metavar="REGEX", help="Only texts after it that match REGEX as a whole.")
 @click.option("--before-ids", metavar="IDS", help="The ids before the seam, such as a frozen prefix: 64,2513.")
 @click.option("--after-ids", metavar="IDS", help="The ids after it.")
-@click.option(
-    "--special-tokens",
-    type=click.Choice(["found", "plain"]),
-    help="Whether special tokens are found in texts; default: as TOK does it.",
-)
+@found_option
 @click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
 @escapes_option
 @tokenizer_options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.injection import answer_fields, shown_answer
+from tokdfa.cli.injection import answer_fields, rule_option, shown_answer
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
@@ -23,13 +23,7 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("path", metavar="[FILE]", required=False)
 @click.option("--name", metavar="NAME", help="The template, where FILE has several; default: the one called default.")
-@click.option(
-    "--rule",
-    type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
-    default="transformers",
-    show_default=True,
-    help="The library that encodes what is rendered.",
-)
+@rule_option
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
 @escapes_option
 @tokenizer_options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -12,14 +12,27 @@ from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
+    from tokdfa.dictionary import Dictionary
     from tokdfa.training.api import EndOfWord, Level
-    from tokdfa.training.rules import CountRule, TieRule, Trainer
+    from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer
     from tokdfa.training.splitting import Unit
 
 __all__ = ["command"]
 
 _TIES = ("first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt")
 _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")
+
+
+class _Options(TypedDict):
+    """The options that --like sets together."""
+
+    level: Level
+    unit: Unit
+    end_of_word: EndOfWord | None
+    tie: TieRule
+    count: CountRule
+    min_frequency: int
+    max_token_length: int | None
 
 
 @click.command("train")
@@ -93,21 +106,15 @@ def command(
     merges: int,
     output: str,
     like: Trainer | None,
-    tie: TieRule,
-    count: CountRule,
     method: str,
     pretokenizer: str,
-    level: Level,
-    unit: Unit,
-    end_of_word: EndOfWord | None,
-    min_frequency: int,
-    max_token_length: int | None,
     alphabet: str | None,
     threads: int | None,
     checkpoint: str | None,
     interval: float,
     escapes: bool,
     as_json: bool,
+    **options: Unpack[_Options],
 ) -> int:
     """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, glob patterns, or - for standard input."""
     import os
@@ -120,25 +127,18 @@ def command(
 
     began = perf_counter()
     given = click.get_current_context().get_parameter_source
-    options: dict[str, Any] = {
-        "level": level, "unit": unit, "end_of_word": end_of_word, "tie": tie, "count": count,
-        "min_frequency": min_frequency, "max_token_length": max_token_length,
-    }  # fmt: skip
-    chosen = {name: options[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
+    asked: dict[str, Any] = dict(options)
+    chosen = {name: asked[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
     if like is not None and method == "exact":
-        raise TrainingError(
-            "--method exact cannot be combined with --like", value=f"--like {like}", hint="leave one of the two out"
-        )
-    meant = options | resolve(like, chosen)
+        what = "--method exact cannot be combined with --like"
+        raise TrainingError(what, value=f"--like {like}", hint="leave one of the two out")
+    meant = asked | resolve(like, chosen)
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     if method == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:
-                raise TrainingError(
-                    "this option cannot be used with --method exact",
-                    value=f"--{name.replace('_', '-')}",
-                    hint="leave one of the two out",
-                )
+                what = "this option cannot be used with --method exact"
+                raise TrainingError(what, value=f"--{name.replace('_', '-')}", hint="leave one of the two out")
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     alphabet = None if alphabet is None else given_text(alphabet, escapes=escapes)
     if alphabet is not None and reading.kind != "characters":
@@ -160,8 +160,7 @@ def command(
         if not len(counts):
             raise TrainingError("the corpus contains no text", value=" ".join(corpus))
         counting = perf_counter() - began
-        trainer = _trainer(method, made)
-        dictionary = trainer(reading.words(counts), merges, rules, alphabet)
+        dictionary = _trained(method, reading.words(counts), merges, rules, alphabet, made)
     merging = perf_counter() - began - counting
     files = write_dictionary(dictionary, output, pretokenizer=reading.pretokenizer, suffix=reading.suffix)
     if checkpoint:
@@ -189,22 +188,27 @@ def command(
     return 0
 
 
-def _trainer(method: str, made: Callable[[int], object] | None) -> Callable[..., Any]:
+def _trained(
+    method: str,
+    pieces: Any,
+    merges: int,
+    rules: GreedyRules,
+    alphabet: str | None,
+    made: Callable[[int], object] | None,
+) -> Dictionary:
     from dataclasses import asdict
 
-    if method == "greedy":
-        from tokdfa.training.greedy import train_greedy
+    if method == "exact":
+        from tokdfa.training.exact import train_exact_dictionary
 
-        return lambda pieces, merges, rules, alphabet: train_greedy(
-            pieces, merges, **asdict(rules), alphabet=alphabet, progress=made
-        )
+        return train_exact_dictionary(pieces, merges, alphabet=alphabet)
     if method == "naive":
         from tokdfa.training.naive import train_naive
 
-        return lambda pieces, merges, rules, alphabet: train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
-    from tokdfa.training.exact import train_exact_dictionary
+        return train_naive(pieces, merges, **asdict(rules), alphabet=alphabet)
+    from tokdfa.training.greedy import train_greedy
 
-    return lambda pieces, merges, rules, alphabet: train_exact_dictionary(pieces, merges, alphabet=alphabet)
+    return train_greedy(pieces, merges, **asdict(rules), alphabet=alphabet, progress=made)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.cli.splice import found_option
 from tokdfa.cli.text import escapes_option, given_parts
 
 __all__ = ["command"]
@@ -18,11 +19,7 @@ __all__ = ["command"]
 @click.argument("tok")
 @click.argument("first")
 @click.argument("rest")
-@click.option(
-    "--special-tokens",
-    type=click.Choice(["found", "plain"]),
-    help="Whether special tokens are found in texts; default: as TOK does it.",
-)
+@found_option
 @escapes_option
 @tokenizer_options
 @json_option

@@ -167,15 +167,17 @@ class _Parts:
         """Read `most` ids after the first `skipped` ones of some steps, and yield them in stretches with context."""
         store = self._store
         wanted = skipped + most
-        read = _Read()
+        chunks: list[Chunk] = []
+        count = 0
         for chunk in store.iter_chunks(step, end):
-            read.add(chunk)
-            if read.count > wanted + _CONTEXT:
+            chunks.append(chunk)
+            count += len(chunk.ids)
+            if count > wanted + _CONTEXT:
                 break
-        self.is_whole &= read.count <= wanted
-        if not read.count:
+        self.is_whole &= count <= wanted
+        if not count:
             return
-        ids, starts, numbers = read.joined(store.has_documents)
+        ids, starts, numbers = _joined(chunks, store.has_documents)
         ids = ids[: wanted + _CONTEXT]
         for begin in range(skipped, min(wanted, len(ids)), _SIZE):
             stop = min(begin + _SIZE, wanted, len(ids))
@@ -191,26 +193,16 @@ class _Parts:
             yield Stretch(ids[low:high], begin - low, stop - low, inner, place)
 
 
-class _Read:
-    """Chunks of a store, one after the other."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._ids: list[IntegerArray] = []
-        self._starts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
-        self._numbers: list[Int64Array] = [np.empty(0, dtype=np.int64)]
-
-    def add(self, chunk: Chunk) -> None:
+def _joined(chunks: list[Chunk], has_documents: bool) -> tuple[IntegerArray, Int64Array | None, Int64Array | None]:
+    """Return the ids of chunks, where documents begin among them, and the numbers of these."""
+    # Concatenating would change the byte order.
+    ids = np.concatenate([chunk.ids for chunk in chunks]).astype(chunks[0].ids.dtype, copy=False)
+    if not has_documents:
+        return ids, None, None
+    starts, numbers, first = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
+    for chunk in chunks:
         if chunk.starts is not None and chunk.numbers is not None:
-            self._starts.append(chunk.starts + self.count)
-            self._numbers.append(chunk.numbers)
-        self._ids.append(chunk.ids)
-        self.count += len(chunk.ids)
-
-    def joined(self, has_documents: bool) -> tuple[IntegerArray, Int64Array | None, Int64Array | None]:
-        """Return all ids, where documents begin among them, and the numbers of these."""
-        # Concatenating would change the byte order.
-        ids = np.concatenate(self._ids).astype(self._ids[0].dtype, copy=False)
-        if not has_documents:
-            return ids, None, None
-        return ids, np.concatenate(self._starts), np.concatenate(self._numbers)
+            starts.append(chunk.starts + first)
+            numbers.append(chunk.numbers)
+        first += len(chunk.ids)
+    return ids, np.concatenate(starts), np.concatenate(numbers)

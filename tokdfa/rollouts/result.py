@@ -19,7 +19,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, Violation, common_prefix, out_of_range
 
-__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "counted", "shares_of", "summary"]
+__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "Summed", "counted", "summary"]
 
 _Violations: TypeAlias = tuple[Violation, ...]
 
@@ -39,7 +39,33 @@ NONE_MISSING: Mapping[int, int] = MappingProxyType({})
 """No ids that a tokenizer does not have."""
 
 
-class RolloutCheck(Displayed):
+class Summed:
+    """The numbers of ids in one or several rollouts, and of stretches by their class."""
+
+    __slots__ = ()
+
+    tokens: int
+    sampled: int
+    counts: Counts
+    ids_in: Counts
+
+    @property
+    def shares(self) -> Shares:
+        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
+        of = (self.tokens - self.sampled, self.sampled, self.tokens)
+        return Shares(*(n / whole if whole else 0.0 for n, whole in zip(self.ids_in, of, strict=True)))
+
+    @property
+    def _n_rollouts(self) -> int | None:
+        return None
+
+    @property
+    def reason(self) -> str:
+        """The answer in one line."""
+        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=self._n_rollouts)
+
+
+class RolloutCheck(Summed, Displayed):
     """What of a rollout is not canonical, by who wrote it; truthy iff there is no bug.
 
     Violations are made when they are asked for; counts and shares cost nothing.
@@ -127,16 +153,6 @@ class RolloutCheck(Displayed):
         """Return the stretches of a class."""
         return self._by_class[stretch_class]
 
-    @property
-    def shares(self) -> Shares:
-        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
-        return shares_of(self.ids_in, self.tokens, self.sampled)
-
-    @property
-    def reason(self) -> str:
-        """The answer in one line."""
-        return summary(self.tokens, self.sampled, self.counts, self.shares)
-
     @cached_property
     def _by_class(self) -> dict[StretchClass, _Violations]:
         found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
@@ -191,7 +207,7 @@ class RolloutCheck(Displayed):
         return f"RolloutCheck({self.reason})"
 
 
-class RolloutChecks(Guided, Sequence[RolloutCheck]):
+class RolloutChecks(Summed, Guided, Sequence[RolloutCheck]):
     """The answers for many rollouts, in order; truthy iff none has a bug.
 
     Attributes
@@ -210,19 +226,13 @@ class RolloutChecks(Guided, Sequence[RolloutCheck]):
         self._checks = tuple(checks)
         self.tokens = sum(check.tokens for check in checks)
         self.sampled = sum(check.sampled for check in checks)
-        self.counts = _sum(check.counts for check in checks)
-        self.ids_in = _sum(check.ids_in for check in checks)
+        self.counts = Counts(*map(sum, zip(*(check.counts for check in checks), strict=True)))
+        self.ids_in = Counts(*map(sum, zip(*(check.ids_in for check in checks), strict=True)))
         self.out_of_range = sum(check.out_of_range for check in checks)
 
     @property
-    def shares(self) -> Shares:
-        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
-        return shares_of(self.ids_in, self.tokens, self.sampled)
-
-    @property
-    def reason(self) -> str:
-        """The answer in one line."""
-        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=len(self))
+    def _n_rollouts(self) -> int:
+        return len(self)
 
     def __bool__(self) -> bool:
         return not self.counts.bugs
@@ -242,20 +252,6 @@ class RolloutChecks(Guided, Sequence[RolloutCheck]):
 
     def __repr__(self) -> str:
         return f"RolloutChecks({self.reason})"
-
-
-def shares_of(ids_in: Counts, tokens: int, sampled: int) -> Shares:
-    """Return the shares of ids, given the numbers of ids in each class, of all ids and of those sampled."""
-    frozen = tokens - sampled
-    return Shares(
-        ids_in.bugs / frozen if frozen else 0.0,
-        ids_in.drift / sampled if sampled else 0.0,
-        ids_in.junctions / tokens if tokens else 0.0,
-    )
-
-
-def _sum(counts: Iterator[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*counts, strict=True)))
 
 
 def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollouts: int | None = None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from tokdfa.rollouts.result import RolloutCheck, shares_of, summary
-from tokdfa.rollouts.stretches import Counts, Shares, StretchClass
+from tokdfa.rollouts.result import RolloutCheck, Summed
+from tokdfa.rollouts.stretches import Counts, StretchClass
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Violation
 
@@ -24,7 +24,7 @@ class Example(NamedTuple):
     violation: Violation
 
 
-class Tally:
+class Tally(Summed):
     """The sums of the checks of many rollouts, in memory that does not grow with their number.
 
     For each class there are the numbers of stretches, of ids in them and of rollouts that have some, and the first
@@ -44,14 +44,8 @@ class Tally:
         self._n_kept: Counter[StretchClass] = Counter()
 
     @property
-    def shares(self) -> Shares:
-        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
-        return shares_of(self.ids_in, self.tokens, self.sampled)
-
-    @property
-    def reason(self) -> str:
-        """The sums in one line."""
-        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=self.rollouts)
+    def _n_rollouts(self) -> int:
+        return self.rollouts
 
     def add(self, check: RolloutCheck, source: object = "") -> None:
         """Add the check of a rollout."""
