@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tokdfa.guiding.moves import MoveTables, base_of
+from tokdfa.guiding.moves import MoveTables
 from tokdfa.guiding.prefixes import prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
@@ -27,9 +27,8 @@ def test_moves_of_all_rows(language: str, has_dead_ends: bool) -> None:
     for _ in range(25):
         place = prefixes.initial
         for _ in range(6):
-            moves = tables.of(base_of(place))
-            forbidden = tables.forbidden(moves, place.row)
-            is_taken = ~forbidden | (moves.cut > 0)
+            moves, forbidden, taken = tables.ways(place)
+            is_taken = np.isin(np.arange(len(moves.ids)), taken)
             allowed = prefixes.allowed(place).tolist()
             assert moves.ids[is_taken].tolist() == allowed
             counts = tables.count_forbidding(moves, np.array([place.row, place.row, 0], dtype=np.int64))

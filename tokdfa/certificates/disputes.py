@@ -21,17 +21,10 @@ __all__ = ["check_borders"]
 
 
 def check_borders(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
-    """Check that no rule of a tokenizer merges across a border that only the other one has.
+    """Refuse a certificate if a rule of a tokenizer merges across a border that only the other run has.
 
-    Parameters
-    ----------
-    states : States
-        The joint states of the runs of both.
-    classes : Classes
-    derived : list of Derived
-        The rules of both.
-    dead : iterable of bytes
-        Tokens that are given for whole pieces only, and may be pieces.
+    It is also refused if there are both such borders and `dead` tokens: pieces that are given for whole pieces only.
+    The checker, too, does not ask whether they meet.
     """
     if not states.has_disputes:
         return

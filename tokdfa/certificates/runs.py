@@ -165,17 +165,8 @@ class SeamPair(Pair):
     """A machine that reads two texts as one, and again one after the other.
 
     The phases count the symbols of S, which the first text ends with, and then those of T, which the second begins
-    with. In phase 0 and in the last one, symbols are free.
-
-    Parameters
-    ----------
-    machine : Machine
-    before, after : list of sets of int
-        The classes of the symbols of S and T.
-    stops : set of int
-        The numbers of symbols of T after which the second text may end.
-    cut_short : bool
-        Whether the first text may begin within S.
+    with; `before` and `after` are their classes. In phase 0 and in the last one, symbols are free. The second text may
+    end after `stops` symbols of T; if it is `cut_short`, the first one may begin within S.
     """
 
     def __init__(

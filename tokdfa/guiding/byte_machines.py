@@ -76,8 +76,6 @@ def machine_of(dfa: TokenDFA) -> ByteMachine:
 def without_words(words: Sequence[bytes]) -> ByteMachine:
     """Return the automaton of all sequences of bytes in which none of some words, none of them empty, occurs.
 
-    Notes
-    -----
     A. Aho, M. Corasick, *Efficient string matching*, 1975.
     """
     every = np.frombuffer(b"".join(words), dtype=np.uint8)
@@ -99,14 +97,7 @@ def without_words(words: Sequence[bytes]) -> ByteMachine:
 
 
 def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> ByteMachine:
-    """Return the automaton of the texts of one language that are in another one too, or that are not.
-
-    Parameters
-    ----------
-    first, second : ByteMachine
-    outside : bool
-        Whether the texts of `second` are left out, instead of all others.
-    """
+    """Return the automaton of the texts of one language that are in another one too, or that are `outside` of it."""
     width = len(second.table)
     if len(first.table) * width > MAX_PAIRS:
         what = "the automata have too many pairs of states"

@@ -16,7 +16,6 @@ from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.guiding.api import check_texts
 from tokdfa.guiding.jumps import ForcedText, Jumps, count_texts, find_difference, is_same_everywhere
-from tokdfa.guiding.moves import MoveTables
 from tokdfa.guiding.prefixes import prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
@@ -142,21 +141,14 @@ def forced(
     prefixes = prefixes_of(tokens, texts)
     check_texts(prefixes, language)
     jumps = Jumps(prefixes)
-    tables = MoveTables(prefixes)
-    holds = is_same_everywhere(prefixes, tables, jumps, limits.max_moves)
-    totals, same = count_texts(prefixes, tables, jumps, int(longest), limits.max_counted)
+    holds = is_same_everywhere(jumps, limits.max_moves)
+    totals, same = count_texts(jumps, int(longest), limits.max_counted)
     differing = {n: totals[n] - same[n] for n in totals}
-    witness = None if holds else find_difference(prefixes, tables, jumps, limits.max_searched)
+    witness = None if holds else find_difference(jumps, limits.max_searched)
     if witness is not None:
         _check_by_encoding(tokenizer, witness)
-    return Forcing(
-        holds=holds,
-        n_forced=sum(jumps.of(state) is not None for state in range(1, texts.n_states + 1)),
-        witness=witness,
-        texts=totals,
-        differing=differing,
-        longest=len(totals) - 1,
-    )
+    n_forced = sum(jumps.of(state) is not None for state in range(1, texts.n_states + 1))
+    return Forcing(holds, n_forced, witness, texts=totals, differing=differing, longest=len(totals) - 1)
 
 
 def _check_by_encoding(tokenizer: AnyTokenizer, found: ForcedText) -> None:

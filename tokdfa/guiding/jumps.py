@@ -62,34 +62,36 @@ class Jumps:
     """The texts that a language forces, by its states."""
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
-        self._prefixes = prefixes
+        self.prefixes = prefixes
+        self.tables = MoveTables(prefixes)
         self._known: dict[int, Jump | None] = {}
 
     def of(self, state: int) -> Jump | None:
         """Return the text that is forced in a state of the language; None if there is none."""
         if state not in self._known:
-            text = self._prefixes.texts.forced(state, LONGEST_FORCED)
-            ids = tuple(self._prefixes.tokens.tokenizer.encode(text).tolist()) if text else ()
+            text = self.prefixes.texts.forced(state, LONGEST_FORCED)
+            ids = tuple(self.prefixes.tokens.tokenizer.encode(text).tolist()) if text else ()
             self._known[state] = Jump(text, ids, len(text.encode())) if text else None
         return self._known[state]
 
     def end(self, place: Place, ids: Iterable[int]) -> Place | None:
         """Return the state after ids of a jump; None if nothing canonical goes on so."""
         for id in ids:
-            target = self._prefixes.target(place, id)
+            target = self.prefixes.target(place, id)
             if target is None:
                 return None
             place = target
-        return place if self._prefixes.goes_on(place) else None
+        return place if self.prefixes.goes_on(place) else None
 
 
 # Whether all jumps are canonical
 
 
-def is_same_everywhere(prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, max_moves: int) -> bool:
+def is_same_everywhere(jumps: Jumps, max_moves: int) -> bool:
     """Return whether no jump differs from the canonical ids at any border where an engine arrives."""
-    seen = {base_of(prefixes.initial): {prefixes.initial.row}}
-    queue = deque([(base_of(prefixes.initial), np.array([prefixes.initial.row], dtype=np.int64))])
+    tables, start = jumps.tables, jumps.prefixes.initial
+    seen = {base_of(start): {start.row}}
+    queue = deque([(base_of(start), np.array([start.row], dtype=np.int64))])
     left = max_moves
     while queue:
         key, rows = queue.popleft()
@@ -137,16 +139,12 @@ def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple
     if moves.ids[is_taken].tolist() != [ids[0]]:
         return None
     number = int(np.flatnonzero(is_taken)[0])
+    places = [moves.place(number, is_forbidden=False)] if n_forbidding[number] < len(rows) else []
+    places += [moves.place(number, is_forbidden=True)] if n_forbidding[number] and moves.cut[number] else []
     ends = []
-    for is_forbidden in (False, True):
-        n = int(n_forbidding[number])
-        if (n == 0 if is_forbidden else n == len(rows)) or (is_forbidden and not moves.cut[number]):
-            continue
-        place = moves.place(number, is_forbidden=is_forbidden)
+    for place in places:
         for id in ids[1:]:
-            moves_here = tables.of(base_of(place))
-            forbidden = tables.forbidden(moves_here, place.row)
-            taken = np.flatnonzero(~forbidden | (moves_here.cut > 0))
+            moves_here, forbidden, taken = tables.ways(place)
             if moves_here.ids[taken].tolist() != [id]:
                 return None
             place = moves_here.place(int(taken[0]), is_forbidden=bool(forbidden[taken[0]]))
@@ -157,23 +155,19 @@ def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple
 # How many texts there are
 
 
-def count_texts(
-    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, longest: int, max_counted: int
-) -> tuple[dict[int, int], dict[int, int]]:
+def count_texts(jumps: Jumps, longest: int, max_counted: int) -> tuple[dict[int, int], dict[int, int]]:
     """Return the numbers of texts, and of those in which all jumps are canonical, by their numbers of bytes.
 
     Up to `longest` bytes, or fewer if more than `max_counted` moves lead there.
     """
-    every = list(_counts(prefixes, tables, None, longest, max_counted))
-    same = list(_counts(prefixes, tables, jumps, len(every) - 1, max_counted))
+    every = list(_counts(jumps, longest, max_counted, only_same=False))
+    same = list(_counts(jumps, len(every) - 1, max_counted, only_same=True))
     return dict(enumerate(every[: len(same)])), dict(enumerate(same))
 
 
-def _counts(
-    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps | None, longest: int, max_counted: int
-) -> Iterator[int]:
-    """Yield the numbers of the texts of 0, 1, 2, ... bytes."""
-    start = prefixes.initial
+def _counts(jumps: Jumps, longest: int, max_counted: int, *, only_same: bool) -> Iterator[int]:
+    """Yield the numbers of the texts of 0, 1, 2, ... bytes; of all, or of those in which all jumps are canonical."""
+    prefixes, tables, start = jumps.prefixes, jumps.tables, jumps.prefixes.initial
     # By the number of bytes, and by bases: the number of ways to each row.
     layers: list[_Layer] = [{} for _ in range(longest + 1)]
     layers[0][base_of(start)] = {start.row: 1}
@@ -182,10 +176,10 @@ def _counts(
         finals = (ways for key, ways in layer.items() if prefixes.is_final(Place(key[0], 0, *key[1:])))
         yield sum(sum(ways.values()) for ways in finals)
         for key, ways in layer.items():
-            jump = None if jumps is None else jumps.of(key[2])
+            jump = jumps.of(key[2]) if only_same else None
             if jump is None:
                 left -= _count_moves(tables, tables.of(key), ways, layers[n:])
-            elif jumps is not None and n + jump.size <= longest:
+            elif n + jump.size <= longest:
                 left -= len(ways)
                 for row, number in ways.items():
                     end = jumps.end(Place(key[0], row, *key[1:]), jump.ids)
@@ -239,13 +233,12 @@ class _Way(NamedTuple):
     differs: bool
 
 
-def find_difference(
-    prefixes: PrefixAutomaton, tables: MoveTables, jumps: Jumps, max_searched: int
-) -> ForcedText | None:
+def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
     """Return a shortest text in which some jump differs from the canonical ids.
 
     None if more than `max_searched` ways were gone on from.
     """
+    prefixes = jumps.prefixes
     distance = prefixes.texts.distance
     serial = count()
     first = _Way(None, -1, prefixes.initial, 0, 0, (), None, None, False)
@@ -262,7 +255,7 @@ def find_difference(
             seen.add(key)
             if way.differs and prefixes.is_final(way.place):
                 return _as_text(prefixes, way)
-            tried[number] = _sorted_moves(tables, distance, way.place)
+            tried[number] = _sorted_moves(jumps.tables, distance, way.place)
         moves, order, costs, forbidden = tried[number]
         if at == len(order):
             continue
@@ -280,9 +273,7 @@ def _sorted_moves(
     tables: MoveTables, distance: Int32Array, place: Place
 ) -> tuple[Moves, Int64Array, Int64Array, BoolArray]:
     """Return the moves of a state, their order by what they cost beyond the least, the costs, and what is forbidden."""
-    moves = tables.of(base_of(place))
-    forbidden = tables.forbidden(moves, place.row)
-    taken = np.flatnonzero(~forbidden | (moves.cut > 0))
+    moves, forbidden, taken = tables.ways(place)
     costs = moves.size[taken] + distance[moves.text[taken]] - int(distance[place.text])
     order = np.argsort(costs, kind="stable")
     return moves, taken[order], costs[order], forbidden

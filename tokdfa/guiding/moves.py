@@ -92,9 +92,11 @@ class MoveTables:
             position,
         )
 
-    def forbidden(self, moves: Moves, row: int) -> BoolArray:
-        """Return the ids of moves that a row forbids."""
-        return self.count_forbidding(moves, np.array([row], dtype=np.int64)) > 0
+    def ways(self, place: Place) -> tuple[Moves, BoolArray, Int64Array]:
+        """Return the moves of the base of a place, which of them its row forbids, and the numbers of those it has."""
+        moves = self.of(base_of(place))
+        forbidden = self.count_forbidding(moves, np.array([place.row], dtype=np.int64)) > 0
+        return moves, forbidden, np.flatnonzero(~forbidden | (moves.cut > 0))
 
     def count_forbidding(self, moves: Moves, rows: Int64Array) -> Int64Array:
         """Return for each id of some moves the number of `rows` that forbid it."""

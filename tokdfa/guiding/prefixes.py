@@ -49,12 +49,8 @@ class Base(NamedTuple):
 class PrefixAutomaton:
     """The canonical streams of a tokenizer whose texts are in a language, without dead ends.
 
-    Parameters
-    ----------
-    tokens : Tokens
-    texts : Texts
-    any : PrefixAutomaton, optional
-        That of all texts, unless it is this one. What no text goes on from is found there once for all languages.
+    `any` is the automaton of all texts, unless it is this one: what no text goes on from is found there once for all
+    languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an answer.
     """
 
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:

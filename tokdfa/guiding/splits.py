@@ -23,22 +23,7 @@ __all__ = ["DEAD", "Cuts", "Splits"]
 
 
 class Cuts:
-    """The incomplete symbols of UTF-8, those with equal completions being one.
-
-    Parameters
-    ----------
-    class_of_code_point : uint16 array of shape (0x110000,)
-
-    Attributes
-    ----------
-    n_cuts : int
-        Their number, with cut 0, which stands for none.
-    following : int32 array, 64 entries a cut
-        ``following[64 * cut + (byte & 63)]`` is the cut after one more byte of a symbol; 0 if no symbol has it there;
-        -1 - c for a whole symbol of class c.
-    leads : list of int
-        The cut of each first byte; 0 for others.
-    """
+    """The incomplete symbols of UTF-8, those with equal completions being one; cut 0 stands for none."""
 
     def __init__(self, class_of_code_point: Uint16Array) -> None:
         whole = -1 - class_of_code_point.astype(np.int32)
@@ -60,7 +45,10 @@ class Cuts:
             numbers.append(blocks.copy())
             n_cuts += int(is_any.sum())
         self.n_cuts = n_cuts
+        # At 64 * cut + (byte & 63): the cut after one more byte of a symbol; 0 if no symbol has it there; -1 - c for a
+        # whole symbol of class c.
         self.following: Int32Array = np.ascontiguousarray(np.concatenate(levels), dtype=np.int32).reshape(-1)
+        # The cut of each first byte; 0 for others.
         self.leads = [0] * 256
         for lead in range(0xC2, 0xE0):
             self.leads[lead] = int(numbers[0][lead & 0x1F])
@@ -131,17 +119,6 @@ class Splits:
         pieces.
     forbidden : sequence of tuple of int
         The forbidden pieces, as ids.
-
-    Attributes
-    ----------
-    class_of : int32 array, one entry an id
-        Class 0 is that of ids that no canonical stream has.
-    initial : int
-        The state at the beginning of a text.
-    anywhere : int
-        The state between two symbols of any text.
-    struct : Struct
-        What the kernels read.
     """
 
     def __init__(
@@ -168,6 +145,7 @@ class Splits:
             self._ends.add(node)
         self._cuts = Cuts(lifted.hypotheses.class_of_code_point)
         self._classes = [_Class(None)]
+        # One entry an id; class 0 is that of ids that no canonical stream has.
         self.class_of: Int32Array = self._classify(text, offsets, usable, special, alone, forbidden)
         n_classes = len(self._classes)
         self._n_symbols = lifted.hypotheses.n_classes
@@ -199,6 +177,7 @@ class Splits:
         self._initial_core = self._number({(False, False, _ROOT): 1})
         self.initial = self._initial_core * self._cuts.n_cuts
         every = (1 << len(lifted.hypotheses.moves)) - 1
+        # The state between two symbols of any text.
         self.anywhere = self._number({(False, False, _NOWHERE): every}) * self._cuts.n_cuts
         if not forbidden:
             self._fill_all()

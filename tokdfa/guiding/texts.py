@@ -43,16 +43,7 @@ class Groups(NamedTuple):
 
 
 def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
-    """Group the ids by the columns of their bytes.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    column : int32 array of 256 entries
-        The column of each byte.
-    is_dead : bool array, one entry a column
-        The columns that no text has. Ids with one of them are left out.
-    """
+    """Group the ids by the columns of their 256 bytes, leaving out those with a column that no text has."""
     trie = tokens.trie
     if len(is_dead) == 1 and not is_dead[0]:
         # All bytes are alike, so the number of them does not matter either.
@@ -105,25 +96,13 @@ _BYTES = bytes(range(256))
 class Texts:
     """A language of texts, over ids: an automaton over bytes whose states 1 and above lead to the end of some text.
 
-    Parameters
-    ----------
-    tokens : Tokens
-    machine : ByteMachine
-        It reads special tokens, too, in the order of their ids.
-
-    Attributes
-    ----------
-    initial, n_states : int
-    final : bool array
-    distance : int32 array, one entry a state
-        The least number of bytes and special tokens up to the end of a text; -1 if there is none.
-    struct : Struct
-        What the kernels read.
+    The machine reads special tokens, too, in the order of their ids.
     """
 
     def __init__(self, tokens: Tokens, machine: ByteMachine) -> None:
         self.initial, self.final = machine.initial, machine.final
         self.n_states = len(machine.table) - 1
+        # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
         self.distance = distances(machine.table, machine.final)
         bytewise, special_target = trimmed(machine, self.distance).apart()
         table, column, final = bytewise.table, bytewise.column, bytewise.final
@@ -167,16 +146,9 @@ class Texts:
 
 
 def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None) -> Texts:
-    """Return a language of texts, over ids.
+    """Return a language of texts, over ids; between control tokens they are restricted to those of `without`.
 
-    Parameters
-    ----------
-    tokens : Tokens
-    wanted : str, TokenDFA or None
-        A regular expression, an automaton over bytes, or None for all texts, in which special tokens cut the stream
-        wherever they are.
-    without : ByteMachine, optional
-        The sequences of bytes to which the texts are restricted, between control tokens.
+    None is the language of all texts, in which special tokens cut the stream wherever they are.
     """
     machine = _wanted(tokens, wanted)
     if without is not None:

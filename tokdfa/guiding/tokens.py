@@ -38,27 +38,13 @@ WHOLE = -1
 class SpelledSpecials:
     """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
 
-    State 0 is that of a text that ends with the beginning of no content.
-
-    Parameters
-    ----------
-    contents : sequence of bytes
-        No content is within another one.
-    trie : TokenTrie
-        The words of the ids over bytes.
-    n_ids : int
-
-    Attributes
-    ----------
-    from_start : int32 array, one entry an id
-        The state after each id, from state 0; `WHOLE` if a content is within it.
-    n_states : int
-    table : int32 array
-        ``table[256 * state + byte]`` is the state after a byte.
+    No content is within another one. State 0 is that of a text that ends with the beginning of no content, and
+    ``table[256 * state + byte]`` the state after a byte.
     """
 
     def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
         self._trie = trie
+        # One entry an id: the state after it, from state 0; `WHOLE` if a content is within it.
         self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
         self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
         # Row 0 is the sink, which is reached on a whole content.
@@ -110,38 +96,22 @@ _N_OTHERS = 2
 class Followers:
     """The sets of ids that may not follow a token within a piece; tokens with the same set share a row.
 
-    Parameters
-    ----------
-    of : Neighbours
-        The live tokens of a tokenizer and their rows.
-    n_ids : int
-    alone : int32 array
-        The ids of the tokens that are given only for whole pieces.
-
-    Attributes
-    ----------
-    row_of : int32 array, one entry an id
-        The row of each id; `NONE` for special tokens and ids without a token.
-    position : int32 array, one entry an id
-        The position of each id in the intervals; -1 for ids that no row forbids.
-    id_at : int32 array
-        The id at each position; -1 where there is none.
-    pointer, start, stop : int32 arrays
-        Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to
-        ``pointer[r + 1]``. The intervals of a row ascend and do not overlap.
-    struct : Struct
-        What the kernels read.
+    Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``.
+    The intervals of a row ascend and do not overlap. `alone` are the ids that are given only for whole pieces.
     """
 
     def __init__(self, of: Neighbours, n_ids: int, alone: Int32Array) -> None:
         live = of.live[of.ids[of.live] >= 0]
         ids = of.ids[live]
         n_positions = int(of.position.max(initial=-1)) + 1
+        # One entry an id: its row; `NONE` for special tokens and ids without a token.
         self.row_of: Int32Array = np.full(n_ids, NONE, dtype=np.int32)
         self.row_of[ids] = of.rows.of_token[live] + np.int32(_N_OTHERS)
         self.row_of[alone] = ALL
+        # One entry an id: its position in the intervals; -1 for ids that no row forbids.
         self.position: Int32Array = np.full(n_ids, -1, dtype=np.int32)
         self.position[ids] = of.position[live]
+        # The id at each position; -1 where there is none.
         self.id_at: Int32Array = np.full(n_positions, -1, dtype=np.int32)
         self.id_at[of.position[live]] = ids
         pointer, start, stop = of.intervals
@@ -154,26 +124,7 @@ class Followers:
 class Tokens(OfTokenizer["Tokenizer"]):
     """The ids of a tokenizer: what they spell, what they do to the pre-tokenizer, and what may follow them.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        A byte pair tokenizer over bytes that encodes texts unchanged.
-
-    Attributes
-    ----------
-    tokenizer : Tokenizer
-    n_ids : int
-    usable, special : bool arrays, one entry an id
-        The ids of tokens that some canonical stream has, and those of special tokens.
-    trie : TokenTrie
-        The words of the usable ids, over bytes.
-    followers : Followers
-    splits : Splits
-    spelled : SpelledSpecials
-    words, special_ids : int32 arrays
-        The usable ids, in the order of the trie; and those of special tokens, ascending.
-    struct : Struct
-        What the kernels read.
+    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -191,6 +142,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
         is_alone[alone] = True
         of = tokenizer.derived(neighbours)
         self.followers = Followers(of, n, alone)
+        # One entry an id: whether some canonical stream has it; special tokens are told apart.
         self.usable: BoolArray = (self.followers.position >= 0) | is_alone
         self.usable &= ~self.special
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
@@ -204,6 +156,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
             alone=is_alone,
             forbidden=_merged(tokenizer, alone),
         )
+        # The usable ids, in the order of the trie, and those of special tokens, ascending.
         self.words: Int32Array = self.trie.words.astype(np.int32)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
         special_of = np.full(n, -1, dtype=np.int32)

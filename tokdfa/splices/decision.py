@@ -91,18 +91,9 @@ _MOST_TRACKED = 2_000
 
 
 class Ground:
-    """What a tokenizer does to texts, in the form in which seams are searched.
+    """What a tokenizer does to texts, in the form in which seams are searched; what is not searched is refused.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    starts : bool
-        Whether the text after a seam is encoded as the start of a text.
-
-    Attributes
-    ----------
-    rewrites : Rewrites
-        What is done to spaces.
+    `starts` is whether the text after a seam is encoded as the start of a text.
     """
 
     def __init__(self, tokenizer: Tokenizer, starts: bool = False) -> None:

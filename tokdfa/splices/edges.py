@@ -27,23 +27,15 @@ Location: TypeAlias = int | tuple[int, int]
 
 
 class Use(IntEnum):
-    """What edges are wanted for.
+    """What edges are wanted for."""
 
-    Attributes
-    ----------
-    BEGIN
-        Tokens with which a piece of the texts apart begins.
-    GO_ON
-        Tokens that go on with such a piece, as long as it matters.
-    PART
-        Tokens with which a piece of the texts apart begins where one of the whole text goes on.
-    END
-        Tokens that go on with such a piece, whatever else is there.
-    """
-
+    # Tokens with which a piece of the texts apart begins.
     BEGIN = 0
+    # Tokens that go on with such a piece, as long as it matters.
     GO_ON = 1
+    # Tokens with which a piece of the texts apart begins where one of the whole text goes on.
     PART = 2
+    # Tokens that go on with such a piece, whatever else is there.
     END = 3
 
 
@@ -71,15 +63,7 @@ _UNKNOWN, _NONE = -2, -1
 
 
 class EdgeFinder:
-    """A finder of the tokens that lead from states of a seam to others, remembered for a bound on their lengths.
-
-    Attributes
-    ----------
-    locations : list of Location
-        Those that tokens led to so far.
-    left_out : bool
-        Whether longer tokens were left out.
-    """
+    """A finder of the tokens that lead from states of a seam to others, remembered for a bound on their lengths."""
 
     def __init__(self, seam: Seam, tokens: Tokens) -> None:
         self._seam = seam
@@ -96,8 +80,10 @@ class EdgeFinder:
         self._kinds = np.array(tokens.kinds, dtype=np.int32)
         self._lengths = tokens.lengths
         self._begun: set[tuple[int, int]] = set()
+        # Those that tokens led to so far.
         self.locations: list[Location] = []
         self._numbers: dict[Location, int] = {}
+        # Whether longer tokens were left out.
         self.left_out = False
 
     def start(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array
+from tokdfa.encoding.special import Special
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -25,9 +27,12 @@ def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided")
     return cast(Tokenizer, tokenizer)
 
 
-def twin_with(tokenizer: Tokenizer, **changes: Any) -> Tokenizer:
-    """Return a tokenizer with other contents, whose pieces have the same ids."""
-    twin = Tokenizer(replace(tokenizer._contents, **changes), tokenizer.pretokenizer)
+def twin_with(tokenizer: Tokenizer, specials: Sequence[Special] | None = None, *, finds: bool = True) -> Tokenizer:
+    """Return a tokenizer that finds its special tokens, or does not, or finds others; pieces have the same ids."""
+    contents = replace(tokenizer._contents, finds_specials=finds)
+    if specials is not None:
+        contents = replace(contents, specials=tuple(specials))
+    twin = Tokenizer(contents, tokenizer.pretokenizer)
     twin.piece_ids = tokenizer.piece_ids
     return twin
 
@@ -39,7 +44,7 @@ def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokeni
 
 
 def _with_specials_the_other_way(tokenizer: Tokenizer) -> Tokenizer:
-    return twin_with(tokenizer, finds_specials=not tokenizer.finds_specials)
+    return twin_with(tokenizer, finds=not tokenizer.finds_specials)
 
 
 def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:

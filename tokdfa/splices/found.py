@@ -26,13 +26,7 @@ Effect: TypeAlias = int
 
 
 class Found:
-    """The guesses about the special tokens of a text.
-
-    Parameters
-    ----------
-    contents : sequence of str
-        Special tokens that are found wherever they occur, the leftmost first, of those the longest.
-    """
+    """The guesses about special tokens that are found wherever they occur: the leftmost first, of those the longest."""
 
     def __init__(self, contents: Sequence[str]) -> None:
         self.contents = tuple(contents)

@@ -162,23 +162,15 @@ class _Question:
     def attack(self) -> Attack | None:
         if not self._slots:
             return None
-        found = self._by_candidates()
-        if found is not None and all(slot.is_any for slot in self._slots):
-            return found
-        if all(slot.is_any for slot in self._slots):
-            self._check_proof()
-            return None
-        return self._by_search(found)
-
-    def _by_candidates(self) -> Attack | None:
-        """Return the first of the texts that spell one special token, in the order of attacks, that is one."""
+        # The first of the texts that spell one special token, in the order of attacks, that is one.
         candidates = {*self._candidates()}
         ordered = sorted(candidates, key=lambda values: (len("".join(values).encode()), [*map(str.encode, values)]))
-        for values in ordered:
-            attack = self.confirmed(values)
-            if attack is not None:
-                return attack
-        return None
+        found = next(filter(None, map(self.confirmed, ordered)), None)
+        if not all(slot.is_any for slot in self._slots):
+            return self._by_search(found)
+        if found is None:
+            self._check_proof()
+        return found
 
     def _candidates(self) -> Iterator[tuple[str, ...]]:
         rule = self._rule
@@ -250,16 +242,14 @@ class _Question:
 
     def _check_proof(self) -> None:
         """Raise if it is not proven that there is no attack, although none was found."""
-        if self._rule.merged:
-            raise UnsupportedFeatureError(
-                "neither a proof nor texts were found: merging may give a control id", value=self._rule.merged[0]
-            )
+        neither, merged = "neither a proof nor texts were found", self._rule.merged
+        if merged:
+            raise UnsupportedFeatureError(f"{neither}: merging may give a control id", value=merged[0])
         if not self._is_exact:
-            raise UnsupportedFeatureError(
-                "neither a proof nor texts were found: special tokens are found in changed texts, or depend on others"
-            )
+            what = "special tokens are found in changed texts, or depend on others"
+            raise UnsupportedFeatureError(f"{neither}: {what}")
         if self._is_refused:
-            raise UnsupportedFeatureError("neither a proof nor texts were found: some texts were not encoded")
+            raise UnsupportedFeatureError(f"{neither}: some texts were not encoded")
 
     def _by_search(self, known: Attack | None) -> Attack | None:
         """Answer for slots with patterns: search all their texts."""

@@ -98,23 +98,7 @@ def _steps(normalizer: Normalizer | None) -> Sequence[Normalizer]:
 
 
 class Symbols:
-    """Which characters a tokenizer has symbols for.
-
-    Attributes
-    ----------
-    unknown : bool array of shape (0x110000,)
-        The code points without a symbol of their own. What they become is the same wherever they are, and never merges.
-    refused : bool array of shape (0x110000,)
-        Those of them that no text has that is encoded.
-    fuses : bool
-        Whether several such symbols side by side become one.
-    of_bytes : bool
-        Whether the symbols are letters that represent bytes.
-    is_marked : bool
-        Whether symbols depend on whether a piece begins or ends with them.
-    marks : tuple of bool
-        Whether the last symbol of a piece is marked, and whether all but the first one are.
-    """
+    """Which characters a tokenizer has symbols for; refused where that depends on what is beside them."""
 
     def __init__(self, tokenizer: Tokenizer, rewrites: Rewrites) -> None:
         self._alphabet = tokenizer.dictionary.alphabet
@@ -123,13 +107,18 @@ class Symbols:
         self._suffix = tokenizer.suffix
         self._spells = None if fallback is None or fallback.bytes is None else fallback.bytes
         self._replaced = None if fallback is None else fallback.unknown
+        # Whether the last symbol of a piece is marked, and whether all but the first one are.
         self.marks = bool(self._suffix), bool(self._prefix)
         self.is_marked = any(self.marks)
+        # Of shape (0x110000,): the code points without a symbol of their own, which become the same wherever they are
+        # and never merge; and those of them that no text has that is encoded.
         self.unknown: BoolArray = np.zeros(_N_POINTS, dtype=np.bool_)
         self.refused: BoolArray = self.unknown
+        # Whether several such symbols side by side become one.
         self.fuses = False
         if fallback is not None and fallback.drops:
             raise UnsupportedFeatureError("characters without a token are dropped")
+        # Whether the symbols are letters that represent bytes.
         self.of_bytes = not tokenizer.is_bytewise and tokenizer.spells_bytes
         if self.of_bytes:
             self._check_bytes()

@@ -27,27 +27,15 @@ RULES: Final[tuple[str, ...]] = get_args(RuleName)
 
 @dataclass(frozen=True)
 class Rule:
-    """A library's way from a rendered template to ids.
-
-    Parameters
-    ----------
-    name : str
-    tokenizer : Tokenizer
-        The one that finds the special tokens that the library finds.
-    control : frozenset of int
-        The control ids that are asked about.
-    is_one_text : bool
-        Whether what is rendered is encoded as one text; otherwise what is filled in is encoded separately, and no
-        special token is found in it.
-    refused : tuple of str
-        What a text must not have, or the library raises an error.
-    """
+    """A library's way from a rendered template to ids."""
 
     name: RuleName
-    tokenizer: Tokenizer
-    control: frozenset[int]
+    tokenizer: Tokenizer  # The one that finds the special tokens that the library finds
+    control: frozenset[int]  # The control ids that are asked about
+    # Whether what is rendered is encoded as one text; otherwise what is filled in is encoded separately, and no special
+    # token is found in it.
     is_one_text: bool = True
-    refused: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()  # What a text must not have, or the library raises an error
 
     @cached_property
     def specials(self) -> list[Special]:
@@ -155,24 +143,9 @@ class Rule:
 
 
 def rule_of(
-    name: RuleName,
-    tokenizer: Tokenizer,
-    *,
-    allowed: Iterable[str] | None = None,
-    control: Iterable[int] | None = None,
+    name: RuleName, tokenizer: Tokenizer, *, allowed: Iterable[str] | None = None, control: Iterable[int] | None = None
 ) -> Rule:
-    """Return the rule of a library for a tokenizer.
-
-    Parameters
-    ----------
-    name : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
-    tokenizer : Tokenizer
-    allowed : iterable of str, optional
-        The special tokens that tiktoken may find, its ``allowed_special``; it raises an error for texts with others. By
-        default, all.
-    control : iterable of int, optional
-        The control ids; by default those of all special tokens.
-    """
+    """Return the rule of a library for a tokenizer; see :func:`tokdfa.check_injection` for the options."""
     if name not in RULES:
         raise PatternError("no such rule", value=name, where="rule", hint=f"one of {', '.join(RULES)}")
     contents = {special.content: special for special in tokenizer.specials}
@@ -189,7 +162,7 @@ def rule_of(
             return Rule(name, with_specials(tokenizer, "found"), ids)
         # SentencePiece finds no control token in a text, but transformers does, as soon as the model is converted.
         kept = [special if special.text else _bare(special) for special in tokenizer.specials]
-        return Rule(name, _with(tokenizer, kept), ids)
+        return Rule(name, twin_with(tokenizer, kept), ids)
     if name == "mistral-common":
         return Rule(name, with_specials(tokenizer, "found"), ids, is_one_text=False)
     if name == "tiktoken":
@@ -199,7 +172,7 @@ def rule_of(
         kept = [replace(_bare(special), level=0) for special in tokenizer.specials if special.content in names]
         if any(a.content.startswith(b.content) for a in kept for b in kept if a is not b):
             raise UnsupportedFeatureError("tiktoken finds any of the special tokens that begin alike")
-        return Rule("tiktoken", _with(tokenizer, kept), ids, refused=tuple(sorted({*contents} - names)))
+        return Rule("tiktoken", twin_with(tokenizer, kept), ids, refused=tuple(sorted({*contents} - names)))
     if tokenizer.format == "gguf":
         return Rule("llama.cpp", with_specials(tokenizer, "found"), ids)
     lengths = sorted({len(content.encode()) for content in contents}, reverse=True)
@@ -210,13 +183,8 @@ def rule_of(
         replace(_bare(special), level=0 if is_rewritten else lengths.index(len(special.content.encode())))
         for special in contents.values()
     ]
-    return Rule("llama.cpp", _with(tokenizer, kept), ids)
+    return Rule("llama.cpp", twin_with(tokenizer, kept), ids)
 
 
 def _bare(special: Special) -> Special:
     return Special(special.id, special.content)
-
-
-def _with(tokenizer: Tokenizer, specials: Sequence[Special]) -> Tokenizer:
-    """Return the tokenizer with other special tokens, which it finds."""
-    return twin_with(tokenizer, specials=tuple(specials), finds_specials=True)

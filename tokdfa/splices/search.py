@@ -71,16 +71,9 @@ class _Ways(NamedTuple):
 
 
 class Search:
-    """A search for the least two texts that a seam separates.
+    """A search for the least two texts that a seam separates, where `whole` are the tokens given only for whole pieces.
 
-    Parameters
-    ----------
-    seam : Seam
-    tokens : Tokens
-    whole : iterable of str
-        The tokens that are emitted only for whole pieces.
-    max_seconds : float
-        The time that the search may take.
+    Refused where unknown symbols that are fused may be in one piece of the texts apart, but not of the whole text.
     """
 
     def __init__(self, seam: Seam, tokens: Tokens, whole: Iterable[str] = (), *, max_seconds: float = 60.0) -> None:

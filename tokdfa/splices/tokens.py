@@ -65,24 +65,8 @@ def trie_levels(words: Sequence[bytes]) -> list[Level]:
 class Tokens:
     """The tokens that merging gives, as bytes of the texts that they represent, in order.
 
-    Parameters
-    ----------
-    words : sequence of bytes
-        The texts of the tokens.
-    numbers : int32 array
-        The numbers of the tokens in `of`.
-    of : Neighbours
-    unknown : sequence of bytes
-        Characters without a symbol, which never merge.
-    fuses : bool
-        Whether several of these side by side become one.
-
-    Attributes
-    ----------
-    words : list of bytes
-    kinds : list of int
-        The kind of each token; tokens of one kind have the same tokens after them.
-    fuses : bool
+    `numbers` are their numbers in `of`, and `unknown` characters without a symbol, which never merge; `fuses` is
+    whether several of these side by side become one.
     """
 
     def __init__(
@@ -101,6 +85,7 @@ class Tokens:
         no_place = np.full(len(unknown), -1, dtype=np.int32)
         self.words = [every[place] for place in order]
         kinds = np.concatenate((rows.of_token[numbers], np.full(len(unknown), n_rows, dtype=np.int32)))
+        # Tokens of one kind have the same tokens after them.
         self.kinds: list[int] = kinds[order].tolist()
         self._position: Int32Array = np.concatenate((of.position[numbers], no_place))[order]
         pointer, self._start, self._stop = of.intervals
@@ -138,14 +123,7 @@ class Tokens:
         return self.forbidden(kind, tokens)
 
     def followed(self, kinds: Int32Array, tokens: IntegerArray) -> tuple[BoolArray, BoolArray]:
-        """Return, for each token, whether it follows a token of one of some kinds, and is joined to one of them.
-
-        Parameters
-        ----------
-        kinds : int32 array
-            Different ones.
-        tokens : integer array
-        """
+        """Return whether each token follows a token of one of some different kinds, and is joined to one of them."""
         counts = (self._pointer[kinds + 1] - self._pointer[kinds]).astype(np.int64)
         # The intervals of the rows, one after the other.
         within = np.arange(int(counts.sum())) - np.repeat(running_sum(counts)[:-1], counts)

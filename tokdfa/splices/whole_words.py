@@ -66,10 +66,7 @@ class WholeWords:
     def least(self, to_end: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield states in which words begin that are pieces of only one text, after the least bytes to an end.
 
-        Parameters
-        ----------
-        to_end : sequence of int
-            For each state the number of bytes to an end of the texts.
+        For each state, `to_end` has the number of bytes to an end of the texts.
         """
         begun = [[*self.begun(state)] for state in range(len(self._seam.moves))]
         known = {word for row in begun for _, word in row}
