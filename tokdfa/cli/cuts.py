@@ -57,24 +57,20 @@ def command(
     from tokdfa.arrays import IntegerArray
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.boundaries.protocol import SafelyCut
 
     tokenizer = load_tokenizer(tok, loading)
-    if not isinstance(tokenizer, Tokenizer):
+    if not isinstance(tokenizer, SafelyCut):
         raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]
     given: IntegerArray | str = np.concatenate([np.empty(0, dtype=np.int64), *chunks]) if text is None else text
     unit = "ids" if text is None else "characters"
-    if before is not None:
-        place = tokenizer.last_safe_cut(given, before, begins=not window, ends=ends)
-        if as_json:
-            print_json({"unit": unit, "places": [place], "count": len(given), "before": before})
-        else:
-            say(str(place))
-        return 0 if place == before else 1
-    places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
+    if before is None:
+        places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
+    else:
+        places = [tokenizer.last_safe_cut(given, before, begins=not window, ends=ends)]
     if as_json:
-        print_json({"unit": unit, "places": places, "count": len(given), "before": None})
+        print_json({"unit": unit, "places": places, "count": len(given), "before": before})
     else:
         say(" ".join(map(str, places)))
-    return 0 if places else 1
+    return 0 if (places if before is None else places == [before]) else 1

@@ -113,7 +113,7 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-    if tokenizer.algorithm == "Unigram":
+    if tokenizer.segmenter is not None:
         what = "a Unigram tokenizer has no automaton over tokens that could be drawn"
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     if tokenizer.algorithm not in _DRAWN:

@@ -54,7 +54,7 @@ def command(tok: str, specials: str | None, format_name: str | None, as_json: bo
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-    if tokenizer.algorithm == "Unigram":
+    if tokenizer.segmenter is not None:
         what = "no automaton over neighbouring tokens decides what a Unigram tokenizer gives, so it has no locality"
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     if tokenizer.algorithm not in _MEASURED:

@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tokdfa.errors import TokenStreamError
 from tokdfa.shards.check import Options, check_store
 from tokdfa.shards.report import Report
-from tokdfa.stores.columns import lists_of
+from tokdfa.stores.columns import documents_of, lists_of
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.store import CHUNK, Chunk, Place, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -91,22 +89,10 @@ class _Rows(Store):
         for first in range(0, rows.num_rows, n_rows):
             part = rows.slice(first, n_rows)
             for batch in part.to_batches() if hasattr(part, "to_batches") else [part]:
-                yield _chunk(batch.column(0), row)
+                yield documents_of(batch.column(0), row, _NAME)
                 row += batch.num_rows
 
     def place(self, number: int, token: int, index: int) -> Place:
         """Return where an id is: by the name of its document, if documents have names."""
         name = _NAME if self._names is None else str(self._names[number])
         return Place(name, self.unit, number, token)
-
-
-def _chunk(column: Any, row: int) -> Chunk:
-    if column.null_count:
-        null = row + int(np.argmax(np.asarray(column.is_null())))
-        raise TokenStreamError("the ids are null", where=f"{_NAME}, row {null}")
-    found = lists_of(column)
-    if found is None:
-        raise TokenStreamError("one of the ids is null", where=f"{_NAME}, rows {row} to {row + len(column)}")
-    values, offsets = found
-    ids = values[offsets[0] : offsets[-1]]
-    return Chunk(ids, offsets[:-1] - offsets[0], np.arange(row, row + len(column), dtype=np.int64))

@@ -17,7 +17,7 @@ from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field, mask_field
 from tokdfa.stores.store import CHUNK, Chunk, Store
 
-__all__ = ["TableStore", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
+__all__ = ["TableStore", "documents_of", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
 
 _BATCH = 1024
 _BUFFER = 1 << 20
@@ -115,6 +115,23 @@ def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
     return column.values.to_numpy(zero_copy_only=False), offsets
 
 
+def documents_of(column: Any, row: int, name: str) -> Chunk:
+    """Return the ids of a column of lists, each a document; `row` is the number of the first, `name` for messages."""
+    _check_no_null(column, row, name)
+    found = lists_of(column)
+    if found is None:
+        raise TokenStreamError("one of the ids is null", where=f"{name}, rows {row} to {row + len(column)}")
+    values, offsets = found
+    numbers = np.arange(row, row + len(column), dtype=np.int64)
+    return Chunk(values[offsets[0] : offsets[-1]], offsets[:-1] - offsets[0], numbers)
+
+
+def _check_no_null(column: Any, row: int, name: str) -> None:
+    if column.null_count:
+        null = row + int(np.argmax(np.asarray(column.is_null())))
+        raise TokenStreamError("the ids are null", where=f"{name}, row {null}")
+
+
 def pyarrow_errors() -> tuple[type[Exception], ...]:
     """Return the errors that pyarrow raises for damaged files; an OSError of its own names no file."""
     arrow = _pyarrow()
@@ -177,20 +194,14 @@ class TableStore(Store):
 
     def _chunks(self, row: int, batch: Any, size: int) -> Iterator[Chunk]:
         column = _inner(batch, self._field)
-        if column.null_count:
-            null = row + int(np.argmax(np.asarray(column.is_null())))
-            raise TokenStreamError("the ids are null", where=f"{self.path}, row {null}")
         if not self.has_documents:
+            _check_no_null(column, row, str(self.path))
             yield Chunk(column.to_numpy(zero_copy_only=False))
             return
-        found = lists_of(column)
-        if found is None:
-            raise TokenStreamError("one of the ids is null", where=f"{self.path}, rows {row} to {row + len(column)}")
-        values, offsets = found
-        mask = None if self._mask is None else self._flags(batch.column(self._mask), offsets, row)
-        ids = values[offsets[0] : offsets[-1]]
-        numbers = np.arange(row, row + len(column), dtype=np.int64)
-        starts = offsets[:-1] - offsets[0]
+        ids, starts, numbers, _ = documents_of(column, row, str(self.path))
+        assert starts is not None
+        assert numbers is not None
+        mask = None if self._mask is None else self._flags(batch.column(self._mask), np.append(starts, len(ids)), row)
         # Batches of Arrow files may be large: the ids of a chunk should stay in the cache.
         for first in range(0, max(len(ids), 1), size):
             stop = first + size if first + size < len(ids) else len(ids) + 1
