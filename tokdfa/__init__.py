@@ -142,10 +142,10 @@ if TYPE_CHECKING:
     from tokdfa.transducers.determinize import determinize as determinize
     from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
     from tokdfa.transducers.transducer import Transducer as Transducer
-    from tokdfa.validation.api import Validator as Validator
     from tokdfa.validation.api import validate as validate
     from tokdfa.validation.kind import ViolationKind as ViolationKind
     from tokdfa.validation.result import Validation as Validation
+    from tokdfa.validation.validator import Validator as Validator
     from tokdfa.validation.violation import Violation as Violation
     from tokdfa.verdict import Verdict as Verdict
     from tokdfa.wordpiece.maxmatch import LinMaxMatch as LinMaxMatch
@@ -182,7 +182,7 @@ _HOMES = {
     "Pieces": "tokdfa.tokenizers.pieces",
     "SplitStep": "tokdfa.tokenizers.pieces",
     "Validation": "tokdfa.validation.result",
-    "Validator": "tokdfa.validation.api",
+    "Validator": "tokdfa.validation.validator",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.maxmatch",
     "UnigramTokenizer": "tokdfa.tokenizers.unigram",

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable
     from pathlib import Path
     from typing import Any, TypeVar
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tokdfa.alphabet import TokenAlphabet
-    from tokdfa.arrays import IntegerArray
     from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
@@ -46,19 +45,6 @@ __all__ = [
     "write_dictionary",
     "write_out",
 ]
-
-
-def validate(
-    tokenizer: AnyTokenizer,
-    ids: npt.ArrayLike | Iterator[IntegerArray],
-    *,
-    all: bool,
-    window: bool,
-    documents: int | npt.ArrayLike | None,
-    literal: bool,
-) -> Validation:
-    """Call :func:`tokdfa.validate`."""
-    return _validate()(tokenizer, ids, all=all, window=window, documents=documents, literal=literal)
 
 
 def search(
@@ -93,7 +79,8 @@ def guide(
 
 
 @cache
-def _validate() -> Callable[..., Validation]:
+def validate() -> Callable[..., Validation]:
+    """Return :func:`tokdfa.validate`."""
     from tokdfa.validation.api import validate
 
     return validate

@@ -23,6 +23,7 @@ from support.tokenizer_files import (
     tokenizer_json,
     vocabulary,
 )
+from support.tuned import tuned_validator
 
 import tokdfa
 from tokdfa.cli.formats import AS_THE_FILE, IN_PARTS, OBJECTS, READ, WHOLE
@@ -134,7 +135,7 @@ def test_streams_are_judged_as_it_says(row: Any, tmp_path: Path) -> None:
     for source in samples(row.what, tmp_path):
         is_ranked = source in (RANKS, tiktoken_lines())
         tokenizer = tokdfa.load(source, pretokenizer="none" if is_ranked else None)
-        validator = tokdfa.Validator(tokenizer, tuning=Tuning(window=64, patience=64, history=64))
+        validator = tuned_validator(tokenizer, tuning=Tuning(window=64, patience=64, history=64))
         parts = np.array_split(tokenizer.encode("the a the " * 600), 16)
         kept = []
         for part in parts:

@@ -20,8 +20,7 @@ from tokdfa.kernels.encode.split import close
 from tokdfa.kernels.library import lib, readable, writable
 from tokdfa.kernels.merging.merging import check_lengths
 from tokdfa.splitting.pretokenizer import pretokenizer
-from tokdfa.validation.judges.choice import judge_of
-from tokdfa.validation.tuning import DEFAULT
+from tokdfa.validation.engine import engine_of
 
 FAR = (1 << 33) + 5
 MILLION = 1_000_000
@@ -47,7 +46,7 @@ def test_a_judge_far_down_a_stream(load: Callable[[Path], Any], tmp_path: Path) 
     spoiled = ids
     while len(tokenizer.validate(spoiled, all=True).violations) < 2:
         spoiled = drawn.permutation(spoiled)
-    begin = judge_of(tokenizer, window=False, documents=False, literal=False, tuning=DEFAULT)
+    begin = engine_of(tokenizer).judges()
 
     def judged(first: int, byte: int) -> list[Any]:
         judge = begin(first, byte)

@@ -15,7 +15,7 @@ from support.tokenizer_files import as_bytes, tokenizer_json
 import tokdfa
 from tokdfa.encoding.batches import encode_batch
 from tokdfa.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.validation.api import Validator
+from tokdfa.validation.validator import Validator
 
 
 def shown(value: object) -> str:

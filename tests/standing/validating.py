@@ -11,8 +11,8 @@ from collections import Counter
 from itertools import accumulate
 
 import numpy as np
+from support.tuned import tuned_validator, validate_tuned
 
-import tokdfa
 from tests.standing.cases import Case
 from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.violation import Violation
@@ -85,13 +85,13 @@ def judge(case: Case, drawn: random.Random, met: Counter[str], ids: list[int]) -
     met["canonical" if verdict else "spoiled"] += 1
     met["not UTF-8"] += not exact
     met["more than a chunk"] += len(ids) > SMALL.chunk
-    small = tokdfa.validate(case.tokenizer, array_of(drawn, ids), tuning=SMALL)
+    small = validate_tuned(case.tokenizer, array_of(drawn, ids), tuning=SMALL)
     assert (bool(small), small.index) == (bool(verdict), verdict.index), ids
     if drawn.random() < 0.3:
         size = drawn.choice([1, 3, 50])
         chunks = (array_of(drawn, ids[begin : begin + size]) for begin in range(0, min(len(ids), 40 * size), size))
         part = ids[: 40 * size]
-        by_chunks = tokdfa.validate(case.tokenizer, chunks, tuning=drawn.choice([SMALL, Tuning()]))
+        by_chunks = validate_tuned(case.tokenizer, chunks, tuning=drawn.choice([SMALL, Tuning()]))
         whole = case.tokenizer.validate(part)
         assert (bool(by_chunks), by_chunks.index) == (bool(whole), whole.index), part
         met["in chunks"] += 1
@@ -120,7 +120,7 @@ def repaired(ids: list[int], violations: list[Violation]) -> list[int]:
 
 def in_chunks(case: Case, drawn: random.Random, ids: list[int]) -> list[Violation]:
     """Return the violations of a stream that is fed in chunks of random sizes."""
-    validator = tokdfa.Validator(case.tokenizer, tuning=drawn.choice([SMALL, Tuning(), Tuning(walks=False, window=16)]))
+    validator = tuned_validator(case.tokenizer, tuning=drawn.choice([SMALL, Tuning(), Tuning(walks=False, window=16)]))
     found, at = [], 0
     sizes = drawn.choice([[1], [2, 3, 7], [50, 300]])
     while at < len(ids):

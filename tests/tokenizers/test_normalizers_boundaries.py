@@ -15,6 +15,7 @@ import tokenizers
 from support.composed import KINDS, Composing, composing
 from support.seeds import seeds
 from support.tokenizer_files import added_token, tokenizer_json
+from support.tuned import validate_tuned
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -103,7 +104,7 @@ def check_ids(kind: str, chosen: range, n_texts: int) -> Counter[str]:
             canonical = ids == again
             size, array = drawn.randrange(1, 4), np.array(ids, dtype=np.int32)
             chunks = iter([array[at : at + size] for at in range(0, len(ids), size)])
-            verdict = tokdfa.validate(member.tokenizer, chunks, tuning=Tuning(window=drawn.choice([1, 3, 64])))
+            verdict = validate_tuned(member.tokenizer, chunks, tuning=Tuning(window=drawn.choice([1, 3, 64])))
             different = (at for at, (a, b) in enumerate(zip(ids, again, strict=False)) if a != b)
             first = None if canonical else next(different, min(len(ids), len(again)))
             assert (bool(verdict), verdict.index) == (canonical, first), (seed, ids)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from support.by_ranks import merge
 from support.tokenizer_files import tiktoken_lines
+from support.tuned import validate_tuned
 
 import tokdfa
 from tokdfa.bpe import tokenize_leftmost
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import validate
-from tokdfa.validation.judges.walks import model_of
+from tokdfa.validation.engine import model_of
 from tokdfa.validation.tuning import Tuning
 
 FEW = Tuning(close_window=16)
@@ -87,7 +87,7 @@ def test_verdicts_over_improper_ranks(tmp_path: Path) -> None:
             if b"  " in text or text.endswith(b" "):
                 continue
             expected = encode(text)
-            verdict = validate(tokenizer, stream, tuning=FEW)
+            verdict = validate_tuned(tokenizer, stream, tuning=FEW)
             same = next((i for i, (a, b) in enumerate(zip(stream, expected, strict=False)) if a != b), None)
             assert bool(verdict) == (stream == expected), (stream, expected)
             assert verdict.index == (None if verdict else same if same is not None else min(len(stream), len(expected)))
@@ -103,8 +103,8 @@ def test_an_example(tmp_path: Path) -> None:
     assert [tokenizer.token(token) for token in part.late.tolist()] == [b"abc"]
     assert not part.is_everything
     assert tokenizer.encode("abca").tolist() == [ranks[b"abc"], ord("a")]
-    assert validate(tokenizer, [ranks[b"abc"], ord("a")], tuning=FEW)
-    assert not validate(tokenizer, [ranks[b"ab"], ord("c")], tuning=FEW)
+    assert validate_tuned(tokenizer, [ranks[b"abc"], ord("a")], tuning=FEW)
+    assert not validate_tuned(tokenizer, [ranks[b"ab"], ord("c")], tuning=FEW)
     # A token that nothing makes is no reason: it is a whole piece only, or never there.
     tokenizer, _ = load([b"ab", b"cab", b"abc"], tmp_path / "whole.tiktoken")
     assert tokenizer.proper_part.is_everything

@@ -29,7 +29,7 @@ from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.transducers.subsequential import SubsequentialTransducer
-from tokdfa.validation.api import Validator
+from tokdfa.validation.validator import Validator
 
 PARTS = [
     "a",

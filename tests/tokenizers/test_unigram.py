@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support import unigrams
 from support.seeds import seeds
+from support.tuned import tuned_validator, validate_tuned
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -28,7 +29,7 @@ def first_difference(ids: list[int], again: list[int]) -> int:
 
 def judged(tokenizer: UnigramTokenizer, ids: list[int], again: list[int], tuning: Tuning) -> bool:
     """Check the verdict on ids, which the library encodes again as `again`."""
-    verdict = tokdfa.validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     assert bool(verdict) == (again == ids), (ids, again)
     if not verdict:
         assert verdict.index == first_difference(ids, again), (ids, again)
@@ -184,7 +185,7 @@ def test_long_streams_are_forgotten(library: str) -> None:
     assert tokenizer.boundaries.why_none is None
     text = "the cat and the hat the bat " * 6000
     ids = tokenizer.encode(text.strip())
-    validator = tokdfa.Validator(tokenizer, tuning=Tuning(window=1 << 10))
+    validator = tuned_validator(tokenizer, tuning=Tuning(window=1 << 10))
     for at in range(0, len(ids), 4096):
         assert not list(validator.feed(ids[at : at + 4096]))
         assert validator.n_kept < 9000
@@ -194,7 +195,7 @@ def test_long_streams_are_forgotten(library: str) -> None:
     place = len(ids) * 3 // 4
     wrong[place] = ids[place - 1]
     again = tokenizer.encode(tokenizer.decode(wrong)).tolist()
-    verdict = tokdfa.validate(tokenizer, wrong, tuning=Tuning(window=1 << 10))
+    verdict = validate_tuned(tokenizer, wrong, tuning=Tuning(window=1 << 10))
     assert bool(verdict) == (again == wrong.tolist())
     assert verdict or verdict.index == first_difference(wrong.tolist(), again)
 

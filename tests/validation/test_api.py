@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from support.byte_tokenizers import tokenizer_of
 from support.canonical_by_definition import Definition
 from support.dictionaries import proper_dictionaries
 from support.tokenizer_files import tokenizer_json
+from support.tuned import tuned_validator, validate_tuned
 
 import tokdfa
 from tokdfa import Dictionary
@@ -26,7 +28,7 @@ from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator, iter_violations, validate
+from tokdfa.validation.api import validate
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.result import Validation
 from tokdfa.validation.tuning import Tuning
@@ -90,7 +92,7 @@ def test_verdict_and_index_are_those_of_the_definition(
     loaded, definition = tokenizer
     ids = data.draw(streams(definition))
     canonical = definition.canonical(ids)
-    verdict = validate(loaded, ids, tuning=tuning)
+    verdict = validate_tuned(loaded, ids, tuning=tuning)
     assert verdict.tokens == len(ids)
     assert bool(verdict) == (ids == canonical)
     if not verdict:
@@ -108,11 +110,11 @@ def test_verdict_and_index_are_those_of_the_definition(
 def test_chunks_do_not_matter(tuning: Tuning, data: st.DataObject, tokenizer: tuple[Tokenizer, Definition]) -> None:
     loaded, definition = tokenizer
     ids = np.array(data.draw(streams(definition)), dtype=np.int64)
-    whole_verdict = validate(loaded, ids, all=True, tuning=tuning)
+    whole_verdict = validate_tuned(loaded, ids, all=True, tuning=tuning)
     for size in (1, 2, 5):
         chunks = (ids[begin : begin + size] for begin in range(0, len(ids), size))
-        assert validate(loaded, chunks, all=True, tuning=tuning) == whole_verdict
-    assert validate(loaded, iter([ids]), tuning=tuning).violations == whole_verdict.violations[:1]
+        assert validate_tuned(loaded, chunks, all=True, tuning=tuning) == whole_verdict
+    assert validate_tuned(loaded, iter([ids]), tuning=tuning).violations == whole_verdict.violations[:1]
 
 
 @windows
@@ -126,7 +128,7 @@ def test_repairing_all_violations_gives_the_canonical_ids(
     ids = data.draw(streams(definition, SYMBOLS))
     repaired: list[int] = []
     place = 0
-    for violation in validate(tokenizer, ids, all=True, tuning=tuning).violations:
+    for violation in validate_tuned(tokenizer, ids, all=True, tuning=tuning).violations:
         assert violation.canonical_ids is not None
         assert list(violation.ids) == ids[violation.start : violation.start + len(violation.ids)]
         assert definition.decode(violation.ids) == definition.decode(violation.canonical_ids)
@@ -147,7 +149,7 @@ def test_bytes_that_are_not_utf8(
     definition = Definition(tokenizer, pattern)
     some = sorted({*b"ab \xc3\xa9\xe2\x82\xac\xff", *range(256, tokenizer.n_ids)})
     ids = data.draw(st.lists(st.sampled_from(some), max_size=20))
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     data_of_ids = definition.decode(ids)
     start = first_bad_byte(data_of_ids)
     if start is None:
@@ -187,7 +189,7 @@ def test_improper_ranks_are_judged_by_encoding_again(tuning: Tuning, data: st.Da
     ids = data.draw(st.lists(st.sampled_from([*b"abc ", *range(256, len(alphabet))]), max_size=12))
     text = b"".join(alphabet[id] for id in ids).decode()
     canonical = tokenizer.encode(text).tolist()
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     assert bool(verdict) == (ids == canonical)
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
     if not verdict:
@@ -200,15 +202,15 @@ def test_pairs_do_not_decide_where_a_later_rule_brings_a_part_to_life(tuning: Tu
     rules = [(b"b", b"a"), (b"ba", b"b"), (b"bab", b"a"), (b"baba", b"bab"), (b"ba", b"ba")]
     tokenizer = tokenizer_of(rules, pattern)
     baba, bab, whole_word = map(tokenizer.dictionary.alphabet.number, (b"baba", b"bab", b"bababab"))
-    assert validate(tokenizer, [whole_word], tuning=tuning)
-    verdict = validate(tokenizer, [baba, bab], tuning=tuning)
+    assert validate_tuned(tokenizer, [whole_word], tuning=tuning)
+    verdict = validate_tuned(tokenizer, [baba, bab], tuning=tuning)
     assert (verdict.index, verdict.canonical_ids) == (0, (whole_word,))
 
 
 def test_improper_rules_of_an_unknown_library_are_refused(tuning: Tuning) -> None:
     tokenizer = tokenizer_of([(b"ab", b"a"), (b"a", b"b")], format="merges")
     with pytest.raises(ImproperDictionaryError, match="not proper"):
-        validate(tokenizer, [97], tuning=tuning)
+        validate_tuned(tokenizer, [97], tuning=tuning)
 
 
 @cache
@@ -232,13 +234,13 @@ def test_whole_pieces(tuning: Tuning, data: st.DataObject, pattern: str | None) 
             canonical.append(n + (piece == "cab"))
         else:
             canonical += [dictionary.alphabet.number(word) for word in tokenize_leftmost(dictionary, piece.encode())]
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     assert bool(verdict) == (ids == canonical)
     assert verdict.index == (None if verdict else common_prefix(ids, canonical))
 
 
 def reason_of(tuning: Tuning, tokenizer: Tokenizer, ids: Sequence[int]) -> Violation:
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     assert verdict.witness is not None
     return verdict.witness
 
@@ -271,7 +273,7 @@ def test_reasons(tuning: Tuning) -> None:
 
 def test_no_ids_are_canonical(tuning: Tuning) -> None:
     for pattern in PATTERNS:
-        verdict = validate(tokenizer_of([(b"a", b"b")], pattern), [], tuning=tuning)
+        verdict = validate_tuned(tokenizer_of([(b"a", b"b")], pattern), [], tuning=tuning)
         assert verdict == Validation(True, None, "the ids are exactly those that their text is encoded as", 0, ())
         assert (verdict.index, verdict.byte_offset, verdict.canonical_ids, verdict.ids) == (None, None, None, None)
 
@@ -297,16 +299,16 @@ def test_ids_that_no_token_has_are_violations_wherever_they_stand(tuning: Tuning
                 at += len(part) + 1
             sizes = [[stream], [[id] for id in stream], [stream[:5], stream[5:]]]
             for chunks in ([np.array(chunk) for chunk in chunks] for chunks in sizes):
-                verdict = validate(tokenizer, iter(chunks), all=True, tuning=tuning)
+                verdict = validate_tuned(tokenizer, iter(chunks), all=True, tuning=tuning)
                 assert [violation.index for violation in verdict.violations] == wanted
-                assert validate(tokenizer, iter(chunks), tuning=tuning).violations == verdict.violations[:1]
+                assert validate_tuned(tokenizer, iter(chunks), tuning=tuning).violations == verdict.violations[:1]
                 assert verdict.tokens == len(stream)
                 for violation in verdict.violations:
                     assert (violation.kind == "id-out-of-range") == (stream[violation.index] == missing)
                     known = [id for id in stream[: violation.index] if id != missing]
                     assert violation.byte_offset == len(tokenizer.decode_bytes(known))
     with pytest.raises(TokenStreamError, match="ids must be integers"):
-        validate(tokenizer, [0.5], tuning=tuning)
+        validate_tuned(tokenizer, [0.5], tuning=tuning)
 
 
 @pytest.mark.parametrize("pattern", [None, "gpt2"])
@@ -317,7 +319,7 @@ def test_long_streams_are_judged_in_constant_memory(tuning: Tuning, pattern: str
     numbers = np.arange(len(dictionary.alphabet), dtype=np.int32)
     tokenizer = Tokenizer(Contents(format="tiktoken", dictionary=dictionary, ids=numbers), split)
     ids = tokenizer.encode("It was the best of times, it was the worst of times;\n\n  1859 and so on … \n" * 20)
-    validator = Validator(tokenizer, tuning=tuning)
+    validator = tuned_validator(tokenizer, tuning=tuning)
     kept = []
     for _ in range(60):
         assert list(validator.feed(ids)) == []
@@ -336,7 +338,8 @@ def test_violations_come_as_soon_as_they_are_certain(tuning: Tuning) -> None:
         pytest.fail("the violation was certain before")
 
     tokenizer = tokenizer_of([(b"a", b"b")], " |[^ ]+")
-    assert next(iter_violations(tokenizer, chunks(), tuning=tuning)).index == 20
+    validator = tuned_validator(tokenizer, tuning=tuning)
+    assert next(chain.from_iterable(map(validator.iter_feed, chunks()))).index == 20
 
 
 def test_history_is_bounded(tuning: Tuning) -> None:
@@ -345,7 +348,7 @@ def test_history_is_bounded(tuning: Tuning) -> None:
     rules = [(b"a", b"b"), (b"a", b"ab"), (b"a", b"aab"), (b"a", b"aaab"), (b"a", b"aaaab")]
     tokenizer = tokenizer_of(rules)
     with pytest.raises(TokdfaError, match="begins more than 2 tokens earlier"):
-        validate(tokenizer, [*b"aaaaaaaaaaab"], tuning=tuning)
+        validate_tuned(tokenizer, [*b"aaaaaaaaaaab"], tuning=tuning)
 
 
 RULES_WITH_SPACES = [(b"a", b"b"), (b" ", b"a"), (b"b", b"b"), (b" a", b"b")]
@@ -379,11 +382,11 @@ def test_splitting_of_every_kind(tuning: Tuning, splitting: Splitting, data: st.
     ids = data.draw(
         st.one_of(st.lists(some, max_size=10), st.text("ab ").map(lambda text: tokenizer.encode(text).tolist()))
     )
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     expected = through_encode(tokenizer, ids)
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
-    assert validate(tokenizer, ids, all=True, tuning=tuning).violations[:1] == verdict.violations
+    assert validate_tuned(tokenizer, ids, all=True, tuning=tuning).violations[:1] == verdict.violations
 
 
 @cache
@@ -399,7 +402,7 @@ def with_suffix() -> Tokenizer:
 def test_words_with_a_suffix(tuning: Tuning, data: st.DataObject) -> None:
     tokenizer = with_suffix()
     ids = data.draw(st.lists(st.integers(0, tokenizer.n_ids - 1), max_size=8))
-    verdict = validate(tokenizer, ids, tuning=tuning)
+    verdict = validate_tuned(tokenizer, ids, tuning=tuning)
     expected = through_encode(tokenizer, ids)
     assert bool(verdict) == (ids == expected)
     assert verdict.index == (None if verdict else common_prefix(ids, expected))
@@ -408,9 +411,9 @@ def test_words_with_a_suffix(tuning: Tuning, data: st.DataObject) -> None:
 def test_streams_that_are_judged_as_a_whole_have_a_limit(tuning: Tuning) -> None:
     tuning = replace(tuning, max_ids=5)
     tokenizer = with_splitting(Splitting("tiktoken", (Split("[ab]+"),)))
-    assert validate(tokenizer, [*b"aaaa "], tuning=tuning).index == 4
+    assert validate_tuned(tokenizer, [*b"aaaa "], tuning=tuning).index == 4
     with pytest.raises(TokdfaError, match="too long to be judged as a whole"):
-        validate(tokenizer, [*b"aaaaa "], tuning=tuning)
+        validate_tuned(tokenizer, [*b"aaaaa "], tuning=tuning)
 
 
 def test_a_window_is_refused_in_one_sentence_without_the_pattern() -> None:

@@ -7,6 +7,7 @@ import random
 import pytest
 from support.families import FAMILIES, byte_fields, byte_level, of_tokenizer_json
 from support.tokenizer_files import added_token
+from support.tuned import tuned_validator
 
 import tokdfa
 from tokdfa.validation.tuning import Tuning
@@ -21,7 +22,7 @@ TUNINGS = [
 
 def fed(tokenizer: tokdfa.AnyTokenizer, ids: list[int], sizes: list[int], tuning: Tuning) -> list[Violation]:
     """Return the violations of ids that are fed in chunks of some sizes, the last of which is that of all others."""
-    validator = tokdfa.Validator(tokenizer, tuning=tuning)
+    validator = tuned_validator(tokenizer, tuning=tuning)
     found: list[Violation] = []
     at = 0
     for size in sizes:
@@ -101,7 +102,7 @@ def test_texts_in_a_form_are_cut_though_added_tokens_strip() -> None:
     assert member is not None
     words = [" the", "  <e>  ", " a\u0301", "e\u0301"]
     ids = [id for word in random.Random(1).choices(words, k=2000) for id in member.encode(word) or ()]
-    validator = tokdfa.Validator(member.tokenizer, tuning=Tuning(window=16))
+    validator = tuned_validator(member.tokenizer, tuning=Tuning(window=16))
     violations, n_kept = [], []
     for at in range(0, len(ids), 8):
         violations += validator.feed(ids[at : at + 8])

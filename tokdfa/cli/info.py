@@ -13,7 +13,7 @@ from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
 from tokdfa.cli.stores import describe_stores, is_store
-from tokdfa.errors import FileFormatError, TokdfaError, UnsupportedFeatureError
+from tokdfa.errors import FileFormatError, ImproperDictionaryError, TokdfaError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -87,7 +87,14 @@ def command(
     lint += [asdict(finding) for finding in lint_tokenizer(tokenizer)]
     facts = tokenizer.facts()
     spent = {"load": seconds, **facts.pop("seconds", {})}
-    fields = {"path": tok, **facts, "lint": lint, "seconds": spent, "peak_memory_bytes": _peak_memory()}
+    fields = {
+        "path": tok,
+        **facts,
+        "engine": _engine_of(tokenizer),
+        "lint": lint,
+        "seconds": spent,
+        "peak_memory_bytes": _peak_memory(),
+    }
     (print_json if as_json else _print)(fields)
     return 0 if proper_out is None or _write_proper(tokenizer, proper_out) else 1
 
@@ -102,6 +109,16 @@ def _lint(tok: str) -> list[dict[str, Any]]:
         return [asdict(finding) for finding in lint_file(Path(tok))]
     except (TokdfaError, OSError):
         return []
+
+
+def _engine_of(tokenizer: AnyTokenizer) -> str | None:
+    """Return the name of what judges streams; None if its format does not say what an improper dictionary means."""
+    from tokdfa.validation.engine import engine_of
+
+    try:
+        return engine_of(tokenizer).name
+    except ImproperDictionaryError:
+        return None
 
 
 def _write_proper(tokenizer: AnyTokenizer, path: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import IntegerArray
 from tokdfa.identification.sample import Stretch
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.api import Validator
+from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation
 
 __all__ = ["ENOUGH", "Counts", "count_violations"]

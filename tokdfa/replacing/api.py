@@ -25,8 +25,7 @@ from tokdfa.replacing.text_run import Job, TextRun
 from tokdfa.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.unicode.versions import known_versions
-from tokdfa.validation.api import Validator
-from tokdfa.validation.judges.documents import checked_separator, document_starts
+from tokdfa.validation.validator import Validator, checked_separator, document_starts
 from tokdfa.validation.violation import Violation
 
 __all__ = ["Change", "Changes", "Replacement", "Replacer", "replace"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy.typing as npt
 
@@ -13,8 +13,8 @@ from tokdfa.draw.labels import word_label
 from tokdfa.report.lanes import divergence, lanes
 from tokdfa.report.spelling import Spelling, cut_down, shortened
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.api import Validator
 from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.validator import ValidationOptions, Validator
 from tokdfa.validation.violation import Violation
 from tokdfa.validation.wording import MergedPair, Quote, Token, parts
 
@@ -90,20 +90,12 @@ class Collection:
     """What a report shows of the violations of a stream.
 
     All are counted, by kind, by rule and by place; the first `max_shown` are kept with their surroundings, as JSON
-    values. The other parameters are those of :class:`~tokdfa.Validator`.
+    values. The options are those of :class:`~tokdfa.Validator`.
     """
 
-    def __init__(
-        self,
-        tokenizer: AnyTokenizer,
-        max_shown: int,
-        *,
-        window: bool = False,
-        documents: int | npt.ArrayLike | None = None,
-        literal: bool = False,
-    ) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, max_shown: int, **options: Unpack[ValidationOptions]) -> None:
         self.tokenizer = tokenizer
-        self._validator = Validator(tokenizer, window=window, documents=documents, literal=literal)
+        self._validator = Validator(tokenizer, **options)
         self.spelling = Spelling(tokenizer)
         self.tokens = self.violations = 0
         self.kinds: Counter[ViolationKind] = Counter()
@@ -117,7 +109,7 @@ class Collection:
         self._allowed: dict[int, int] = {}
 
     def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
-        """Judge a stream that comes in chunks, and yield as :func:`iter_violations` does."""
+        """Judge a stream that comes in chunks, and yield its violations."""
         for array in map(id_array, chunks):
             for begin in range(0, len(array), CHUNK):
                 # The copy releases the array from which the chunk was cut.

@@ -21,7 +21,7 @@ from tokdfa.rollouts.rollout import Documents, Names, Rollout, checked_prompt, s
 from tokdfa.rollouts.stretches import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.api import n_accepted
-from tokdfa.validation.judges.documents import checked_separator, document_starts
+from tokdfa.validation.validator import checked_separator, document_starts
 
 __all__ = ["check_rollout", "check_rollouts", "iter_outcomes", "iter_rollout_checks"]
 

@@ -8,9 +8,8 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.rollouts.stretches import NOT_ENCODABLE, NOT_UTF8
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.engine import model_of
 from tokdfa.validation.judges.stretch import bad_bytes
-from tokdfa.validation.judges.walks import model_of
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, spelled
@@ -41,7 +40,8 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
         special = int(intruders[0])
         text = next(special_token.text for special_token in tokenizer.specials if special_token.id == special)
         return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=special, text=text), last
-    if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain and (model := model_of(tokenizer)).by_pairs:
+    is_paired = tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None
+    if is_paired and (model := model_of(tokenizer)).by_pairs:
         return _by_pairs(model, ids, canonical)
     trip = tokenizer.round_trip
     right = canonical.tolist()[:MOST_NAMED]

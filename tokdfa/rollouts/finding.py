@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -25,14 +24,10 @@ from tokdfa.tokenizers.boundaries.pairs import CONTEXT as SYMBOLS
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip
-from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.differences import differences
-from tokdfa.validation.judges.choice import judge_of
-from tokdfa.validation.judges.encoding import EncodingJudge
-from tokdfa.validation.judges.walks import documents_walk, model_of
-from tokdfa.validation.judges.whole_walk import WholeWalk
-from tokdfa.validation.table import CONTEXT
+from tokdfa.validation.engine import engine_of
+from tokdfa.validation.table import CONTEXT, Table
 
 __all__ = ["Finder", "finder_of"]
 
@@ -72,11 +67,10 @@ class WalkFinder(Finder):
 
     inserts = False
 
-    def __init__(self, tokenizer: Tokenizer, walk: WholeWalk) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, walk: Table) -> None:
         super().__init__(tokenizer, is_judged_by_encoding=False)
         self._walk = walk
-        model = model_of(tokenizer)
-        self._lengths, self._special = model.lengths, model.special
+        self._lengths, self._special = walk.lengths, walk.special
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
         """Return the stretches of streams; see :meth:`Finder.find`."""
@@ -191,11 +185,10 @@ def _up_to(
 
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
     """Return the finder of the stretches of a tokenizer, a derived table."""
-    begin = judge_of(tokenizer)
-    walk = documents_walk(tokenizer)
-    if walk is not None and isinstance(tokenizer, Tokenizer):
-        return WalkFinder(tokenizer, walk)
-    encodes = isinstance(begin, partial) and (begin.func is EncodingJudge or not tokenizer.is_plain)
+    engine = engine_of(tokenizer)
+    if engine.walk is not None:
+        return WalkFinder(tokenizer, engine.walk)
+    encodes = engine.model is None or engine.model.form is not None
     return Finder(tokenizer, is_judged_by_encoding=encodes)
 
 

@@ -21,7 +21,7 @@ from tokdfa.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_
 from tokdfa.stores.opening import open_store
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.api import Validator
+from tokdfa.validation.validator import Validator
 from tokdfa.validation.violation import Violation, out_of_range
 
 __all__ = ["Options", "check_shard", "check_store"]

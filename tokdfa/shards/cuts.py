@@ -8,8 +8,7 @@ from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokdfaError
 from tokdfa.stores.store import Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.walks import documents_walk
+from tokdfa.validation.engine import engine_of
 
 __all__ = ["AFTER", "bounds_of"]
 
@@ -44,14 +43,14 @@ def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
     wanted = [store.n_steps * part // parts for part in range(1, parts)]
     if store.has_documents:
         found = [store.border(step) for step in wanted]
-    elif store.n_ids == store.n_steps and documents_walk(tokenizer) is not None and isinstance(tokenizer, Tokenizer):
+    elif store.n_ids == store.n_steps and engine_of(tokenizer).walk is not None:
         found = [_safe(tokenizer, store, step) for step in wanted]
     else:
         found = []
     return [*sorted({0, *found}), store.n_steps]
 
 
-def _safe(tokenizer: Tokenizer, store: Store, step: int) -> int:
+def _safe(tokenizer: AnyTokenizer, store: Store, step: int) -> int:
     """Return the last safe cut before an id; 0 if there is none near."""
     first = max(step - _BEFORE, 0)
     chunks = [chunk.ids for chunk in store.iter_chunks(first, step + AFTER)]
@@ -68,7 +67,7 @@ def _safe(tokenizer: Tokenizer, store: Store, step: int) -> int:
     return 0
 
 
-def _is_spelled_near(tokenizer: Tokenizer, ids: Int32Array) -> bool:
+def _is_spelled_near(tokenizer: AnyTokenizer, ids: Int32Array) -> bool:
     """Return whether ids spell a special token that begins so early that it is reported from before them on."""
     if not tokenizer.finds_specials:
         return False

@@ -48,7 +48,7 @@ class AnyTokenizer(Guided, ABC):
 
     Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every
     tokenizer. What depends on the algorithm is a method of the tokenizer, or registered for its class where the work is
-    done (:func:`functools.singledispatch`): how streams are judged, how two tokenizers are compared, what is drawn.
+    done (:func:`functools.singledispatch`): how two tokenizers are compared, what is drawn.
 
     Threads may share a tokenizer. Its tables are only read, or extended under one lock; the room in which texts are
     encoded belongs to the thread. Streams, validators and iterators are for one thread at a time.
@@ -441,7 +441,7 @@ class AnyTokenizer(Guided, ABC):
         >>> bool(verdict), verdict.index, verdict.canonical_ids
         (False, 1, (2513,))
         """
-        return door.validate(self, ids, all=all, window=window, documents=documents, literal=literal)
+        return door.validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
 
     def search(
         self,

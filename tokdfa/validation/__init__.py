@@ -2,14 +2,14 @@
 
 Read in this order:
 
-1. `api`: `validate`, which judges an array from where one walk over it stops, and `Validator` for streams that come in
-   chunks; `result` holds the answer.
+1. `api`: `validate`, which judges an array from where one walk over it stops; `result` holds the answer. `validator`:
+   streams that come in chunks, document by document.
 2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences.
-3. `judges`: the algorithms that decide. `judges.choice` selects the one for a tokenizer.
+3. `engine`: the one place that chooses what judges the streams of a tokenizer, and names it. `judges`: the algorithms.
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
-   made on demand), `window` and `items` (a part of a stream, its text, pieces and special tokens),
-   `buffer` (ids not judged yet), `differences` (of two tokenizations), `doubts` and `spelled` (where pairs of
-   neighbours are not enough). `tuning` says how many ids are judged at once and kept.
+   made on demand), `window` (a part of a stream, its text and special tokens), `buffer` (ids not judged yet),
+   `differences` (of two tokenizations), `spelled` (special tokens by their ends). `tuning` says how many ids are
+   judged at once and kept.
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 

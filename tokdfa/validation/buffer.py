@@ -11,21 +11,9 @@ __all__ = ["Buffer"]
 
 
 class Buffer:
-    """A queue of ids that remembers where in the stream it begins.
+    """A queue of ids that remembers where it begins in the stream: with the id of index `first`, at the offset `byte`.
 
-    Parameters
-    ----------
-    first, byte : int
-        The initial values of the attributes.
-    size : int, optional
-        The number of ids in a window.
-
-    Attributes
-    ----------
-    first : int
-        The index of the first id in the stream.
-    byte : int
-        The offset of its first byte in the stream.
+    `size` is the number of ids in a window.
     """
 
     def __init__(self, first: int = 0, byte: int = 0, size: int = DEFAULT.window) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
@@ -19,7 +20,6 @@ from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureEr
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.utf8 import begins_symbol
-from tokdfa.validation.doubts import Doubts, doubts
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.boundaries.pairs import CertainPairs
@@ -30,34 +30,27 @@ if TYPE_CHECKING:
     from tokdfa.validation.table import Table
     from tokdfa.validation.violation import Cause
 
-__all__ = ["Model"]
+__all__ = ["Doubts", "Model", "doubts"]
+
+
+class Doubts(NamedTuple):
+    """A hash table, with open addressing, of sequences that pass the pair test and call for a closer look."""
+
+    keys: Int64Array  # The last two ids, ``left << 32 | right``, or -1; empty if there are no sequences.
+    range: Int32Array  # The sequences of slot i are those from ``range[2 * i]`` to ``range[2 * i + 1]``.
+    bounds: Int32Array
+    ids: Int32Array  # Sequence k has the ids ``ids[bounds[k]:bounds[k + 1]]`` before the last two.
 
 
 class Model(OfTokenizer["Tokenizer"]):
-    """Tables over the ids of a tokenizer.
+    """Tables over the ids of a tokenizer that encodes texts unchanged, or only brings them into a normalization form.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        One that encodes texts unchanged, or only brings them into a normalization form.
+    If there is a `form`, `tokenizer` is the one without the normalizer: it does the same to texts in that form, and no
+    others are those of canonical ids. For each id, `lengths` has the number of its bytes, `special` whether it is that
+    of a special token, `dead` whether merging never gives it, `alone` whether it is given only for a whole piece.
 
-    Attributes
-    ----------
-    tokenizer : Tokenizer
-        If there is a form, the tokenizer without the normalizer: it does the same to texts in that form.
-    form : {"NFC", "NFD", "NFKC", "NFKD"} or None
-        The form that texts have to be in; no other ones are those of canonical ids.
-    lengths : int64 array
-        The number of bytes of each id.
-    special : bool array
-        Whether each id is that of a special token.
-    dead : bool array
-        Whether each id is a token that merging never gives.
-    alone : bool array
-        Whether each id is a token that is given only for a whole piece.
-    by_pairs : bool
-        Whether pairs of neighbours decide what merging gives: the dictionary is proper, and on it Algorithm 1 gives
-        what the libraries give.
+    `by_pairs` is whether pairs of neighbours decide what merging gives: the dictionary is proper, and on it Algorithm 1
+    gives what the libraries give.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -98,7 +91,7 @@ class Model(OfTokenizer["Tokenizer"]):
         from tokdfa.validation.table import Table
 
         try:
-            splits = self.tokenizer.pretokenizer is not None and self.tokenizer.is_bytewise
+            splits = self.tokenizer.pretokenizer is not None and self.tokenizer.why_not("bytes") is None
             return Table(self) if splits and (self.by_pairs or self._part) else None
         except (PatternError, UnsupportedFeatureError, LimitExceededError):
             return None
@@ -106,7 +99,7 @@ class Model(OfTokenizer["Tokenizer"]):
     @cached_property
     def _part(self) -> ProperPart | None:
         """The proper part of a dictionary for which pairs do not decide; None if it does not help."""
-        if not self.tokenizer.is_bytewise:
+        if self.tokenizer.why_not("bytes") is not None:
             return None
         try:
             part = self.tokenizer.proper_part
@@ -248,3 +241,23 @@ class Model(OfTokenizer["Tokenizer"]):
             return cause
         rule = self.tokenizer.dictionary[number]
         return replace(cause, rule=number, merge=(rule.left, rule.right))
+
+
+def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
+    """Return the table of the sequences, each of two ids or more."""
+    known = sorted(set(sequences), key=lambda sequence: (sequence[-2:], sequence))
+    if not known:
+        nothing = np.zeros(0, dtype=np.int32)
+        return Doubts(np.zeros(0, dtype=np.int64), nothing, nothing, nothing)
+    from tokdfa.kernels.merging.merging import pair_table
+
+    ends = np.array([sequence[-2:] for sequence in known], dtype=np.int32)
+    begins = np.flatnonzero(np.append(True, (ends[1:] != ends[:-1]).any(axis=1))).astype(np.int32)
+    stops = np.append(begins[1:], len(known)).astype(np.int32)
+    # The entry of a pair is the range of its sequences.
+    pairs = np.ascontiguousarray(ends[begins].T)
+    table = pair_table(pairs[0], pairs[1], begins, stops).fields
+    bounds = np.cumsum([0, *(len(sequence) - 2 for sequence in known)]).astype(np.int32)
+    ids = np.array([id for sequence in known for id in sequence[:-2]], dtype=np.int32)
+    range_ = np.column_stack((table["priority"], table["product"])).reshape(-1)
+    return Doubts(table["keys"], range_, bounds, ids)

@@ -49,20 +49,8 @@ class _Class(NamedTuple):
 class Table:
     """A table with a row for each state of a lifted pre-tokenizer, made on demand, and a column for each class of ids.
 
-    Parameters
-    ----------
-    model : Model
-
-    Attributes
-    ----------
-    lifted : Lifted
-        The lifted pre-tokenizer.
-    reach : int
-        The number of preceding ids that are inspected when an id is walked over.
-    width : int
-        The number of entries of a row: row i begins at ``i * width``.
-    initial : int
-        The initial state.
+    Row i begins at the entry ``i * width``. For each id, `lengths` has the number of bytes, and `special` whether it
+    is that of a special token.
 
     Raises
     ------
@@ -80,18 +68,23 @@ class Table:
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
         # What is needed later of the model, which refers to the table.
+        self.pairs = model.walked_pairs
+        self.lengths = model.lengths
         self._spelled = tokenizer.id_spellings
         self._doubts = model.doubts
         self._borders = model.borders
-        self._special = model.special
+        self.special = model.special
         self._parts = model.parts
         self._form_of_texts = model.form
         self.lifted = _lifted(tokenizer.pretokenizer.splitting)
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
+        # The number of preceding ids that are inspected when an id is walked over.
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
         if model.form is not None:
             self.reach = max(self.reach, kernels.MOST_IDS)
+        # A special token that the text spells goes back by fewer ids than this.
+        self.margin = 1 + CONTEXT + self.reach
         # Row 0 and class 0 are empty.
         self._states: list[LiftedState | None] = [None]
         self._number_of_state: dict[LiftedState, int] = {}
@@ -185,35 +178,19 @@ class Table:
             step = min(4 * step, LONGEST_STEP)
         return 0
 
-    def wrong_parts(
-        self, pairs: Struct, ids: Int32Array, begins: Int64Array, ends: Int64Array
-    ) -> tuple[Int64Array, int | None]:
-        """Return the parts of streams that something wrong is in, and the number of bytes of all streams.
+    def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, int | None]:
+        """Return the parts of streams that something wrong is in, and the number of bytes of all if there are none.
 
-        Outside of these parts, all streams are canonical.
-
-        Parameters
-        ----------
-        pairs : Struct
-            The pair test.
-        ids : int32 array
-            Ids of the tokenizer.
-        begins, ends : int64 arrays
-            Stream k has the ids from ``begins[k]`` to ``ends[k]``.
-
-        Returns
-        -------
-        parts : int64 array of shape (parts, 2)
-            The first id and the one after the last. A part begins and ends where its stream does, or where its text is
-            certainly cut, and no special token that the text spells goes across its ends.
-        size : int or None
-            The number of bytes of all streams; None if something is wrong.
+        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``. Outside of the parts, an int64
+        array of shape (parts, 2), all is canonical. A part begins and ends where its stream does, or where its text is
+        certainly cut, and no special token that the text spells goes across its ends.
 
         Raises
         ------
         LimitExceededError
             If the table becomes too large.
         """
+        pairs = self.pairs.struct_for(len(ids))
         return kernels.wrong_parts(
             lambda: self.walker(pairs),
             self._where_cut,
@@ -350,9 +327,9 @@ class Table:
                 # Normalization may join other symbols to those before them, or change them.
                 classes[~borders(self._form_of_texts)[np.maximum(symbol, 0)]] = n
             classes[self._class_of_id == 0] = n
-            classes[self._special] = n
+            classes[self.special] = n
             outer.append(classes)
-        outer[1][self._special & (self._parts | (self._form_of_texts is None))] = n + 1
+        outer[1][self.special & (self._parts | (self._form_of_texts is None))] = n + 1
         return certain, outer[0], outer[1]
 
 

@@ -27,41 +27,17 @@ class FoundSpecial:
 
 @dataclass(frozen=True, slots=True)
 class Specials:
-    """The special tokens of a text.
+    """The special tokens of a text."""
 
-    Attributes
-    ----------
-    found : list of Special
-        The special tokens that are in the ids and would be found again, in order.
-    intruder : Special or None
-        The first special token that would be found where the ids do not have one; `found` ends before it.
-    decided : int
-        No other special token begins before this character, however the text goes on.
-    """
-
-    found: list[FoundSpecial]
-    intruder: FoundSpecial | None
-    decided: int
+    found: list[FoundSpecial]  # Those in the ids that would be found again, in order.
+    intruder: FoundSpecial | None  # The first that would be found where the ids have none; `found` ends before it.
+    decided: int  # No other special token begins before this character, whatever follows the text.
 
 
 class Window:
-    """Consecutive ids of a stream.
+    """Consecutive ids of a stream, from the index `first` and the offset `byte` on; its last ones if `final`.
 
-    Parameters
-    ----------
-    model : Model
-    ids : int32 array
-    first : int
-        The index of the first id in the stream.
-    byte : int
-        The offset of its first byte in the stream.
-    final : bool
-        Whether the stream ends with these ids.
-
-    Attributes
-    ----------
-    starts, ends : int64 arrays
-        The offsets in the bytes of the window at which each id begins and ends.
+    Each id begins and ends at an offset of `starts` and `ends` in the bytes of the window.
     """
 
     def __init__(self, model: Model, ids: Int32Array, first: int, byte: int, final: bool) -> None:
@@ -127,7 +103,7 @@ class Window:
         """Return the special tokens of the text, and whether the tokenizer would find the same ones."""
         real = self._special_ids()
         tokenizer = self.model.tokenizer
-        if not tokenizer.finds_specials:
+        if not tokenizer.found_specials:
             return Specials(real, None, len(self.text))
         # A special token may be part of a longer one, or be cut by one of another level.
         held_back = 0 if self.final or self.bad else 2 * self.model.longest_special

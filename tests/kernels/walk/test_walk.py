@@ -16,8 +16,8 @@ from tokdfa.automata.protocol import accepts
 from tokdfa.kernels.walk import walk as kernels
 from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.engine import model_of
 from tokdfa.validation.judges.walk import WalkJudge
-from tokdfa.validation.judges.walks import model_of
 from tokdfa.validation.model import Model
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]

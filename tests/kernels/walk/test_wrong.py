@@ -11,7 +11,7 @@ from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.judges.walks import whole_walk
+from tokdfa.validation.engine import engine_of
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"'s", b"12", b"x'"]
 
@@ -27,7 +27,7 @@ def tokenizer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def test_what_is_outside_is_canonical_and_what_is_inside_is_not(tokenizer: Tokenizer) -> None:
-    walk = whole_walk(tokenizer)
+    walk = engine_of(tokenizer).walk
     assert walk is not None
     drawn = random.Random(0)
     good = tokenizer.encode("ab  abc\n\nx's 12 aé ab'ab" * 30).tolist()
@@ -63,7 +63,7 @@ def test_what_is_outside_is_canonical_and_what_is_inside_is_not(tokenizer: Token
 
 
 def test_many_parts_make_room_for_themselves(tokenizer: Tokenizer) -> None:
-    walk = whole_walk(tokenizer)
+    walk = engine_of(tokenizer).walk
     assert walk is not None
     # A word, and the same word spelled in a way that is not canonical.
     ids = np.array([*b"ab", *b"\n", *b"x" * 40, *b"\n"] * 500, dtype=np.int32)

@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 from support.families import Member
+from support.tuned import validate_tuned
 
-import tokdfa
 from tests.standing.laws.parts import in_parts
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Violation
@@ -71,8 +71,8 @@ def check(member: Member, drawn: random.Random) -> Counter[str]:
         parts = in_parts(drawn, ids)
         chunks = [np.array(part, dtype=np.int64) for part in parts]
         tuning = drawn.choice(TUNINGS)
-        whole = found(tokdfa.validate(member.tokenizer, ids, all=True, tuning=tuning).violations)
-        by_chunks = tokdfa.validate(member.tokenizer, iter(chunks), all=True, tuning=tuning)
+        whole = found(validate_tuned(member.tokenizer, ids, all=True, tuning=tuning).violations)
+        by_chunks = validate_tuned(member.tokenizer, iter(chunks), all=True, tuning=tuning)
         assert found(by_chunks.violations) == whole, (ids, parts, tuning, found(by_chunks.violations), whole)
         # How far a violation reaches where tokens add no text depends on the windows, but it is right in all.
         check_repairs(ids, expected, whole)

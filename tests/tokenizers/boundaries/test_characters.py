@@ -16,6 +16,7 @@ import pytest
 from support import random_files, random_steps, sentencepieces
 from support.seeds import seeds
 from support.tokenizer_files import tokenizer_json
+from support.tuned import tuned_validator, validate_tuned
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -147,7 +148,7 @@ def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | Non
     array = np.array(ids, dtype=np.int32)
     size, tuning = drawn.randrange(1, 65), Tuning(window=drawn.choice([1, 2, 5, 64]))
     chunks = (array[at : at + size] for at in range(0, len(array), size))
-    found = validate(peer.tokenizer, chunks, tuning=tuning)
+    found = validate_tuned(peer.tokenizer, chunks, tuning=tuning)
     judge = EncodingJudge(peer.whole.round_trip, tuning=ONE)
     first = next(iter([*judge.feed(array), *judge.finish()]), None)
     assert (bool(found), found.index) == (first is None, first.index if first else None), ids
@@ -156,7 +157,7 @@ def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | Non
         assert found.witness.byte_offset == first.byte_offset, ids
     whole = validate(peer.tokenizer, array, all=True)
     chunks = (array[at : at + size] for at in range(0, len(array), size))
-    assert validate(peer.tokenizer, chunks, all=True, tuning=tuning).violations == whole.violations, ids
+    assert validate_tuned(peer.tokenizer, chunks, all=True, tuning=tuning).violations == whole.violations, ids
     if not peer.control.isdisjoint(ids):
         return None
     back = peer.decode(ids)
@@ -200,7 +201,7 @@ def check_windows(peer: Peer, ids: list[int], canonical: bool | None, drawn: ran
         window = ids[begin : drawn.randrange(begin, len(ids) + 1)]
         size, tuning = drawn.randrange(1, 9), Tuning(window=drawn.choice([1, 5, 64]))
         chunks = [np.array(window[at : at + size], dtype=np.int32) for at in range(0, len(window), size)]
-        found = validate(peer.tokenizer, iter(chunks), window=True, tuning=tuning)
+        found = validate_tuned(peer.tokenizer, iter(chunks), window=True, tuning=tuning)
         condemned += not found
         # Streams with control pieces are judged between them.
         whole = bool(validate(peer.tokenizer, ids)) if canonical is None else canonical
@@ -223,7 +224,7 @@ def test_no_more_of_a_long_stream_is_kept(tmp_path: Path) -> None:
         path = tmp_path / "tokenizer.model"
         path.write_bytes(sentencepieces.trained(rule, True))
         tokenizer = tokdfa.load(path)
-        validator = tokdfa.Validator(tokenizer, tuning=Tuning(window=64))
+        validator = tuned_validator(tokenizer, tuning=Tuning(window=64))
         ids = tokenizer.encode(text * 50)
         kept = []
         for _ in range(40):
@@ -269,7 +270,7 @@ def test_violations_are_the_same_however_a_stream_is_cut(
         assert all(a.start + len(a.ids) <= b.start for a, b in itertools.pairwise(whole)), ids
         for size, window in itertools.product((1, 3), (1, 5)):
             chunks = (ids[at : at + size] for at in range(0, len(ids), size))
-            found = validate(tokenizer, chunks, all=True, tuning=Tuning(window=window)).violations
+            found = validate_tuned(tokenizer, chunks, all=True, tuning=Tuning(window=window)).violations
             assert found == whole, (ids, size, window)
     assert later > 4
 
@@ -293,7 +294,7 @@ def test_bytes_that_are_no_text_and_have_no_token(bytes_: tuple[int, ...], tmp_p
         for size, window in itertools.product((1, 2, 9), (1, 5)):
             array = np.array(stream, dtype=np.int32)
             chunks = (array[at : at + size] for at in range(0, len(array), size))
-            found = validate(tokenizer, chunks, tuning=Tuning(window=window))
+            found = validate_tuned(tokenizer, chunks, tuning=Tuning(window=window))
             assert (bool(found), found.index) == (False, index), (stream, size, window)
     # Runs that are text are cut off as before.
     assert isinstance(tokenizer, Tokenizer)

@@ -13,13 +13,14 @@ import pytest
 from support import sentencepieces
 from support.seeds import seeds
 from support.sentencepieces import RULES
+from support.tuned import validate_tuned
 
 import tokdfa
 from tests.evidence.tally import Tally
 from tokdfa import Tokenizer
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.tuning import DEFAULT, Tuning
+from tokdfa.validation.validator import Validator
 
 pytest.importorskip("sentencepiece")
 pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
@@ -49,7 +50,7 @@ def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int,
             spoiled[place : place + drawn.randrange(2)] = [drawn.randrange(n_ids) for _ in range(drawn.randrange(3))]
         for stream in (ids, spoiled):
             assert tokenizer.decode(stream) == decode(stream), stream
-            verdict = validate(tokenizer, stream, tuning=tuning)
+            verdict = validate_tuned(tokenizer, stream, tuning=tuning)
             again = canonical(peer, stream)
             assert bool(verdict) == (again == stream), (stream, again)
             if not verdict:

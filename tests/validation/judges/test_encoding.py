@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from support.tuned import tuned_validator
 
 from tokdfa import Dictionary
 from tokdfa.encoding.special import Special
@@ -10,7 +11,6 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator
 from tokdfa.validation.tuning import Tuning
 
 
@@ -24,7 +24,7 @@ def test_special_tokens_that_cut_let_the_judge_forget() -> None:
     )
     tokenizer = Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))))
     document = [256, 97, 97, 257]
-    validator = Validator(tokenizer, tuning=Tuning(window=16, max_ids=64))
+    validator = tuned_validator(tokenizer, tuning=Tuning(window=16, max_ids=64))
     kept = []
     found = []
     for number in range(100):

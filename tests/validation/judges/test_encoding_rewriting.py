@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.tokenizer_files import spell, tokenizer_json, vocabulary
+from support.tuned import validate_tuned
 
 import tokdfa
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -56,8 +57,8 @@ def test_parts_are_judged_as_the_whole_is(tokenizer: Tokenizer, window: int) -> 
     assert not whole
     tuning = Tuning(window=window)
     for size in (1, 7, len(spoiled)):
-        assert validate(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), tuning=tuning)
+        assert validate_tuned(tokenizer, (ids[i : i + size] for i in range(0, len(ids), size)), tuning=tuning)
         chunks = (spoiled[i : i + size] for i in range(0, len(spoiled), size))
-        found = validate(tokenizer, chunks, all=True, tuning=tuning)
+        found = validate_tuned(tokenizer, chunks, all=True, tuning=tuning)
         assert found.violations == whole.violations
         assert found.tokens == len(spoiled)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tuned import tuned_validator, validate_tuned
 from support.wordpieces import random_vocabulary
 
 import tokdfa
@@ -14,7 +15,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
-from tokdfa.validation.api import Validator, validate
+from tokdfa.validation.api import validate
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.violation import Violation, common_prefix
@@ -64,7 +65,7 @@ def test_random_streams(window: int) -> None:
             ids = tokenizer.encode(tokenizer.decode(ids)).tolist()
             if ids and dice.random() < 0.5:
                 ids[dice.randrange(len(ids))] = dice.randrange(len(ENTRIES))
-        validator = Validator(tokenizer, tuning=tuning)
+        validator = tuned_validator(tokenizer, tuning=tuning)
         found: list[Violation] = []
         place = 0
         while place < len(ids):
@@ -74,7 +75,7 @@ def test_random_streams(window: int) -> None:
         found += validator.finish()
         _check(tokenizer, ids, found)
         bad += bool(found)
-        verdict = validate(tokenizer, ids, all=True, tuning=tuning)
+        verdict = validate_tuned(tokenizer, ids, all=True, tuning=tuning)
         assert bool(verdict) == (not found)
         assert verdict.tokens == len(ids)
     assert 100 < bad < 390
@@ -149,8 +150,8 @@ def test_a_stream_without_a_cut_is_bounded() -> None:
     tuning = Tuning(window=16, max_ids=64)
     tokenizer = _tokenizer()
     with pytest.raises(LimitExceededError, match="nothing certainly cuts the text"):
-        validate(tokenizer, [1, *[3] * 200], tuning=tuning)
-    assert validate(tokenizer, [1, *[3] * 50], tuning=tuning)
+        validate_tuned(tokenizer, [1, *[3] * 200], tuning=tuning)
+    assert validate_tuned(tokenizer, [1, *[3] * 50], tuning=tuning)
 
 
 def test_a_real_stream(data: Path) -> None:
@@ -177,5 +178,5 @@ def test_the_common_prefix_may_go_on_behind_what_is_wrong(window: int) -> None:
     # The brackets are unknown as well, so that one unknown token is spelled by a text that has three.
     tokenizer = _tokenizer(["[UNK]", "a"], ())
     for ids in ([0, 0, 0, 1], [0, 0, 0], [1, 0, 0, 0, 0, 1, 1]):
-        verdict = validate(tokenizer, ids, tuning=tuning)
+        verdict = validate_tuned(tokenizer, ids, tuning=tuning)
         assert verdict.index == common_prefix(ids, tokenizer.encode(tokenizer.decode(ids)).tolist())

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.byte_tokenizers import tokenizer_of
 from support.tokenizer_files import tokenizer_json
+from support.tuned import tuned_validator, validate_tuned
 
 import tokdfa
 from tokdfa import Dictionary
@@ -21,7 +22,7 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator, validate
+from tokdfa.validation.api import validate
 from tokdfa.validation.tuning import Tuning
 
 WORDS = {97: "a", 98: "b", 99: "c", 32: " ", 256: "ab", 257: "bc", 258: "abc"}
@@ -61,7 +62,7 @@ def test_every_short_stream(tuning: Tuning) -> None:
     for length in range(5):
         for ids in product(WORDS, repeat=length):
             expected = encoded("".join(WORDS[id] for id in ids))
-            verdict = validate(tokenizer, np.array(ids, dtype=np.int32), tuning=tuning)
+            verdict = validate_tuned(tokenizer, np.array(ids, dtype=np.int32), tuning=tuning)
             assert bool(verdict) == (list(ids) == expected), (ids, expected, verdict)
             if not verdict:
                 wrong += 1
@@ -82,7 +83,7 @@ def test_every_short_stream(tuning: Tuning) -> None:
     ],
 )
 def test_the_reason_is_told(tuning: Tuning, ids: list[int], reason: str) -> None:
-    verdict = validate(with_abc((Special(300, "<e>"), Special(301, "<e>a"))), ids, tuning=tuning)
+    verdict = validate_tuned(with_abc((Special(300, "<e>"), Special(301, "<e>a"))), ids, tuning=tuning)
     assert not verdict
     assert verdict.reason == reason
 
@@ -106,12 +107,12 @@ def test_a_token_that_spells_a_special_token_is_never_canonical(tuning: Tuning) 
     passed = 0
     for before, behind in product([[], [of[b"a"]], [of[b" "]], [n]], [[], [of[b"b"]], [of[b" "]], [n]]):
         for id in spelling:
-            verdict = validate(tokenizer, [*before, id, *behind], tuning=tuning)
+            verdict = validate_tuned(tokenizer, [*before, id, *behind], tuning=tuning)
             assert not verdict
             assert verdict.index is not None
             assert verdict.index <= len(before)
         passed += sum(
-            bool(validate(tokenizer, [*before, of[word], *behind], tuning=tuning))
+            bool(validate_tuned(tokenizer, [*before, of[word], *behind], tuning=tuning))
             for word in (b"<e", b"a<", b"e>", b"e>c")
         )
     assert passed > 20
@@ -120,15 +121,15 @@ def test_a_token_that_spells_a_special_token_is_never_canonical(tuning: Tuning) 
 def test_separators_that_are_no_ids_of_a_vocabulary_with_a_hole_in_front(tuning: Tuning) -> None:
     tokenizer = with_abc(first_id=5)
     for separator in (2, 1 << 20):
-        assert validate(tokenizer, [102, separator, 263, separator], documents=separator, tuning=tuning)
-        verdict = validate(tokenizer, [102, separator, 261, 104], documents=separator, tuning=tuning)
+        assert validate_tuned(tokenizer, [102, separator, 263, separator], documents=separator, tuning=tuning)
+        verdict = validate_tuned(tokenizer, [102, separator, 261, 104], documents=separator, tuning=tuning)
         assert (verdict.index, verdict.canonical_ids) == (2, (263,))
 
 
 @pytest.mark.parametrize("size", [1, 3, 1_000])
 def test_what_is_kept_does_not_grow_with_the_stream(tuning: Tuning, size: int) -> None:
     tuning = replace(tuning, window=64)
-    validator = Validator(with_abc(), tuning=tuning)
+    validator = tuned_validator(with_abc(), tuning=tuning)
     ids = np.array([256, 32, 97, 32, 256, 99] * 1_000, dtype=np.int32)
     kept = []
     for begin in range(0, len(ids), size):
@@ -163,7 +164,7 @@ def test_of_two_equal_pieces_the_wrong_one_is_told(tuning: Tuning) -> None:
     for chosen in product(pieces, repeat=3):
         ids = [id for piece in chosen for id in (*piece, space)]
         expected = tokenizer.encode(tokenizer.decode(ids)).tolist()
-        verdict = validate(tokenizer, ids, tuning=tuning)
+        verdict = validate_tuned(tokenizer, ids, tuning=tuning)
         assert bool(verdict) == (ids == expected)
         if not verdict:
             wrong += 1
@@ -191,7 +192,7 @@ def test_each_violation_of_an_improper_dictionary_differs_from_what_belongs_ther
     for _ in range(200):
         ids = drawn.choices(words, k=drawn.randrange(1, 8))
         canonical = theirs.encode(tokenizer.decode(ids), add_special_tokens=False).ids
-        validator = tokdfa.Validator(
+        validator = tuned_validator(
             tokenizer, tuning=drawn.choice([Tuning(), Tuning(close_window=4, patience=4, window=8)])
         )
         found = [violation for id in ids for violation in validator.feed([id])]

@@ -12,8 +12,7 @@ from support.byte_tokenizers import tokenizer_of
 
 from tokdfa.kernels.walk.walk import LOOK, UNKNOWN
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.buffer import Buffer
-from tokdfa.validation.judges.pieces import PieceJudge
+from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import Table
@@ -71,7 +70,7 @@ def test_where_what_is_wrong_is_in_a_long_stream(size: int) -> None:
         ids += [ord("?"), *b"ab", ord("?")] if number % 2 else [*b"ab", ord("?")]
     stream = np.array(ids, dtype=np.int32)
     model = Model(tokenizer)
-    closely = PieceJudge(model, Buffer(5, 11))
+    closely = EncodingJudge(tokenizer.round_trip, 5, 11, pieces=model)
     expected = [*closely.feed(stream, sys.maxsize), *closely.finish()]
     judge = WalkJudge(model, first=5, byte=11)
     violations = [v for i in range(0, len(stream), size) for v in judge.feed(stream[i : i + size])]

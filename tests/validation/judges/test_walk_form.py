@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,15 @@ import pytest
 from support.normalized import normalized_file, spoiled, text
 from support.seeds import seeds
 from support.tokenizer_files import tokenizer_json
+from support.tuned import validate_tuned
 
 import tokdfa
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.validation.api import validate
-from tokdfa.validation.judges.choice import judge_of
+from tokdfa.validation.engine import engine_of
 from tokdfa.validation.judges.encoding import EncodingJudge
-from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.violation import Violation
 
@@ -33,8 +32,7 @@ def as_a_whole(tokenizer: Tokenizer, ids: Int32Array) -> list[Violation]:
 
 
 def is_walked(tokenizer: Tokenizer) -> bool:
-    begin = judge_of(tokenizer)
-    return isinstance(begin, partial) and begin.func is WalkJudge
+    return engine_of(tokenizer).model is not None
 
 
 def repaired(ids: list[int], violations: list[Violation]) -> list[int]:
@@ -88,19 +86,20 @@ def test_walking_finds_what_judging_as_a_whole_finds(tmp_path: Path) -> None:
             tuning = Tuning(window=windows[0], close_window=windows[1], patience=drawn.choice([1, 7, 30]), head=1)
             size = drawn.choice([1, 2, 7, 50])
             chunks = (ids[i : i + size] for i in range(0, len(ids), size))
-            assert [*validate(tokenizer, chunks, all=True, tuning=tuning).violations] == wanted, (seed, given, tuning)
+            found = validate_tuned(tokenizer, chunks, all=True, tuning=tuning)
+            assert [*found.violations] == wanted, (seed, given, tuning)
             if not is_walked(tokenizer):
                 continue
             # Documents, and windows: what is cut out of a canonical stream is never found wrong.
             starts = [0, len(ids)]
-            found = validate(tokenizer, np.append(ids, ids), documents=starts, all=True, tuning=tuning)
+            found = validate_tuned(tokenizer, np.append(ids, ids), documents=starts, all=True, tuning=tuning)
             indices = [violation.index for violation in wanted]
             assert [violation.index for violation in found.violations] == [
                 i + start for start in starts for i in indices
             ]
             low, high = sorted(drawn.choices(range(len(ids) + 1), k=2))
             try:
-                window = validate(tokenizer, ids[low:high], window=True, all=True, tuning=tuning)
+                window = validate_tuned(tokenizer, ids[low:high], window=True, all=True, tuning=tuning)
             except UnsupportedFeatureError:
                 met["no windows"] += 1
                 continue

@@ -1,20 +1,25 @@
-"""Judging by the definition: decoding ids, encoding their text, and comparing."""
+"""Judging streams by their text: by its pieces, or by the definition, decoding, encoding again and comparing."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.judges.pieces import TextIsDroppedError, judge_pieces
 from tokdfa.validation.judges.stretch import EncodedStretch
+from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.model import Model
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.violation import Violation
+from tokdfa.validation.violation import Cause, Violation, spelled
+from tokdfa.validation.window import Window
 
 __all__ = ["EncodingJudge"]
 
@@ -23,31 +28,44 @@ _BLOCK = 1 << 16
 
 
 class EncodingJudge:
-    """A judge that compares a stream with the encoding of the text to which it decodes.
+    """A judge that compares a stream with the text to which it decodes: with its pieces, or with its encoding.
 
-    It is for tokenizers for which pairs of neighbours do not decide: those that drop text or insert spaces, change a
-    text before they encode it, spell ids in a way of their own, or take the longest match.
+    Encoding is for tokenizers for which pairs of neighbours do not decide: those that drop text or insert spaces,
+    change a text before they encode it, spell ids in a way of their own, or take the longest match. Special tokens that
+    `encode` never gives split the stream, and the parts between them are judged separately.
 
-    Special tokens that `encode` never gives split the stream, and the parts between them are judged separately. The
-    stream is kept back to the last place where its text is cut, or as a whole if there is no such place.
+    The stream is kept back to the last place where its text is cut, or as a whole if there is no such place. In a
+    window, up to the first such place only neighbours that no canonical ids have side by side are reported; from there
+    on nothing depends on what came before.
 
     Parameters
     ----------
     trip : RoundTrip
-        The way in which the tokenizer decodes and encodes again, and where it cuts texts.
     first, byte : int
         The index of the first token fed in the stream, and the offset of its first byte.
     literal : bool
         Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
     begins : bool
         Whether a text begins with the first token, rather than going on from a place where it is certainly cut.
-    tuning : Tuning, optional
-        The number of ids that are judged at once, and the maximum number that are kept.
+    window : bool
+        Whether the stream was cut out of a longer one. Only if the trip cuts texts.
+    pieces : Model, optional
+        The tables of a tokenizer with a pre-tokenizer and a dictionary over bytes. The pieces of the text are compared
+        with the ids, as long as the pre-tokenizer drops nothing.
+    size : int, optional
+        The number of ids that are judged at once; by default that of `tuning`.
 
     Attributes
     ----------
     buffer : Buffer
         The ids that have not been judged yet.
+    drops_text : bool
+        Whether the pre-tokenizer has dropped text, so that pieces are not compared any more.
+
+    Notes
+    -----
+    What is found in a window is not canonical in any context. The reverse is not promised for the ids before the first
+    cut and after the last.
     """
 
     def __init__(
@@ -58,19 +76,31 @@ class EncodingJudge:
         *,
         literal: bool = False,
         begins: bool = True,
+        window: bool = False,
+        pieces: Model | None = None,
+        size: int | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
         self._trip = trip
         self._max_ids = tuning.max_ids
-        self.buffer = Buffer(first, byte, tuning.window)
-        self._is_cut = trip.cuts & (not literal)
-        self._begins = begins  # Whether a text begins with the next id.
+        self.buffer = Buffer(first, byte, tuning.window if size is None else size)
+        self._literal = literal
+        self._begins = begins and not window  # Whether a text begins with the next id.
         self._following = trip  # The round trip of the text from there on.
+        self._pieces = pieces
+        self.drops_text = False
+        # The last ids of a window before its text is certainly cut; None from there on.
+        self._before: Int32Array | None = np.zeros(0, dtype=np.int32) if window else None
+
+    @cached_property
+    def _is_cut(self) -> BoolArray:
+        """For each id, whether it splits the stream."""
+        return self._trip.cuts & (not self._literal)
 
     @property
     def n_kept(self) -> int:
         """The number of ids kept."""
-        return len(self.buffer)
+        return len(self.buffer) + (0 if self._before is None else len(self._before))
 
     @property
     def byte(self) -> int:
@@ -83,8 +113,13 @@ class EncodingJudge:
         With `until`, judging stops once token `until` of the stream has been judged.
         """
         buffer = self.buffer
+        if self._before is not None and len(ids):
+            ids = yield from self._feed_beginning(self._before, ids)
         buffer.append(ids)
-        while buffer.is_full() and (until is None or buffer.first <= until):
+        while buffer.is_full() and (until is None or self.drops_text or buffer.first <= until):
+            if self._pieces is not None:
+                yield from self._judge_pieces(self._pieces, final=False)
+                continue
             window = buffer.window
             places = np.flatnonzero(
                 self._trip.boundaries.always_cut(window, begins=self._begins) | self._is_cut[window[:-1]]
@@ -115,8 +150,59 @@ class EncodingJudge:
 
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
+        while self._pieces is not None:
+            if not len(self.buffer):
+                return
+            yield from self._judge_pieces(self._pieces, final=self.buffer.is_last)
         # At the end of the stream nothing is undecided.
         yield from self._judge(self.buffer.all(), final=True) or ()
+
+    def _feed_beginning(self, before: Int32Array, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
+        """Judge ids of a window up to the first place where its text is certainly cut, and return the rest."""
+        buffer = self.buffer
+        # The id before shows whether something is left of the text of the first of these.
+        known = len(before)
+        ids = np.concatenate((before, ids))
+        cut = self._trip.boundaries.always_cut(ids) | self._trip.cuts[ids[:-1]]
+        places = np.flatnonzero(cut[max(known - 1, 0) :]) + max(known - 1, 0) + 1
+        head = int(places[0]) if len(places) else len(ids)
+        yield from self._impossible(ids[:head], known)
+        if head > known:
+            buffer.first += head - known
+            buffer.byte += int(self._trip.decode(ids[known:head], begins=False).ends[-1])
+        self._before = None if len(places) else ids[-2:]
+        self._begins = bool(len(places)) and bool(self._trip.cuts[ids[head - 1]])
+        return ids[head:]
+
+    def _impossible(self, ids: Int32Array, known: int) -> Iterator[Violation]:
+        """Yield the pairs of neighbours, from the one with id `known` on, that no canonical ids have."""
+        begin = max(known - 1, 0)
+        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids[begin:])) + begin + 1).tolist():
+            left, right = int(ids[place - 1]), int(ids[place])
+            index = self.buffer.first + place - known
+            size = self._trip.decode(ids[known:place], begins=False).ends[-1:].sum()
+            spellings = spelled((right, left, right), self._trip.spelling)
+            cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
+            yield cause.at(
+                index=index,
+                detected_at=index,
+                byte_offset=self.buffer.byte + int(size),
+                start=index - 1,
+                ids=ids[place - 1 : place + 1],
+                canonical_ids=None,
+            )
+
+    def _judge_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
+        """Judge the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""
+        buffer = self.buffer
+        window = Window(model, buffer.window, buffer.first, buffer.byte, final)
+        try:
+            violations, stop = judge_pieces(window)
+        except TextIsDroppedError:
+            self._pieces, self.drops_text = None, True
+            return
+        buffer.drop(stop, int(window.starts[stop] if stop < len(window.starts) else window.ends[-1]))
+        yield from violations
 
     def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
         """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
@@ -126,7 +212,7 @@ class EncodingJudge:
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
             if before >= 0:
-                byte += self._size(ids[before : before + 1])
+                byte += int(self._trip.decode(ids[before : before + 1]).ends[-1])
                 begins = True
             is_open = not final and stop == len(ids)
             if stop == before + 1 and (is_open or not begins):
@@ -186,9 +272,6 @@ class EncodingJudge:
             at = stop
         if at < len(ids):
             yield from EncodedStretch(self._trip, ids[at:], first + at, byte, begins=False).encodable()
-
-    def _size(self, ids: Int32Array) -> int:
-        return int(self._trip.decode(ids).ends[-1])
 
 
 def _bad_symbols(data: bytes, ends: Int64Array) -> Iterator[tuple[int, int]]:

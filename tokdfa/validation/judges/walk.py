@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Generator, Iterator
 from itertools import chain
 
 import numpy as np
@@ -12,14 +11,14 @@ import numpy as np
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.judges.accepting import NEAR
+from tokdfa.validation.judges.beginning import Beginning
 from tokdfa.validation.judges.encoding import EncodingJudge
-from tokdfa.validation.judges.pieces import PieceJudge
-from tokdfa.validation.judges.whole_walk import NEAR
+from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import CONTEXT, Table
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.violation import Violation
+from tokdfa.validation.violation import Cause, Violation
 
 __all__ = ["WalkJudge"]
 
@@ -31,30 +30,31 @@ LONGEST_PATIENCE = 1 << 18
 class WalkJudge:
     """A judge that finds violations in a stream, with a few look-ups per id where there are none.
 
-    Where the walk ends, the pieces are judged by :class:`PieceJudge`, starting from a place where the text is certainly
-    cut, so the findings are the same. After them the walk starts again. Where texts are brought into a normalization
-    form before they are split, the walk looks at what may change, and :class:`EncodingJudge` judges where it ends.
+    Where the walk ends, :class:`EncodingJudge` judges, starting from a place where the text is certainly cut, so the
+    findings are the same: by the pieces of the text, or by encoding it again where it is brought into a normalization
+    form before it is split. After that the walk starts again.
 
-    Parameters
-    ----------
-    model : Model
-        Of a tokenizer with a pre-tokenizer, whose dictionary is over bytes.
-    first, byte : int
-        The index of the first token fed in the stream, and the offset of its first byte.
-    tuning : Tuning, optional
-        The numbers of ids that are walked over, looked at closely and kept at a time.
+    In a window, the ids up to the first place where the text is certainly cut must be possible after some text; see
+    :class:`Beginning`.
+
+    The model is one of a tokenizer with a pre-tokenizer, whose dictionary is over bytes, and has a table if the stream
+    is a window. `first` is the index of the first token fed in the stream, and `byte` the offset of its first byte.
     """
 
-    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
+    def __init__(
+        self, model: Model, first: int = 0, byte: int = 0, *, window: bool = False, tuning: Tuning = DEFAULT
+    ) -> None:
         self._model = model
         self._tuning = tuning
-        self._judge: PieceJudge | EncodingJudge | None = None
+        self._judge: EncodingJudge | None = None
         self._is_sure = True
         self._until = -1
+        self._beginning = Beginning(model) if window else None
         self._begin(first, byte)
 
     def _begin(self, first: int, byte: int) -> None:
         """Begin to walk with the token `first`, if there is a table."""
+        self._first, self._byte = first, byte
         if self._model.table is None:
             self._judge, self._until = self._closely(first, byte), sys.maxsize
             return
@@ -69,17 +69,18 @@ class WalkJudge:
         self._here.row = self._table.initial * self._table.width
         # The ids since a place where the text is certainly cut, and the position of that place in the stream.
         self._past: list[Int32Array] = []
-        self._first, self._byte, self._n_past = first, byte, 0
+        self._n_past = 0
         # The number of those parts in which no such place was found.
         self._n_searched = 0
         self._patience = self._tuning.patience
 
-    def _closely(self, first: int, byte: int, window: int | None = None) -> PieceJudge | EncodingJudge:
-        """Return what judges piece by piece from a token of the stream on."""
-        size = self._tuning.window if window is None else window
-        if self._model.trip is not None:
-            return EncodingJudge(self._model.trip, first, byte, tuning=replace(self._tuning, window=size))
-        return PieceJudge(self._model, Buffer(first, byte, size), tuning=self._tuning)
+    def _closely(self, first: int, byte: int, size: int | None = None) -> EncodingJudge:
+        """Return what judges closely from a token of the stream on, in windows of `size` ids."""
+        trip = self._model.trip
+        if trip is not None:
+            return EncodingJudge(trip, first, byte, size=size, tuning=self._tuning)
+        trip = self._model.tokenizer.round_trip
+        return EncodingJudge(trip, first, byte, pieces=self._model, size=size, tuning=self._tuning)
 
     @property
     def n_kept(self) -> int:
@@ -89,15 +90,21 @@ class WalkJudge:
     @property
     def byte(self) -> int:
         """The byte offset of the end of a finished text."""
+        if self._beginning is not None:
+            return self._byte
         return self._byte + int(self._here.size) if self._judge is None else self._judge.byte
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""
+        if self._beginning is not None:
+            ids = yield from self._feed_beginning(self._beginning, ids)
+            if self._beginning is not None:
+                return
         while True:
             if self._judge is not None:
                 yield from self._judge.feed(ids, self._until)
                 buffer = self._judge.buffer
-                if buffer.first <= self._until:
+                if buffer.first <= self._until or self._judge.drops_text:
                     return
                 ids = buffer.take_all()
                 self._begin(buffer.first, buffer.byte)
@@ -112,6 +119,10 @@ class WalkJudge:
 
     def finish(self) -> Iterator[Violation]:
         """End the stream, and yield the remaining violations."""
+        if self._beginning is not None:
+            if not self._beginning.may_end():
+                yield self._impossible(Cause(kind=ViolationKind.IN_NO_TEXT), self._beginning.last)
+            return
         if self._judge is None and not self._table.is_final(self._state):
             yield from self.feed(self._look_closely(0))
         if self._judge is not None:
@@ -119,7 +130,7 @@ class WalkJudge:
 
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may go on, and yield what is not canonical however it goes on."""
-        while self._judge is not None:
+        while self._beginning is None and self._judge is not None and not self._judge.drops_text:
             # Nothing canonical begins like this. The violation may look different when more follows.
             buffer = self._judge.buffer
             first, byte, ids = buffer.first, buffer.byte, buffer.take_all()
@@ -134,8 +145,38 @@ class WalkJudge:
             self._begin(first + stop, byte + int(self._model.lengths[ids[:stop]].sum()))
             yield from self.feed(ids[stop:])
 
+    def _feed_beginning(self, beginning: Beginning, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
+        """Judge ids up to the first place where the text is certainly cut, and return the rest."""
+        for place, id in enumerate(ids.tolist()):
+            if beginning.is_cut_before(id):
+                self._beginning = None
+                self._begin(self._first, self._byte)
+                return ids[place:]
+            last = beginning.last
+            if not beginning.take(id):
+                pair = None if last is None else (last, id)
+                cause = self._model.cause(ViolationKind.IN_NO_TEXT, id, pair=pair)
+                if self._model.dead[id]:
+                    cause = self._model.cause(ViolationKind.DEAD_TOKEN, id)
+                yield self._impossible(cause, last, id)
+            self._first += 1
+            self._byte += int(self._model.lengths[id])
+        return ids[:0]
+
+    def _impossible(self, cause: Cause, last: int | None, *ids: int) -> Violation:
+        """Return the violation that no text has an id, or its end, after the last one, if that is known."""
+        known = ids if last is None else (last, *ids)
+        return cause.at(
+            index=self._first,
+            detected_at=self._first,
+            byte_offset=self._byte,
+            start=self._first - (last is not None),
+            ids=np.array(known, dtype=np.int32),
+            canonical_ids=None,
+        )
+
     def _look_closely(self, place: int) -> Int32Array:
-        """Judge the ids up to `place`, counted from their end, piece by piece; return those to judge."""
+        """Judge the ids up to `place`, counted from their end, closely; return those to judge."""
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
         place += len(ids)
         # No special token that the text spells goes from before this to after `place`.
@@ -147,7 +188,8 @@ class WalkJudge:
 
     def _walk(self, ids: Int32Array) -> int:
         """Walk over ids; return the first one that is not canonical in its place, or their number if there is none."""
-        before = self._before()
+        # The last ids that were walked over, which may be looked at again.
+        before = _last(self._past, self._table.reach + 1)
         head = min(len(ids), max(self._tuning.head, self._table.reach + 1)) if before else 0
         if head:
             n_before = sum(map(len, before))
@@ -160,7 +202,7 @@ class WalkJudge:
         """Walk over ids from `place` on; see :meth:`_walk`."""
         here = self._here
         here.at = place
-        pairs = self._model.walked_pairs.struct_for(len(ids) - place)
+        pairs = self._table.pairs.struct_for(len(ids) - place)
         while True:
             status = self._place.walk(self._table.walker(pairs), ids)
             if status != kernels.UNSURE:
@@ -177,17 +219,13 @@ class WalkJudge:
         """The state before the next id."""
         return int(self._here.row) // self._table.width
 
-    def _before(self) -> list[Int32Array]:
-        """Return the last ids that were walked over and may be looked at again."""
-        return _last(self._past, self._table.reach + 1)
-
     def _remember(self, ids: Int32Array) -> None:
         """Keep of the ids walked over those with which something wrong after them may begin."""
         self._past.append(ids)
         self._n_past += len(ids)
         if self._n_past < self._patience:
             return
-        margin = 1 + CONTEXT + self._table.reach
+        margin = self._table.margin
         # Usually such a place is near, and nothing else needs to be looked at.
         part = ids[-NEAR:]
         begin = self._table.last_certain(part, len(part) - margin)

@@ -49,14 +49,8 @@ class WholeJudge:
     not grow with the stream, so this is not :class:`~tokdfa.validation.judges.encoding.EncodingJudge`, which would keep
     a text without pieces as a whole.
 
-    Parameters
-    ----------
-    model : Model
-        That of a tokenizer without pre-tokenizer, whose dictionary is proper.
-    first, byte : int
-        The index of the first token fed in the stream, and the offset of its first byte.
-    tuning : Tuning, optional
-        The numbers of ids that are judged at once and kept.
+    The model is one of a tokenizer without pre-tokenizer, whose dictionary is proper. `first` is the index of the first
+    token fed in the stream, and `byte` the offset of its first byte.
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
@@ -248,6 +242,6 @@ class WholeJudge:
     def _encode(self, texts: list[bytes]) -> list[Int32Array]:
         """Return the canonical ids of each text, taken as one piece; ends within a character are cut off."""
         tokenizer = self._model.tokenizer
-        pieces = texts if tokenizer.is_bytewise else [text.decode("utf-8", "ignore") for text in texts]
+        pieces = texts if tokenizer.why_not("bytes") is None else [text.decode("utf-8", "ignore") for text in texts]
         encoded = tokenizer.encode_pieces(pieces)
         return [encoded.ids[low:high] for low, high in pairwise(encoded.offsets.tolist())]

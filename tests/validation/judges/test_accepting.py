@@ -12,11 +12,10 @@ from support.byte_tokenizers import tokenizer_of
 from tokdfa.arrays import IntegerArray
 from tokdfa.kernels.walk.walk import MOST_REACH
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator
-from tokdfa.validation.judges.rest import WHOLE, Rest
-from tokdfa.validation.judges.walks import whole_walk
-from tokdfa.validation.judges.whole_walk import SHORT, WholeWalk
+from tokdfa.validation.engine import engine_of
+from tokdfa.validation.judges.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
 from tokdfa.validation.result import Validation
+from tokdfa.validation.validator import Validator
 
 KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 WORDS = ["ab", "ba", " a", "  ", "?", "b", "é ", "<e>", "中"]
@@ -73,19 +72,20 @@ def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_left_begins_where_the_text_is_cut() -> None:
     tokenizer = with_special()
-    walk = whole_walk(tokenizer)
-    assert isinstance(walk, WholeWalk)
+    walk = engine_of(tokenizer).walk
+    assert walk is not None
     dice = random.Random(5)
     good = tokenizer.encode("".join(dice.choices(WORDS, k=2 * SHORT)) + "?")
-    assert walk.unjudged(good) is None
+    assert unjudged_by_walk(walk, good) is None
     wrong = np.concatenate((good, tokenizer.encode("?"), np.array([*b"ab"], dtype=np.int32)))
-    rest = walk.unjudged(wrong)
+    rest = unjudged_by_walk(walk, wrong)
     assert rest is not None
     assert len(good) - 60 < rest.first < len(good)
     assert rest.byte == len(tokenizer.decode_bytes(good[: rest.first]))
     # Where nothing is cut, all is judged again.
     assert (
-        walk.unjudged(np.concatenate((tokenizer.encode("ab" * SHORT * 2), tokenizer.encode("a"), wrong[-2:]))) == WHOLE
+        unjudged_by_walk(walk, np.concatenate((tokenizer.encode("ab" * SHORT * 2), tokenizer.encode("a"), wrong[-2:])))
+        == WHOLE
     )
 
 
@@ -113,10 +113,10 @@ def test_values_that_are_no_ids(place: int, wrong: int) -> None:
 def test_a_special_token_that_is_longer_than_what_is_kept() -> None:
     special = special_of(MOST_REACH)
     tokenizer = with_special(special)
-    walk = whole_walk(tokenizer)
-    assert isinstance(walk, WholeWalk)
+    walk = engine_of(tokenizer).walk
+    assert walk is not None
     good = tokenizer.encode("ab? " * SHORT)
-    assert walk.unjudged(good) == WHOLE
+    assert unjudged_by_walk(walk, good) == WHOLE
     assert tokenizer.validate(good)
     spelled = np.concatenate((good, np.array([*special.encode()], dtype=np.int32), good))
     verdict = tokenizer.validate(spelled)
@@ -141,14 +141,14 @@ def test_a_special_token_across_the_ids_that_are_taken_at_once(length: int) -> N
 
 def test_an_array_that_changes_meanwhile_is_no_danger() -> None:
     tokenizer = with_special()
-    walk = whole_walk(tokenizer)
-    assert isinstance(walk, WholeWalk)
+    walk = engine_of(tokenizer).walk
+    assert walk is not None
     ids = tokenizer.encode("ab? " * SHORT).astype(np.int64)
     # As if another thread had written this after the walk.
     ids[:] = 1 << 40
-    assert walk._rest(ids, len(ids)) == WHOLE
-    assert not walk._has_learned(0, 1 << 40)
+    assert _rest(walk, ids, len(ids)) == WHOLE
+    assert not _has_learned(walk, 0, 1 << 40)
     ids[:] = -1
-    assert walk._rest(ids, len(ids)) == WHOLE
-    assert not walk._has_learned(0, -1)
+    assert _rest(walk, ids, len(ids)) == WHOLE
+    assert not _has_learned(walk, 0, -1)
     assert isinstance(WHOLE, Rest)

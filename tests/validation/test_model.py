@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tokdfa.validation.doubts import Doubts, doubts
+from tokdfa.validation.model import Doubts, doubts
 
 Sequence = tuple[int, ...]
 

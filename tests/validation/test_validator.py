@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.byte_tokenizers import tokenizer_of
+from support.tuned import tuned_validator, validate_tuned
 
 from tokdfa import Dictionary
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
@@ -18,7 +19,6 @@ from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import Validator, validate
 from tokdfa.validation.tuning import Tuning
 
 RULES = [
@@ -78,11 +78,11 @@ def test_every_window_of_a_canonical_stream_passes(name: str) -> None:
             ids = tokenizer.encode("".join(text)).tolist()
             factors.update(tuple(ids[i:j]) for i in range(len(ids)) for j in range(i, min(i + 4, len(ids)) + 1))
     for window in factors:
-        verdict = validate(tokenizer, window, window=True, tuning=FEW)
+        verdict = validate_tuned(tokenizer, window, window=True, tuning=FEW)
         assert verdict, (window, verdict.reason)
     # Others may pass, if nothing but the last token before the window is in the way; most do not.
     ids = [id for id in symbols_of(tokenizer)[:-1] if id not in {*b"'s", tokenizer.n_ids - 4}]
-    passed = sum(bool(validate(tokenizer, window, window=True, tuning=FEW)) for window in product(ids, repeat=2))
+    passed = sum(bool(validate_tuned(tokenizer, window, window=True, tuning=FEW)) for window in product(ids, repeat=2))
     known = sum(window in factors for window in product(ids, repeat=2))
     assert known <= passed < 0.8 * len(ids) ** 2
 
@@ -94,13 +94,13 @@ def test_what_a_window_condemns_is_wrong_in_every_context(name: str, data: st.Da
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
     before, window, behind = (data.draw(st.one_of(some, texts)) for _ in range(3))
-    verdict = validate(tokenizer, window, window=True, tuning=FEW)
+    verdict = validate_tuned(tokenizer, window, window=True, tuning=FEW)
     for stream in ([*before, *window, *behind], [*before, *window], [*window, *behind], window):
         if again(tokenizer, stream) == stream:
             assert verdict
     if not verdict:
         assert verdict.detected_at is not None
-        assert verdict.detected_at < len(window) or validate(tokenizer, window, tuning=FEW).index == verdict.index
+        assert verdict.detected_at < len(window) or validate_tuned(tokenizer, window, tuning=FEW).index == verdict.index
 
 
 def test_windows_cut_from_a_long_stream() -> None:
@@ -108,17 +108,17 @@ def test_windows_cut_from_a_long_stream() -> None:
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 40)
     for begin in range(60):
         for end in range(len(ids) - 60, len(ids)):
-            assert validate(tokenizer, ids[begin:end], window=True, tuning=FEW)
+            assert validate_tuned(tokenizer, ids[begin:end], window=True, tuning=FEW)
     wrong = np.concatenate((ids[5:400], [ord("a"), ord("b")], ids[400:-7]))
-    plain = validate(tokenizer, np.concatenate((ids[:400], [ord("a"), ord("b")], ids[400:])), tuning=FEW).witness
-    found = validate(tokenizer, wrong, window=True, tuning=FEW).witness
+    plain = validate_tuned(tokenizer, np.concatenate((ids[:400], [ord("a"), ord("b")], ids[400:])), tuning=FEW).witness
+    found = validate_tuned(tokenizer, wrong, window=True, tuning=FEW).witness
     assert plain is not None
     assert found is not None
     assert (found.index, found.ids, found.canonical_ids) == (plain.index - 5, plain.ids, plain.canonical_ids)
-    assert len(validate(tokenizer, wrong, window=True, all=True, tuning=FEW).violations) == 1
+    assert len(validate_tuned(tokenizer, wrong, window=True, all=True, tuning=FEW).violations) == 1
     # Without window=True, ends look wrong.
-    assert not validate(tokenizer, [0xA9, *ids], tuning=FEW)
-    assert validate(tokenizer, [0xA9, *ids, 0xC3], window=True, tuning=FEW)
+    assert not validate_tuned(tokenizer, [0xA9, *ids], tuning=FEW)
+    assert validate_tuned(tokenizer, [0xA9, *ids, 0xC3], window=True, tuning=FEW)
 
 
 def test_the_bytes_before_each_violation_in_a_window() -> None:
@@ -130,7 +130,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
     for begin in range(len(ids)):
         for end in range(begin + 1, len(ids) + 1):
             window = ids[begin:end]
-            found = validate(tokenizer, window, window=True, all=True, tuning=FEW).violations
+            found = validate_tuned(tokenizer, window, window=True, all=True, tuning=FEW).violations
             several += len(found) > 1
             assert all(one.start + len(one.ids) <= other.start for one, other in pairwise(found))
             for violation in found:
@@ -143,7 +143,7 @@ def test_the_bytes_before_each_violation_in_a_window() -> None:
 def test_what_the_walk_keeps_does_not_grow_with_the_stream(size: int) -> None:
     tokenizer = split_by("gpt2")
     ids = tokenizer.encode("ab  a\n\n ab's é abab   b\nb 's\n" * 300)
-    validator = Validator(tokenizer, tuning=FEW)
+    validator = tuned_validator(tokenizer, tuning=FEW)
     kept = []
     for begin in range(0, len(ids), size):
         assert list(validator.feed(ids[begin : begin + size])) == []
@@ -175,22 +175,22 @@ def test_documents(data: st.DataObject) -> None:
         at, byte = at + (number > 0), byte + size * (number > 0)
         expected += [
             (violation.index + at, violation.byte_offset + byte, violation.ids, violation.canonical_ids)
-            for violation in validate(tokenizer, ids, all=True, tuning=FEW).violations
+            for violation in validate_tuned(tokenizer, ids, all=True, tuning=FEW).violations
         ]
         at, byte = at + len(ids), byte + len(tokenizer.decode_bytes(ids))
     chunks = iter([np.array(chunk, dtype=np.int64) for _, chunk in parts(stream, cuts)])
-    verdict = validate(tokenizer, chunks, documents=separator, all=True, tuning=FEW)
+    verdict = validate_tuned(tokenizer, chunks, documents=separator, all=True, tuning=FEW)
     found = [(v.index, v.byte_offset, v.ids, v.canonical_ids) for v in verdict.violations]
     assert found == expected
     # By where they begin.
     stream = [id for ids in documents for id in ids]
     starts = np.cumsum([0, *map(len, documents)])[: len(documents)]
-    verdict = validate(tokenizer, stream, documents=starts, all=True, tuning=FEW)
+    verdict = validate_tuned(tokenizer, stream, documents=starts, all=True, tuning=FEW)
     bytes_before = np.cumsum([0, *(len(tokenizer.decode_bytes(ids)) for ids in documents)])
     bad = [
         (int(start) + violation.index, int(byte) + violation.byte_offset, violation.ids)
         for start, byte, ids in zip(starts, bytes_before[:-1], documents, strict=True)
-        for violation in validate(tokenizer, ids, all=True, tuning=FEW).violations
+        for violation in validate_tuned(tokenizer, ids, all=True, tuning=FEW).violations
     ]
     assert [(violation.index, violation.byte_offset, violation.ids) for violation in verdict.violations] == bad
 
@@ -203,7 +203,7 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
     words = symbols_of(tokenizer)
     for place, id in data.draw(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(words)), max_size=4)):
         ids[place : place + data.draw(st.integers(0, 1))] = [id]
-    violations = validate(tokenizer, ids, all=True, tuning=FEW).violations
+    violations = validate_tuned(tokenizer, ids, all=True, tuning=FEW).violations
     repaired: list[int] = []
     at = 0
     for violation in violations:
@@ -222,26 +222,26 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
 def test_refusals() -> None:
     tokenizer = split_by("gpt2")
     with pytest.raises(TokenStreamError, match="ascend"):
-        validate(tokenizer, [97], documents=[0, 5, 3], tuning=FEW)
+        validate_tuned(tokenizer, [97], documents=[0, 5, 3], tuning=FEW)
     with pytest.raises(TokenStreamError, match="integers in one dimension"):
-        validate(tokenizer, [97], documents=[0.5], tuning=FEW)
+        validate_tuned(tokenizer, [97], documents=[0.5], tuning=FEW)
     dropping = Tokenizer(
         Contents(format="tiktoken", dictionary=tokenizer.dictionary, ids=tokenizer.token_to_id),
         PreTokenizer(Splitting("tokenizers", (Split(r"\s", "removed"),))),
     )
     with pytest.raises(UnsupportedFeatureError, match="its text is not split by an automaton over bytes"):
-        Validator(dropping, window=True, tuning=FEW)
-    assert validate(dropping, [97, 98, 97], documents=98, tuning=FEW)
+        tuned_validator(dropping, window=True, tuning=FEW)
+    assert validate_tuned(dropping, [97, 98, 97], documents=98, tuning=FEW)
 
 
 def test_windows_take_a_pattern() -> None:
     cut = split_by("gpt2")
     whole = Tokenizer(Contents(format="tiktoken", dictionary=cut.dictionary, ids=cut.token_to_id))
-    assert validate(cut, [97, 98], window=True, tuning=FEW) is not None
+    assert validate_tuned(cut, [97, 98], window=True, tuning=FEW) is not None
     with pytest.raises(
         UnsupportedFeatureError, match=r"a pre-tokenizer cuts the text, and this tokenizer has none .name"
     ):
-        validate(whole, [97, 98], window=True, tuning=FEW)
+        validate_tuned(whole, [97, 98], window=True, tuning=FEW)
 
 
 def test_windows_take_tokens_over_bytes() -> None:
@@ -249,6 +249,10 @@ def test_windows_take_tokens_over_bytes() -> None:
         format="tokenizer.json", dictionary=Dictionary([("a", "b")], "ab "), ids=np.arange(4, dtype=np.int32)
     )
     characters = Tokenizer(contents, PreTokenizer(Splitting("tokenizers", (Split(" ?[ab]+"),))))
-    assert [bool(validate(characters, ids, tuning=FEW)) for ids in ([3], [0, 1], [2, 3, 2, 0])] == [True, False, True]
+    assert [bool(validate_tuned(characters, ids, tuning=FEW)) for ids in ([3], [0, 1], [2, 3, 2, 0])] == [
+        True,
+        False,
+        True,
+    ]
     with pytest.raises(UnsupportedFeatureError, match="its text is not split by an automaton over bytes"):
-        Validator(characters, window=True, tuning=FEW)
+        tuned_validator(characters, window=True, tuning=FEW)
