@@ -73,7 +73,7 @@ class Parts:
 
         Both refuse a text with a byte that is no token.
         """
-        if self.a.is_bytewise and self.b.is_bytewise:
+        if self.a.why_not("bytes") is None and self.b.why_not("bytes") is None:
             return True
         bytes_of = [_bytes_of(side) for side in (self.a, self.b)]
         return bytes_of[0] is not None and bytes_of[0] == bytes_of[1]
@@ -138,9 +138,7 @@ class Parts:
 
     def _specials(self, side: Tokenizer) -> set[Special]:
         """Return the special tokens that are found in a text."""
-        if not side.finds_specials:
-            return set()
-        specials = side.specials
+        specials = side.found_specials
         if _normalizer(side) is None and not break_each_other(specials):
             # The order in which they are looked for makes no difference.
             specials = tuple(replace(special, level=0) for special in specials)
@@ -161,7 +159,7 @@ class Parts:
             return False
         if checked[Part.IDS] not in (Outcome.SAME, Outcome.IGNORED) or Part.SYMBOLS in checked:
             return False
-        if a.suffix != b.suffix or a.is_bytewise != b.is_bytewise:
+        if a.suffix != b.suffix or a.why_not("bytes") != b.why_not("bytes"):
             return False
         if {*map(a.token, a.whole_piece_tokens.tolist())} != {*map(b.token, b.whole_piece_tokens.tolist())}:
             return False
@@ -235,7 +233,7 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
 
 def _bytes_of(side: Tokenizer) -> set[str] | None:
     """Return the characters that stand for the bytes that a tokenizer has, if that is what it is over."""
-    if side.is_bytewise or not side.spells_bytes or len(side.whole_piece_tokens):
+    if side.why_not("bytes") is None or not side.spells_bytes or len(side.whole_piece_tokens):
         return None
     symbols = {str(word) for word in side.dictionary.alphabet if len(word) == 1}
     if not symbols <= BYTE_OF.keys():
@@ -247,7 +245,7 @@ def _bytes_of(side: Tokenizer) -> set[str] | None:
 def _over_bytes(side: Tokenizer) -> Neighbours:
     """Return the neighbours of a tokenizer, over the bytes for which characters stand."""
     of = side.derived(neighbours)
-    if side.is_bytewise:
+    if side.why_not("bytes") is None:
         return of
     words = [bytes(BYTE_OF[character] for character in str(word)) for word in of.words]
     return Neighbours(words, of.ids, of.position, of.rows)

@@ -26,7 +26,7 @@ from tokdfa.comparison.remembered import remembered
 from tokdfa.comparison.vocabularies import Vocabularies
 from tokdfa.kernels.encode.events import BEGINS
 
-__all__ = ["Separation", "WholePieces"]
+__all__ = ["Separation", "WholePieces", "n_bytes"]
 
 _MOST_BEGINNINGS: Final = 1_000
 
@@ -196,7 +196,7 @@ class WholePieces:
                     mine, other = reversed(events) if of_second else events
                     if (mine == BEGINS) == (place == 0):
                         key = target, same and (other == BEGINS) == (place == 0)
-                        following[key] = min(following.get(key, before), before, key=_size)
+                        following[key] = min(following.get(key, before), before, key=n_bytes)
             reached = following
         anywhere: list[str] = []
         apart: list[str] = []
@@ -206,7 +206,7 @@ class WholePieces:
                 anywhere.append(before + word + behind)
             if (ending := behind_apart if same else behind) is not None:
                 apart.append(before + word + ending)
-        return min(anywhere, key=_size, default=None), min(apart, key=_size, default=None)
+        return min(anywhere, key=n_bytes, default=None), min(apart, key=n_bytes, default=None)
 
     @cached_property
     def _behind(self) -> tuple[list[tuple[str | None, str | None]], list[tuple[str | None, str | None]]]:
@@ -220,10 +220,10 @@ class WholePieces:
                 for target, *events in joint.moves(state, symbol):
                     kind = events[0] == BEGINS, events[1] == BEGINS
                     ways.setdefault(kind, []).append(symbol + self._to_end[target])
-            least = {kind: min(texts, key=_size) for kind, texts in ways.items() if texts}
+            least = {kind: min(texts, key=n_bytes) for kind, texts in ways.items() if texts}
             for side, (only, of_side) in enumerate((((True, False), 0), ((False, True), 1))):
                 those = [text for kind, text in least.items() if kind[of_side]]
-                found[side].append((min(those, key=_size, default=None), least.get(only)))
+                found[side].append((min(those, key=n_bytes, default=None), least.get(only)))
         return found[0], found[1]
 
     @cached_property
@@ -258,5 +258,6 @@ class WholePieces:
         return found
 
 
-def _size(text: str) -> int:
+def n_bytes(text: str) -> int:
+    """Return the length of a text in UTF-8."""
     return len(text.encode())

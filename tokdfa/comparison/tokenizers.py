@@ -8,11 +8,12 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Literal, cast
 
+from tokdfa.comparison.dictionaries import by_length
 from tokdfa.comparison.findings import Obstacle, Outcome, Part, Stage, Step
 from tokdfa.comparison.joint import Joint
 from tokdfa.comparison.parts import Parts, as_text
 from tokdfa.comparison.result import Comparison, Difference, confirmed
-from tokdfa.comparison.separation import Separation, WholePieces
+from tokdfa.comparison.separation import Separation, WholePieces, n_bytes
 from tokdfa.comparison.trials import (
     DEFAULT,
     Tuning,
@@ -142,20 +143,20 @@ class _Comparer:
         # If merging gives the same, only texts with these can differ.
         other_specials = self.parts.other_specials
         whole_words = (self.parts.whole_words(side) for side in (self.a, self.b))
-        others = sorted(other_specials.union(*whole_words), key=_in_bytes)
+        others = sorted(other_specials.union(*whole_words), key=n_bytes)
         if others:
-            least = min(_in_bytes(others[0]), _in_bytes(others[0]) if least is None else least)
+            least = min(n_bytes(others[0]), n_bytes(others[0]) if least is None else least)
         parting = self.parting_whole_pieces(joint)
-        beside = around(sorted(other_specials, key=_size_and_text)[: self.tuning.max_specials])
+        beside = around(sorted(other_specials, key=by_length)[: self.tuning.max_specials])
         found = self.least(chain(candidates, others, parting, beside))
         if found is not None and least is not None:
             # A text may be shorter than its normalized form.
-            proven = not self.parts.is_normalized and _in_bytes(str(found.text)) <= least
+            proven = not self.parts.is_normalized and n_bytes(str(found.text)) <= least
             return self.different(found, proven=proven)
         if places:
             raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND), value=candidates[:1])
         if other_specials:
-            least_special = min(other_specials, key=_in_bytes)
+            least_special = min(other_specials, key=n_bytes)
             raise UnsupportedFeatureError(undecided_words(Obstacle.SPECIALS), value=least_special)
         if parting:
             raise UnsupportedFeatureError(undecided_words(Obstacle.WHOLE_PIECES), value=parting[0])
@@ -174,7 +175,7 @@ class _Comparer:
                 text = apart if is_same else anywhere
                 if text is not None:
                     found.append(text)
-        return sorted(found, key=_in_bytes)
+        return sorted(found, key=n_bytes)
 
     def without_search(self, report: Comparison, obstacle: Obstacle, cause: TokdfaError | None = None) -> Comparison:
         """Answer by the parts alone, if the search cannot decide."""
@@ -184,10 +185,10 @@ class _Comparer:
         found = self.least(self.short_texts(2))
         if found is not None:
             return self.different(found, proven=True)
-        words = sorted({*texts_of_tokens(self.a), *texts_of_tokens(self.b)}, key=_size_and_text)
+        words = sorted({*texts_of_tokens(self.a), *texts_of_tokens(self.b)}, key=by_length)
         if report.witness is not None and (text := as_text(report.witness.text)) is not None:
             words.insert(0, text)
-        specials = sorted(self.parts.other_specials, key=_size_and_text)
+        specials = sorted(self.parts.other_specials, key=by_length)
         tables = [splitting.table for splitting in self.parts.splittings]
         characters = texts_of_tables(tables[0], tables[1])
         for texts in (characters, chain(around(specials), words), random_texts(words, specials)):
@@ -195,7 +196,7 @@ class _Comparer:
             if found is not None:
                 found = self.shorter(found)
                 # No text of up to two bytes separates them.
-                proven = self.tuning.longest_tried >= 2 and _in_bytes(cast(str, found.text)) <= 3
+                proven = self.tuning.longest_tried >= 2 and n_bytes(cast(str, found.text)) <= 3
                 return self.different(found, proven=proven)
         raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what))
 
@@ -208,14 +209,6 @@ class _Comparer:
 @lru_cache(maxsize=4)
 def _joint(first: Splitting, second: Splitting) -> Joint:
     return Joint(find_hypotheses(first), find_hypotheses(second))
-
-
-def _in_bytes(text: str) -> int:
-    return len(text.encode())
-
-
-def _size_and_text(text: str) -> tuple[int, str]:
-    return len(text), text
 
 
 def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:

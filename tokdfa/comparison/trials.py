@@ -83,11 +83,11 @@ def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
     """Yield the tokens that are texts."""
     text, offsets = tokenizer.spellings
     data, bounds = text.tobytes(), offsets.tolist()
-    shown = splitting_of(tokenizer).metaspace or SPACE
+    shown = None if tokenizer.why_not("bytes") is None else splitting_of(tokenizer).metaspace or SPACE
     for begin, end in pairwise(bounds):
         word = as_text(data[begin:end])
         if word:
-            yield word if tokenizer.is_bytewise else word.replace(shown, " ")
+            yield word if shown is None else word.replace(shown, " ")
 
 
 def around(specials: Iterable[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def unlike(a: Tokenizer, b: Tokenizer, texts: Iterable[str], *, ignore_ids: bool
 
 def _takes_texts_as_pieces(tokenizer: Tokenizer) -> bool:
     """Return whether every text is one piece, in which no special token is looked for."""
-    return tokenizer.pretokenizer is None and tokenizer.is_plain and not tokenizer.added_tokens
+    return tokenizer.pretokenizer is None and tokenizer.why_not("spelling") is None and not tokenizer.added_tokens
 
 
 def _numbered(tokenizer: Tokenizer, numbers: dict[bytes, int]) -> Int64Array:

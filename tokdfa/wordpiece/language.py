@@ -84,16 +84,8 @@ class WordLanguage(Displayed):
 
     def advance(self, node: int, text: str) -> tuple[list[int], int]:
         """Read `text` from `node`; return the ids popped on the way and the node reached, -1 for none."""
-        trie = self.trie
-        popped: list[int] = []
-        for symbol in text:
-            while symbol not in trie.children[node]:
-                if trie.failure[node] < 0:
-                    return popped, -1
-                popped.extend(pop.id for pop in trie.pops[node])
-                node = trie.failure[node]
-            node = trie.children[node][symbol]
-        return popped, node
+        popped, node = self.trie.advance(node, text)
+        return [pop.id for pop in popped], node
 
     def settle(self, node: int) -> int:
         """Return the node to which a node without edges leads on any next symbol; for other nodes, the node itself."""

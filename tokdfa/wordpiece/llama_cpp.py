@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tokdfa.unicode import Ranges, characters_of, contains, difference, intersection, ranges, union
 from tokdfa.unicode.tables import content
-from tokdfa.wordpiece.normalizer import WordNormalizer
+from tokdfa.wordpiece.normalizer import WordCharacters, WordNormalizer
 
 __all__ = ["LlamaCppNormalizer"]
 
@@ -70,24 +70,9 @@ class LlamaCppNormalizer(WordNormalizer):
         return _effects(self)
 
     @property
-    def removed(self) -> Ranges:
-        """The code points that are removed."""
-        return _removed()
-
-    @property
-    def ideographs(self) -> Ranges:
-        """The code points that are words of their own, unless they decompose."""
-        return _IDEOGRAPHS
-
-    @property
-    def spaces(self) -> frozenset[str]:
-        """The characters that end words."""
-        return _spaces()
-
-    @property
-    def punctuation(self) -> frozenset[str]:
-        """The characters other than ideographs that are words of their own."""
-        return _punctuation()
+    def characters(self) -> WordCharacters:
+        """The characters that it removes, and those that words consist of or end with."""
+        return _characters()
 
     @property
     def reorders(self) -> bool:
@@ -105,19 +90,12 @@ def _maps() -> tuple[dict[int, int], dict[int, int]]:
 
 
 @cache
-def _spaces() -> frozenset[str]:
-    return frozenset(characters_of(ranges(r"\s", "llama.cpp")))
-
-
-@cache
-def _removed() -> Ranges:
-    return difference(union(ranges("C", "llama.cpp"), ((0, 0), (0xFFFD, 0xFFFD))), ranges(r"\s", "llama.cpp"))
-
-
-@cache
-def _punctuation() -> frozenset[str]:
+def _characters() -> WordCharacters:
+    spaces = ranges(r"\s", "llama.cpp")
+    removed = difference(union(ranges("C", "llama.cpp"), ((0, 0), (0xFFFD, 0xFFFD))), spaces)
     symbols = intersection(ranges("S", "llama.cpp"), ((0, _LAST_ASCII_SYMBOL),))
-    return frozenset(characters_of(union(ranges("P", "llama.cpp"), symbols)))
+    punctuation = union(ranges("P", "llama.cpp"), symbols)
+    return WordCharacters(removed, _IDEOGRAPHS, *(frozenset(characters_of(some)) for some in (spaces, punctuation)))
 
 
 @cache

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,18 @@ from tokdfa.unicode.normalization import lowercase, normalize, spaces, tables
 from tokdfa.unicode.normalizer import Normalizer
 from tokdfa.unicode.ranges import LAST
 
-__all__ = ["BertNormalizer", "WordNormalizer"]
+__all__ = ["BertNormalizer", "WordCharacters", "WordNormalizer"]
+
+
+class WordCharacters(NamedTuple):
+    """The code points that cleaning removes, the words of one character, and the characters that end words."""
+
+    removed: Ranges
+    # Words of their own, unless the effect of the normalizer on them says otherwise.
+    ideographs: Ranges
+    # In a normalized text.
+    spaces: frozenset[str]
+    punctuation: frozenset[str]
 
 
 class WordNormalizer(ABC):
@@ -48,23 +59,28 @@ class WordNormalizer(ABC):
 
     @property
     @abstractmethod
+    def characters(self) -> WordCharacters:
+        """The characters that it removes, and those that words consist of or end with."""
+
+    @property
     def removed(self) -> Ranges:
         """The code points that cleaning removes."""
+        return self.characters.removed
 
     @property
-    @abstractmethod
     def ideographs(self) -> Ranges:
         """The code points that are words of their own, unless `effects` says otherwise."""
+        return self.characters.ideographs
 
     @property
-    @abstractmethod
     def spaces(self) -> frozenset[str]:
         """The characters that end words in a normalized text."""
+        return self.characters.spaces
 
     @property
-    @abstractmethod
     def punctuation(self) -> frozenset[str]:
         """The characters that are words of their own in a normalized text."""
+        return self.characters.punctuation
 
     @property
     @abstractmethod
@@ -121,24 +137,9 @@ class BertNormalizer(WordNormalizer, Normalizer):
         return _effects(self)
 
     @property
-    def removed(self) -> Ranges:
-        """The code points that cleaning removes."""
-        return tables().control if self.clean_text else ()
-
-    @property
-    def ideographs(self) -> Ranges:
-        """The code points that spaces are put around."""
-        return tables().chinese if self.chinese else ()
-
-    @property
-    def spaces(self) -> frozenset[str]:
-        """The characters that end words in a normalized text."""
-        return spaces()
-
-    @property
-    def punctuation(self) -> frozenset[str]:
-        """The characters that are words of their own in a normalized text."""
-        return _punctuation()
+    def characters(self) -> WordCharacters:
+        """The characters that it removes, and those that words consist of or end with."""
+        return _characters(self.clean_text, self.chinese)
 
     @property
     def reorders(self) -> bool:
@@ -188,5 +189,7 @@ def _effects(normalizer: BertNormalizer) -> Mapping[str, str]:
 
 
 @cache
-def _punctuation() -> frozenset[str]:
-    return frozenset(characters_of(ranges("is_bert_punctuation", "tokenizers")))
+def _characters(clean_text: bool, chinese: bool) -> WordCharacters:
+    control, ideographs = tables().control if clean_text else (), tables().chinese if chinese else ()
+    punctuation = frozenset(characters_of(ranges("is_bert_punctuation", "tokenizers")))
+    return WordCharacters(control, ideographs, spaces(), punctuation)

@@ -104,21 +104,23 @@ class FailureTrie:
         -----
         *Fast WordPiece Tokenization*, algorithm 1, without the length limit and the unknown token.
         """
-        node = ROOT
-        tokens: list[Pop] = []
-        for symbol in word:
-            while symbol not in self.children[node]:
-                if self.failure[node] < 0:
-                    return None
-                tokens.extend(self.pops[node])
-                node = self.failure[node]
-            node = self.children[node][symbol]
+        tokens, node = self.advance(ROOT, word)
         while node > SUFFIX_ROOT:
-            if self.failure[node] < 0:
-                return None
             tokens.extend(self.pops[node])
             node = self.failure[node]
-        return tokens
+        return tokens if node >= 0 else None
+
+    def advance(self, node: int, text: Iterable[str]) -> tuple[list[Pop], int]:
+        """Read `text` from `node`; return the tokens popped on the way and the node reached, -1 for none."""
+        popped: list[Pop] = []
+        for symbol in text:
+            while symbol not in self.children[node]:
+                if self.failure[node] < 0:
+                    return popped, -1
+                popped.extend(self.pops[node])
+                node = self.failure[node]
+            node = self.children[node][symbol]
+        return popped, node
 
     def path(self, node: int) -> str:
         """Return the symbols on the path to `node` from its root."""
