@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -189,13 +191,8 @@ class Transducer(Displayed):
     @cached_property
     def rows(self) -> tuple[Mapping[int, tuple[Arc, ...]], ...]:
         """The transitions of each state, grouped by the symbol that they read."""
-        rows: list[Mapping[int, tuple[Arc, ...]]] = []
-        for row in self.arcs:
-            by_symbol: dict[int, list[Arc]] = {}
-            for arc in row:
-                by_symbol.setdefault(arc.symbol, []).append(arc)
-            rows.append({symbol: tuple(arcs) for symbol, arcs in by_symbol.items()})
-        return tuple(rows)
+        # They come in the order of their symbols.
+        return tuple({symbol: tuple(arcs) for symbol, arcs in groupby(row, itemgetter(0))} for row in self.arcs)
 
     # Running it on words
 

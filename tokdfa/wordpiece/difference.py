@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -44,41 +44,35 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     they differ on the shortest word that ends with it. So the live entries are compared, and of those that differ, the
     one with the shortest word is taken.
     """
-    if ours.normalizer != theirs.normalizer:
-        best = _least(_by_character(ours, theirs), ours, theirs)
-        # No text is shorter than one character.
-        if best is not None and len(best.text) == 1:
-            return best
-    best = _least(_candidates(ours, theirs), ours, theirs)
-    if best is not None:
-        return best
-    undecided = _undecided(ours, theirs)
-    if undecided:
-        raise LimitExceededError(f"not decided: {undecided}, and none of the texts tried shows a difference")
-    return None
+    texts = [*_by_character(ours, theirs)] if ours.normalizer != theirs.normalizer else []
+    best = _least(texts, ours, theirs)
+    # No text is shorter than one character.
+    if best is None or len(best.text) > 1:
+        best = _least(chain(texts, _candidates(ours, theirs)), ours, theirs)
+    doubts = {
+        "normalizers": ours.normalizer != theirs.normalizer,
+        "special tokens": ours.added.keys() != theirs.added.keys(),
+    }
+    for parts, differ in doubts.items():
+        if differ and best is None:
+            raise LimitExceededError(f"not decided: the {parts} differ, and none of the texts tried shows a difference")
+    return best
 
 
 def _least(texts: Iterable[str], ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     best: tuple[tuple[int, int, str], SeparatingText] | None = None
     for text in texts:
         if best is None or len(text) <= best[0][0]:
-            found = _compare(ours, theirs, text)
-            if found is not None:
-                key = (len(text), min(len(ids) for ids in found.ids if ids is not None), text)
+            ids = ours.try_encode(text), theirs.try_encode(text)
+            if ids[0] != ids[1]:
+                key = (len(text), min(len(some) for some in ids if some is not None), text)
                 if best is None or key < best[0]:
-                    best = key, found
+                    best = key, SeparatingText(text, ids)
     return None if best is None else best[1]
 
 
-def _compare(ours: EndToEnd, theirs: EndToEnd, text: str) -> SeparatingText | None:
-    ids = ours.try_encode(text), theirs.try_encode(text)
-    return None if ids[0] == ids[1] else SeparatingText(text, ids)
-
-
 def _candidates(ours: EndToEnd, theirs: EndToEnd) -> Iterator[str]:
-    """Yield texts, among them a shortest one on which the two differ, if there is one and `_undecided` is empty."""
-    if ours.normalizer != theirs.normalizer:
-        yield from _by_character(ours, theirs)
+    """Yield texts: if the two have the same normalizer and special tokens but differ, a shortest one that shows it."""
     yield from ours.added.keys() & theirs.added.keys()
     for special in sorted(ours.added.keys() ^ theirs.added.keys()):
         yield from (special, f"a{special}", f"{special}a", f"a{special}a")
@@ -252,11 +246,3 @@ def _longer_word(language: WordLanguage, limit: int) -> Iterator[str]:
                 way.pop()
                 if ids:
                     ids.pop()
-
-
-def _undecided(ours: EndToEnd, theirs: EndToEnd) -> str:
-    if ours.normalizer != theirs.normalizer:
-        return "the normalizers differ"
-    if ours.added.keys() != theirs.added.keys():
-        return "the special tokens differ"
-    return ""

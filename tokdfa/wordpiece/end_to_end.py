@@ -167,29 +167,14 @@ class EndToEnd:
 
     def try_encode_batch(self, texts: Sequence[str]) -> tuple[Int32Array, Int64Array]:
         """Return the ids of many texts and where those of each begin, with -1 for words without a tokenization."""
-        data = "\n".join(texts).encode("utf-8")
-        sizes = np.fromiter((len(text.encode("utf-8")) for text in texts), np.int64, len(texts))
-        tokens, rows = self._tokenize(data, np.cumsum(sizes + 1) - 1, None)
+        tokens, rows = self._tokenize(*_together(texts), None)
         return tokens.ids, rows
 
     def encode_batch(
         self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
     ) -> tuple[Tokens, Int64Array]:
         """Tokenize many texts at once; see :meth:`encode`. Text t has the tokens ``rows[t]`` to ``rows[t + 1]``."""
-        joined = "\n".join(texts)
-        try:
-            data = _utf8(joined)
-        except AlphabetError:
-            for index, text in enumerate(texts):
-                _utf8(text, f"text {index}, ")
-            raise
-        if joined.isascii():
-            lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        else:
-            sizes = (len(text) if text.isascii() else len(text.encode("utf-8")) for text in texts)
-            lengths = np.fromiter(sizes, np.int64, len(texts))
-        stops = np.cumsum(lengths + 1) - 1
-        return self._run(data, stops, offsets)
+        return self._run(*_together(texts), offsets)
 
     def _run(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
         tokens, rows = self._tokenize(data, stops, offsets)
@@ -275,6 +260,20 @@ def _utf8(text: str, where: str = "") -> bytes:
             value=text[error.start],
             where=f"{where}character {error.start}",
         ) from None
+
+
+def _together(texts: Sequence[str]) -> tuple[bytes, Int64Array]:
+    """Return texts as UTF-8, one after the other with a line feed between them, and the end of each."""
+    joined = "\n".join(texts)
+    try:
+        data = _utf8(joined)
+    except AlphabetError:
+        for index, text in enumerate(texts):
+            _utf8(text, f"text {index}, ")
+        raise
+    sizes = (len(text) if text.isascii() else len(text.encode("utf-8")) for text in texts)
+    lengths = np.fromiter(map(len, texts) if joined.isascii() else sizes, np.int64, len(texts))
+    return data, np.cumsum(lengths + 1) - 1
 
 
 def _as_utf8(text: str | bytes) -> bytes:
