@@ -5,6 +5,7 @@ Arrays that a kernel reads or writes are contiguous and in the machine's byte or
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sized
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "checked_ids",
     "distinct",
     "id_array",
+    "offsets_of",
     "running_sum",
 ]
 
@@ -129,3 +131,8 @@ def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:
     sums = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=sums[1:])
     return sums
+
+
+def offsets_of(words: Collection[Sized]) -> Int64Array:
+    """Return where each of some words begins if they come one after the other, and where the last one ends."""
+    return running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence.tally import Tally
-from tokdfa.training.corpus import Tuning
+from tokdfa.training.corpus import BLOCK
 
 KILLS = 100
 
@@ -36,7 +36,7 @@ def test_killed_at_a_hundred_random_moments(tmp_path: Path, tally: Tally) -> Non
     for number in range(40):
         n_words = 600_000 if number == 20 else 2_500
         (corpus / f"{number:02}").write_text(" ".join(dice.choices(words, k=n_words)), encoding="utf-8")
-    assert (corpus / "20").stat().st_size > 2 * Tuning().block
+    assert (corpus / "20").stat().st_size > 2 * BLOCK
     kept = tmp_path / "kept"
     began = time.monotonic()
     assert start(corpus, tmp_path / "expected", tmp_path / "other").wait() == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokdfa.training.corpus import Corpus, Tuning
+from tokdfa.training.corpus import Corpus
 from tokdfa.training.splitting import CorpusSplitter
 
 
@@ -23,7 +23,7 @@ def test_blocks_begin_at_the_beginning_and_say_where_they_are(tmp_path: Path) ->
     texts = ["a bc d\nef ghi jk\n" * 3, "x y z " * 5]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
-    blocks = list(Corpus.find([tmp_path], tuning=Tuning(block=7)).blocks(CorpusSplitter("whitespace").last_cut))
+    blocks = list(Corpus.find([tmp_path], block=7).blocks(CorpusSplitter("whitespace").last_cut))
     assert len(blocks) > 6
     at = {0: 0, 1: 0}
     for block in blocks:

@@ -21,7 +21,7 @@ from tokdfa.errors import FileFormatError
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import pretokenizer
 from tokdfa.training import splitting as splitting_module
-from tokdfa.training.corpus import DEFAULT, Block, Corpus, Tuning
+from tokdfa.training.corpus import BLOCK, Block, Corpus
 from tokdfa.training.counting import Checkpoint, count_corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
 from tokdfa.training.splitting import CorpusSplitter
@@ -45,14 +45,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-SMALL = Tuning(block=7, stretch=3)
+SMALL = 7
 
 
 def count(
-    *sources: str | Path, name: str = "gpt2", unit: str = "file", tuning: Tuning = DEFAULT, threads: int = 1
+    *sources: str | Path, name: str = "gpt2", unit: str = "file", block: int = BLOCK, threads: int = 1
 ) -> PieceCounts:
-    splitter = CorpusSplitter(name, unit, tuning=tuning)  # type: ignore[arg-type]
-    return count_corpus(Corpus.find(sources, tuning=tuning), splitter, threads=threads)
+    splitter = CorpusSplitter(name, unit, stretch=min(block // 2, 1 << 16))  # type: ignore[arg-type]
+    return count_corpus(Corpus.find(sources, block=block), splitter, threads=threads)
 
 
 def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
@@ -64,7 +64,7 @@ def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
 
 @cache
 def splitter_named(name: str, stretch: int) -> CorpusSplitter:
-    return CorpusSplitter(name, tuning=Tuning(stretch=stretch))
+    return CorpusSplitter(name, stretch=stretch)
 
 
 def plainly(texts: list[str], name: str) -> list[tuple[bytes, int]]:
@@ -103,7 +103,7 @@ def splitting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", ["whitespace", "gpt2", "cl100k", "deepseek"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_change_nothing(folder: Path, name: str, threads: int) -> None:
-    counts = count(folder, name=name, threads=threads, tuning=SMALL)
+    counts = count(folder, name=name, threads=threads, block=SMALL)
     texts = [TEXTS[file] for file in ("a.txt", "b.txt", "sub/c.txt")]
     if name == "whitespace":
         assert dict(counts) == Counter(word.encode() for text in texts for word in text.split())
@@ -129,16 +129,16 @@ def test_odd_texts_can_be_cut_where_it_says(parts: list[str], name: str, stretch
 
 def test_a_pattern_of_which_nothing_is_known_sees_the_whole_file(folder: Path) -> None:
     pattern = r"(?s:.{4})|(?s:.)"
-    assert list(count(folder / "b.txt", name=pattern, tuning=SMALL).items()) == plainly([TEXTS["b.txt"]], pattern)
+    assert list(count(folder / "b.txt", name=pattern, block=SMALL).items()) == plainly([TEXTS["b.txt"]], pattern)
 
 
 @pytest.mark.usefixtures("splitting")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_lines_are_split_by_themselves(folder: Path, threads: int) -> None:
     lines = [line + "\n" for line in TEXTS["b.txt"].split("\n")[:-1]]
-    assert list(count(folder / "b.txt", unit="line", threads=threads, tuning=SMALL).items()) == plainly(lines, "gpt2")
+    assert list(count(folder / "b.txt", unit="line", threads=threads, block=SMALL).items()) == plainly(lines, "gpt2")
     whole = {line.encode(): n for line, n in Counter(lines).items()}
-    assert dict(count(folder / "b.txt", name="none", unit="line", threads=threads, tuning=SMALL)) == whole
+    assert dict(count(folder / "b.txt", name="none", unit="line", threads=threads, block=SMALL)) == whole
 
 
 def test_without_a_pretokenizer_a_file_is_one_piece(folder: Path) -> None:
@@ -152,9 +152,9 @@ def test_packed_files(tmp_path: Path) -> None:
     half = len(text) // 2
     # Two frames, as parallel packers write them.
     (tmp_path / "a.zst").write_bytes(zstandard.compress(text[:half]) + zstandard.compress(text[half:]))
-    expected = list(count(tmp_path / "plain", tuning=SMALL).items())
-    assert list(count(tmp_path / "a.gz", tuning=SMALL).items()) == expected
-    assert list(count(tmp_path / "a.zst", tuning=SMALL).items()) == expected
+    expected = list(count(tmp_path / "plain", block=SMALL).items())
+    assert list(count(tmp_path / "a.gz", block=SMALL).items()) == expected
+    assert list(count(tmp_path / "a.zst", block=SMALL).items()) == expected
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -190,11 +190,11 @@ def test_text_that_is_not_utf8_is_told_with_its_place(tmp_path: Path, threads: i
     path = tmp_path / "spoiled"
     path.write_bytes(b"good text\nand then\n\xff\xfe")
     with pytest.raises(TokdfaError, match=r"spoiled, byte 19: not UTF-8 text: b'\\xff\\xfe'"):
-        count(path, threads=threads, tuning=SMALL)
+        count(path, threads=threads, block=SMALL)
 
 
 def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
-    expected = list(count(folder, tuning=SMALL).items())
+    expected = list(count(folder, block=SMALL).items())
 
     class InterruptionError(Exception):
         pass
@@ -205,7 +205,7 @@ def test_an_interruption_changes_nothing(folder: Path, tmp_path: Path) -> None:
         if calls % 5 == 0:
             raise InterruptionError
 
-    corpus, calls, interruptions = Corpus.find([folder], tuning=SMALL), 0, 0
+    corpus, calls, interruptions = Corpus.find([folder], block=SMALL), 0, 0
     while True:
         kept = Checkpoint(tmp_path / "kept", {"corpus": corpus.stamp()})
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet
-from tokdfa.arrays import Int64Array
+from tokdfa.arrays import Int64Array, running_sum
 from tokdfa.automata.boolean import Combination
 from tokdfa.automata.exploration import explore
 from tokdfa.automata.protocol import TokenAutomaton, check_budget
@@ -54,8 +54,7 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, ma
         check_budget("states", n_states, max_states)
     pairs, targets = np.concatenate(levels), np.concatenate(rows)
     places, tokens = np.nonzero(targets >= 0)
-    offsets = np.zeros(n_states + 1, dtype=np.int64)
-    np.cumsum(np.bincount(places, minlength=n_states), out=offsets[1:])
+    offsets = running_sum(np.bincount(places, minlength=n_states))
     final = first.final[pairs // second.n_states] & second.final[pairs % second.n_states]
     return first.from_arrays(
         first.alphabet, offsets, tokens.astype(np.int32), number[targets[places, tokens]], 0, final

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array
+from tokdfa.arrays import BoolArray, Int64Array, running_sum
 from tokdfa.automata.exploration import reached
 from tokdfa.kernels.dfa import explicit as kernels
 
@@ -69,8 +69,7 @@ def _take_rows(
 ) -> tuple[Int64Array, Int64Array]:
     """Return the offsets of the table made of these rows, and the places of its entries in the old table."""
     lengths = offsets[rows + 1] - offsets[rows]
-    taken = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=taken[1:])
+    taken = running_sum(lengths)
     return taken, np.arange(taken[-1], dtype=np.int64) + np.repeat(offsets[rows] - taken[:-1], lengths)
 
 

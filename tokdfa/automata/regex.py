@@ -9,7 +9,7 @@ import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.arguments import is_tokenizer, wrong_argument
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
@@ -136,6 +136,5 @@ def _over(
         budget.check_time()
         found.append((sources + start, tokens.astype(np.int32), targets[sources, tokens]))
     sources, tokens, reached = (np.concatenate(part) for part in zip(*found, strict=True))
-    offsets = np.zeros(len(table) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(sources, minlength=len(table)), out=offsets[1:])
+    offsets = running_sum(np.bincount(sources, minlength=len(table)))
     return TokenDFA.from_arrays(alphabet, offsets, tokens, reached, initial, final.copy())

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.automata.protocol import TokenAutomaton, checked, warn_of_dead_end
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, AutomatonError
@@ -351,8 +351,7 @@ class TokenDFA(Displayed):
             return self
         number = np.cumsum(keep, dtype=np.int32) - 1
         kept = keep[self.sources] & keep[self.targets]
-        n_kept = np.zeros(len(keep) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.sources[kept], minlength=len(keep)), out=n_kept[1:])
+        n_kept = running_sum(np.bincount(self.sources[kept], minlength=len(keep)))
         return TokenDFA.from_arrays(
             self.alphabet,
             n_kept[np.concatenate(([True], keep))],

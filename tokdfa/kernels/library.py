@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tokdfa.errors import KernelError
 
-__all__ = ["NO_MEMORY", "Struct", "call", "check_memory", "ffi", "lib", "readable", "writable"]
+__all__ = ["NO_MEMORY", "Struct", "call", "check_memory", "ffi", "lib", "readable", "slots_for", "writable"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -166,6 +166,11 @@ def check_memory(status: int) -> int:
     if status == NO_MEMORY:
         raise MemoryError("a kernel did not get the memory that it needs")
     return status
+
+
+def slots_for(n: int, least: int = 4) -> int:
+    """Return the size of a hash table for `n` entries: a power of two, so that at most half of it is used."""
+    return max(least, 1 << max(2 * n - 1, 0).bit_length())
 
 
 class Struct:

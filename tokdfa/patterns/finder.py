@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, offsets_of
 from tokdfa.errors import LimitExceededError, PatternError, WrongTypeError
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.patterns.budget import Budget
@@ -133,9 +133,7 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     If `leftmost`, it finds the leftmost-longest matches without overlaps; otherwise all matches.
     """
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum([len(word) for word in words], out=offsets[1:])
-    trie = TokenTrie(text.astype(np.int32), offsets)
+    trie = TokenTrie(text.astype(np.int32), offsets_of(words))
     used = np.unique(text)
     # All bytes in no word share a column. The edge of the text has one too; after it everything starts again.
     column = np.zeros(BORDER + 1, dtype=np.int32)

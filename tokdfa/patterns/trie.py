@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from tokdfa.alphabet import TokenAlphabet, iter_symbols
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, offsets_of
 from tokdfa.kernels.dfa import explicit as kernels
 
 __all__ = ["TokenTrie"]
@@ -34,8 +34,7 @@ class TokenTrie:
     def of(cls, alphabet: TokenAlphabet) -> TokenTrie:
         """Return the trie of the tokens of an alphabet, over the numbers of its symbols."""
         number = {symbol: i for i, symbol in enumerate(alphabet.symbols)}
-        lengths = np.fromiter(map(len, alphabet), dtype=np.int64, count=len(alphabet))
-        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        offsets = offsets_of(alphabet)
         spelled = (number[symbol] for word in alphabet for symbol in iter_symbols(word))
         return cls(np.fromiter(spelled, dtype=np.int32, count=int(offsets[-1])), offsets)
 

@@ -16,28 +16,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from tokdfa.errors import FileFormatError, TrainingError
 
-__all__ = ["DEFAULT", "Block", "Corpus", "Tuning", "opened"]
+__all__ = ["BLOCK", "Block", "Corpus", "opened"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """The thresholds of reading a corpus. They change the cost of counting its pieces, never the counts.
-
-    Parameters
-    ----------
-    block : int
-        The number of bytes (unpacked) that are read at once. One thread counts a block while another block is read.
-        Larger blocks take more memory for every thread; smaller ones need more merging of counts.
-    stretch : int
-        The number of bytes of a block that are split at once. Their pieces stay in the caches until they are counted.
-    """
-
-    block: int = 1 << 20
-    stretch: int = 1 << 16
-
-
-DEFAULT = Tuning()
-
+# The number of bytes (unpacked) that are read at once. One thread counts a block while another block is read. Larger
+# blocks take more memory for every thread; smaller ones need more merging of counts.
+BLOCK = 1 << 20
 
 _CHUNK = 1 << 18
 
@@ -133,10 +117,10 @@ class Corpus:
     """
 
     files: tuple[str, ...]
-    tuning: Tuning = DEFAULT
+    block: int = BLOCK
 
     @classmethod
-    def find(cls, sources: Sequence[str | Path], *, tuning: Tuning = DEFAULT) -> Corpus:
+    def find(cls, sources: Sequence[str | Path], *, block: int = BLOCK) -> Corpus:
         """Return the corpus of these files, folders and patterns of names; each gives one file at least.
 
         A folder gives all files in it and its subfolders, in the order of their names, except hidden ones. A pattern
@@ -152,7 +136,7 @@ class Corpus:
             files.extend(found)
         if not files:
             raise TrainingError("a corpus needs at least one file")
-        return cls(tuple(files), tuning)
+        return cls(tuple(files), block)
 
     def size(self) -> int | None:
         """Return the total number of bytes of all files on disk, or None if it cannot be known."""
@@ -177,9 +161,9 @@ class Corpus:
     def _blocks_of(self, number: int, offset: int, last_cut: Callable[[bytes], int]) -> Iterator[Block]:
         path = self.files[number]
         with opened(path) as stream:
-            _skip(stream, offset, path, self.tuning.block)
+            _skip(stream, offset, path, self.block)
             parts: list[bytes] = []
-            while more := stream.read(self.tuning.block):
+            while more := stream.read(self.block):
                 # The text before was searched already, except for a cut too near its end.
                 tail = parts[-1][-2 * _CONTEXT :] if parts else b""
                 cut = last_cut(tail + more)

@@ -15,7 +15,7 @@ from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.pairs import CONTEXT, CertainPairs
-from tokdfa.training.corpus import DEFAULT, Block, Tuning
+from tokdfa.training.corpus import Block
 from tokdfa.unicode.utf8 import byte_offsets
 
 __all__ = ["PRETOKENIZERS", "CorpusSplitter", "Unit"]
@@ -43,8 +43,8 @@ class CorpusSplitter:
         this is how tokenizers reads files.
     any_bytes : bool
         Whether the text may be arbitrary bytes if there is no pre-tokenizer.
-    tuning : Tuning, optional
-        The amount to split at a time.
+    stretch : int
+        The number of bytes of a block that are split at once. Their pieces stay in the caches until they are counted.
 
     Raises
     ------
@@ -52,10 +52,10 @@ class CorpusSplitter:
         If `name` is neither a name nor a pattern that can be used.
     """
 
-    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, tuning: Tuning = DEFAULT) -> None:
+    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, stretch: int = 1 << 16) -> None:
         self.name = name
         self.unit = unit
-        self._tuning = tuning
+        self._stretch = stretch
         self._any_bytes = any_bytes and name == "none"
         self._pretokenizer: PreTokenizer | None = None
         if name == "whitespace":
@@ -133,9 +133,8 @@ class CorpusSplitter:
             yield self._spans(text + context)
             return
         stream = self._machine.stream()
-        stretch = self._tuning.stretch
-        for start in range(0, len(text), stretch):
-            yield stream.feed(text[start : start + stretch])
+        for start in range(0, len(text), self._stretch):
+            yield stream.feed(text[start : start + self._stretch])
         yield stream.feed(context)
         yield stream.finish()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, call, lib
+from tokdfa.kernels.library import Struct, call, lib, slots_for
 
 __all__ = [
     "LEFT_DEAD",
@@ -83,9 +83,7 @@ def fold(
     state, birth, head, tail = (np.full(n_tokens, -1, dtype=np.int32) for _ in range(4))
     state[:n_symbols] = birth[:n_symbols] = 0
     blocker = np.full(n_rules, -1, dtype=np.int32)
-    size = 4
-    while size < 2 * n_rules:
-        size *= 2
+    size = slots_for(n_rules)
     pairs, made = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32)
     job = Struct(
         "tokdfa_fold_job", left=left, right=right, product=product, n_symbols=n_symbols, parent=parent,
@@ -140,15 +138,12 @@ def gather_rows(
     intervals from ``start[i]`` to ``stop[i]`` of row r, ``pointer[r]`` to ``pointer[r + 1]``, half-open, ascending, not
     touching each other.
     """
-    buckets = 4
-    while buckets < 2 * len(states):
-        buckets *= 2
     row: Int32Array = np.full(len(parent), -1, dtype=np.int32)
     pointer: Int32Array = np.zeros(len(states) + 1, dtype=np.int32)
     start, stop = (np.empty(8 * len(states) + 1024, dtype=np.int32) for _ in range(2))
     fields = {
         "parent": parent, "first": first, "width": width, "states": states, "n_live": n_live, "n_tokens": n_tokens,
-        "table": np.full(buckets, -1, dtype=np.int32), "row": row, "pointer": pointer,
+        "table": np.full(slots_for(len(states)), -1, dtype=np.int32), "row": row, "pointer": pointer,
         # A state has one interval for itself and one for each state above it.
         "own": np.empty(int(depths(parent).max()) + 1, dtype=np.int64),
     }  # fmt: skip

@@ -6,16 +6,14 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.kernels.library import Struct, call, check_memory, lib
+from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
 __all__ = ["check_lengths", "derivations", "derive", "empty_table", "merge_pieces", "pair_table"]
 
 
 def empty_table(n_pairs: int) -> Struct:
     """Return a hash table with room for `n_pairs` pairs."""
-    capacity = 16
-    while capacity < 2 * n_pairs:
-        capacity *= 2
+    capacity = slots_for(n_pairs, 16)
     priority, product = np.empty((2, capacity), dtype=np.int32)
     return Struct("tokdfa_merges", keys=np.full(capacity, -1, dtype=np.int64), priority=priority, product=product)
 

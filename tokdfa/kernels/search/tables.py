@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tokdfa.arrays import (
@@ -11,7 +13,6 @@ from tokdfa.arrays import (
     IntegerArray,
     Uint8Array,
     Uint16Array,
-    Uint64Array,
 )
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
@@ -44,11 +45,6 @@ LONGEST_IN_CLASS = 0x7FFF
 _N_SYMBOLS = 257
 _MOST_COLUMNS = 258
 _N_ROWS = 33
-
-_NO_INTS = np.zeros(0, dtype=np.int32)
-_NO_LONGS = np.zeros(0, dtype=np.int64)
-_NO_MARKS = np.zeros(0, dtype=np.uint64)
-_NO_GLANCES = np.zeros(0, dtype=np.uint16)
 
 
 def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct:
@@ -105,34 +101,16 @@ def backward_of(
     )
 
 
-def _moves(
-    properties: Int32Array = _NO_INTS,
-    entries: Int32Array = _NO_INTS,
-    n_classes: int = 0,
-    glances: Uint16Array = _NO_GLANCES,
-    rows: Uint16Array = _NO_GLANCES,
-    second: int = -1,
-    outcomes: Int64Array = _NO_LONGS,
-    runs: Int32Array = _NO_INTS,
-    marks: Uint64Array = _NO_MARKS,
-    groups: Uint64Array = _NO_MARKS,
-) -> Struct:
-    return Struct(
-        "tokdfa_moves",
-        properties=properties,
-        entries=entries,
-        n_classes=n_classes,
-        glances=glances,
-        rows=rows,
-        second=second,
-        outcomes=outcomes,
-        runs=runs,
-        marks=marks,
-        groups=groups,
-    )
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("properties", "entries", "runs"), np.zeros(0, dtype=np.int32)),
+    **dict.fromkeys(("glances", "rows"), np.zeros(0, dtype=np.uint16)),
+    **dict.fromkeys(("marks", "groups"), np.zeros(0, dtype=np.uint64)),
+    "outcomes": np.zeros(0, dtype=np.int64),
+    "n_classes": 0,
+    "second": -1,
+}
 
-
-NO_MOVES = _moves()
+NO_MOVES = Struct("tokdfa_moves", **_NOTHING)
 """What is known of the effects of tokens at first: nothing. Each token is read symbol by symbol."""
 
 
@@ -242,9 +220,11 @@ def moves_by_class(
     """
     properties, entries, n_classes = classes_of(text, forward, effect, effects)
     n_states = len(entries) // n_classes
-    seen = glances_of(properties, entries, n_classes, n_states, forward.pointer.idle)
-    outcomes = _NO_LONGS if backward is None else idle_outcomes(text, forward, backward, with_runs=False)[0]
-    return _moves(properties, entries, n_classes, *seen, outcomes)
+    glances, rows, second = glances_of(properties, entries, n_classes, n_states, forward.pointer.idle)
+    found = {"properties": properties, "entries": entries, "n_classes": n_classes, "glances": glances, "rows": rows}
+    if backward is not None:
+        found["outcomes"] = idle_outcomes(text, forward, backward, with_runs=False)[0]
+    return Struct("tokdfa_moves", **_NOTHING | found | {"second": second})
 
 
 def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
@@ -253,7 +233,8 @@ def moves_at_rest(text: Struct, forward: Struct, backward: Struct) -> Struct:
     groups = np.empty(2 * (forward.pointer.n_told // len(TOLD)), dtype=np.uint64)
     marks = np.empty(len(outcomes), dtype=np.uint64)
     call(lib.tokdfa_mark_groups, text.pointer, forward.pointer, outcomes, out=(groups, marks))
-    return _moves(outcomes=outcomes, runs=runs, marks=marks, groups=groups)
+    found = {"outcomes": outcomes, "runs": runs, "marks": marks, "groups": groups}
+    return Struct("tokdfa_moves", **_NOTHING | found)
 
 
 def machine_of(text: Struct, forward: Struct, backward: Struct, moves: Struct) -> Struct:

@@ -6,8 +6,8 @@ import os
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.kernels.library import Struct, call, check_memory, lib
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, offsets_of
+from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
 __all__ = ["WordTable", "check_words", "sort_words"]
 
@@ -23,16 +23,13 @@ class WordTable:
 
     def __init__(self, text: Uint8Array, offsets: Int64Array, gap: int = 0) -> None:
         check_words(text, offsets, gap)
-        n_slots = 4
-        while n_slots < 2 * (len(offsets) - 1):
-            n_slots *= 2
         keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()
         self._table = Struct(
             "tokdfa_word_table",
             text=text,
             offsets=offsets,
             gap=gap,
-            slots=np.zeros(n_slots, dtype=np.uint64),
+            slots=np.zeros(slots_for(len(offsets) - 1), dtype=np.uint64),
             key_0=keys[0],
             key_1=keys[1],
         )
@@ -45,15 +42,11 @@ class WordTable:
         places = np.flatnonzero(data == separator)
         if not 0 < len(places) == n_words:
             raise ValueError(f"there are {len(places)} words, not {n_words}")
-        offsets = np.zeros(n_words + 1, dtype=np.int64)
-        offsets[1:] = places + 1
-        return cls(data, offsets, 1)
+        return cls(data, np.append(0, places + 1).astype(np.int64), 1)
 
     def find(self, words: list[bytes]) -> Int32Array:
         """Return the numbers of some words; -1 for those that the table lacks."""
-        offsets = np.zeros(len(words) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
-        return self.find_in(np.frombuffer(b"".join(words), dtype=np.uint8), offsets)
+        return self.find_in(np.frombuffer(b"".join(words), dtype=np.uint8), offsets_of(words))
 
     def find_in(self, text: Uint8Array, offsets: Int64Array) -> Int32Array:
         """Return the numbers of the words ``text[offsets[i] : offsets[i + 1]]``; -1 for those that the table lacks."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Uint8Array
+from tokdfa.arrays import Int32Array, Uint8Array, offsets_of
 from tokdfa.kernels.library import Struct, lib, readable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, Before, Room, packed_trie
 
@@ -34,13 +34,11 @@ def piece_tables(
     """
     if len(kinds) != len(pieces):
         raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces")
-    bounds = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)), out=bounds[1:])
     return Struct(
         "tokdfa_unigram_pieces",
         model=tables,
         text=np.frombuffer(b"".join(pieces) + b"\0", dtype=np.uint8),
-        bounds=bounds,
+        bounds=offsets_of(pieces),
         kinds=kinds,
         specials=packed_trie(sorted({*specials}))[0],
         keeps_spaces=keeps_spaces,

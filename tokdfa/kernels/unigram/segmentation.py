@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array
+from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
 
 __all__ = [
@@ -125,9 +125,7 @@ def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
 
     They are not empty, distinct and ascending; no more than `LARGEST_TRIE` bytes in all.
     """
-    offsets = np.zeros(len(words) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)), out=offsets[1:])
-    return packed_trie_of(np.frombuffer(b"".join(words), dtype=np.uint8), offsets, 0)
+    return packed_trie_of(np.frombuffer(b"".join(words), dtype=np.uint8), offsets_of(words), 0)
 
 
 def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int32Array, Int32Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.fold.folding import depths
-from tokdfa.kernels.library import Struct, lib, readable, writable
+from tokdfa.kernels.library import Struct, lib, readable, slots_for, writable
 
 __all__ = ["ALONE", "BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_pairs", "pair_test"]
 
@@ -49,20 +49,15 @@ def build_table(
     """
     a_row = -(-n_columns // BLOCK)
     n_rows = len(states) + 1
-    buckets = 4
-    while buckets < 2 * n_rows:
-        buckets *= 2
     # Real dictionaries have one and a half blocks a state. Block 0 is the empty one.
-    room = 1 << 10
-    while room < 2 * n_rows:
-        room *= 2
+    room = slots_for(n_rows, 1 << 10)
     bits: Uint64Array = np.zeros(room * _WORDS, dtype=np.uint64)
     row_of: Int32Array = np.full(len(parent) + 1, -1, dtype=np.int32)
     blocks: Int32Array = np.empty(n_rows * a_row, dtype=np.int32)
     fields = {
         "parent": parent, "start": start, "stop": stop, "states": states, "n_columns": n_columns,
         "first_dead": first_dead, "row_of": row_of, "blocks": blocks, "hashes": np.empty(n_rows, dtype=np.uint64),
-        "rows": np.full(buckets, -1, dtype=np.int32),
+        "rows": np.full(slots_for(n_rows), -1, dtype=np.int32),
         "own": np.empty(int(depths(parent).max()) + 2, dtype=np.int64),
     }  # fmt: skip
     done, n_made, n_distinct = 0, 0, 1

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
-from tokdfa.kernels.library import Struct, call, lib
+from tokdfa.kernels.library import Struct, call, lib, slots_for
 
 __all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "Completions", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
 
@@ -73,13 +73,10 @@ def parts_of_key(key: int) -> tuple[bytes, int | None, bytes]:
 
 def number_keys(keys: Uint64Array, most: int) -> tuple[Uint64Array, Int32Array] | None:
     """Return the distinct keys in the order in which they occur, and the number of each; None for more than `most`."""
-    n_known = 16
-    while n_known < 2 * most:
-        n_known *= 2
-    known = np.full(n_known, -1, dtype=np.int32)
+    known = np.full(slots_for(most, 16), -1, dtype=np.int32)
     distinct: Uint64Array = np.empty(most, dtype=np.uint64)
     number: Int32Array = np.empty(len(keys), dtype=np.int32)
-    n = call(lib.tokdfa_number_keys, keys, len(keys), out=(known, n_known, distinct, most, number))
+    n = call(lib.tokdfa_number_keys, keys, len(keys), out=(known, len(known), distinct, most, number))
     return None if n < 0 else (distinct[:n].copy(), number)
 
 
