@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tokdfa import Dictionary, Transducer, determinize, token_dfa
+from tokdfa.draw.automaton import transducer_graph
 from tokdfa.draw.graph import Graph, beside
 from tokdfa.draw.render import to_svg
-from tokdfa.draw.transducer import transducer_graph
 
 
 def graph() -> Graph:

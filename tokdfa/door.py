@@ -115,8 +115,8 @@ def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None) -> str:
 
 
 def transducer_to_dot(transducer: Transducer) -> str:
-    """Call :func:`tokdfa.draw.transducer.transducer_to_dot`."""
-    from tokdfa.draw.transducer import transducer_to_dot
+    """Call :func:`tokdfa.draw.automaton.transducer_to_dot`."""
+    from tokdfa.draw.automaton import transducer_to_dot
 
     return transducer_to_dot(transducer)
 

@@ -3,8 +3,8 @@
 The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `replace`, `rollouts`,
 `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`, `locality`, `train`,
 `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and answers shells that complete them.
-`output` writes to stdout and stderr for all of them, and `trouble` reports what made a command fail. `certificates` is
-the option that writes proofs, `ids` their argument IDS, `corpus` what they do with many files of it, `text` their texts
+`output` writes to stdout, to stderr and certificates for all of them, and `trouble` reports what made a command fail.
+`ids` is their argument IDS, `corpus` what they do with many files of it, `text` their texts
 and files of words, `loading` the options of a tokenizer, and `folded` the automata that several commands write out.
 ``schemas/`` describes what ``--json`` prints.
 

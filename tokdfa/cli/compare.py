@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
-from tokdfa.cli.certificates import certificate_option, print_certificate, write_certificate
 from tokdfa.cli.loading import remark_unsplit
-from tokdfa.cli.output import html_option, json_option, print_fields, print_json, stages
+from tokdfa.cli.output import (
+    certificate_option,
+    html_option,
+    json_option,
+    print_certificate,
+    print_fields,
+    print_json,
+    stages,
+    write_certificate,
+)
 
 if TYPE_CHECKING:
     from tokdfa.comparison.findings import Stage

@@ -231,7 +231,7 @@ def _fresh(folded: Folded, dfa: TokenDFA) -> range:
 
 
 def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
-    from tokdfa.draw.transducer import transducer_graph
+    from tokdfa.draw.automaton import transducer_graph
     from tokdfa.errors import LimitExceededError
     from tokdfa.transducers.determinize import determinize
     from tokdfa.transducers.minimize import minimize

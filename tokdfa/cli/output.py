@@ -17,7 +17,10 @@ from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from tokdfa.certificates.api import Certificate
+
 __all__ = [
+    "certificate_option",
     "counted",
     "escaped",
     "flush",
@@ -29,6 +32,7 @@ __all__ = [
     "prepare",
     "pretokenizer_option",
     "print_bytes",
+    "print_certificate",
     "print_fields",
     "print_json",
     "print_table",
@@ -39,6 +43,7 @@ __all__ = [
     "specials_option",
     "stages",
     "unicode_option",
+    "write_certificate",
 ]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -48,6 +53,13 @@ html_option = click.option(
     "html_path",
     metavar="FILE",
     help="Also write the findings to FILE as a web page; an old FILE is replaced.",
+)
+
+certificate_option = click.option(
+    "--certificate",
+    "certificate_path",
+    metavar="FILE",
+    help="Write why the answer is true to FILE; python -m tokdfa.check verifies it without the rest of tokdfa.",
 )
 
 lowercase_option = click.option(
@@ -183,6 +195,18 @@ def print_fields(rows: Iterable[tuple[str, object]]) -> None:
         is_number = isinstance(value, int) and not isinstance(value, bool)
         table.add_row(name, Text(f"{value:,}" if is_number else str(value)))
     print_table(table)
+
+
+def write_certificate(certificate: Certificate, path: str) -> dict[str, Any]:
+    """Write a certificate, and return what ``--json`` prints of it."""
+    certificate.save(path)
+    return {"path": path, "bytes": len(certificate.text)}
+
+
+def print_certificate(written: dict[str, Any] | None) -> None:
+    """Print where a certificate was written, if it was."""
+    if written is not None:
+        print_fields([("certificate", f"{written['path']}, {written['bytes']:,} bytes")])
 
 
 def remark(text: str) -> None:

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from tokdfa.cli.certificates import certificate_option, print_certificate, write_certificate
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, print_fields, print_json
+from tokdfa.cli.output import (
+    certificate_option,
+    json_option,
+    print_certificate,
+    print_fields,
+    print_json,
+    write_certificate,
+)
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:

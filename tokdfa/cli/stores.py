@@ -64,7 +64,9 @@ def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, 
         except (TokdfaError, OSError) as error:
             if only is not None and str(path) == only:
                 raise
-            row = _row(str(path), {"problems": [asdict(Problem.of(error, path))]})
+            empty = dict.fromkeys(("format", "dtype", "ids", "documents"))
+            problems = [asdict(Problem.of(error, path))]
+            row = {"path": str(path), **empty, "mask": False, "files": [], "problems": problems}
             status = 2
         rows.append(row)
         if row["problems"]:
@@ -74,19 +76,6 @@ def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, 
     else:
         _print(rows)
     return status
-
-
-def _row(path: str, facts: dict[str, Any]) -> dict[str, Any]:
-    empty: dict[str, Any] = {
-        "format": None,
-        "dtype": None,
-        "ids": None,
-        "documents": None,
-        "mask": False,
-        "files": [],
-        "problems": [],
-    }
-    return {"path": path, **empty, **facts}
 
 
 def _described(store: Store) -> dict[str, Any]:
@@ -107,7 +96,8 @@ def _described(store: Store) -> dict[str, Any]:
         except (TokdfaError, OSError) as error:
             problems.append(Problem.of(error, store.path))
             ids = documents = None
-    facts = {
+    return {
+        "path": str(store.path),
         "format": store.format,
         "dtype": None if dtype is None else dtype.name,
         "ids": ids,
@@ -116,7 +106,6 @@ def _described(store: Store) -> dict[str, Any]:
         "files": [*map(str, store.files)],
         "problems": [*map(asdict, problems)],
     }
-    return _row(str(store.path), facts)
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

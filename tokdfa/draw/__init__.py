@@ -1,8 +1,8 @@
 """Pictures of automata, transducers, tries and merge trees, and the film of the fold.
 
-`graph` is what is drawn: nodes and edges without a layout. `automaton`, `transducer`, `trie` and `forest` make graphs,
-`labels` names their nodes and edges, `dot` writes DOT, `render` makes SVG and PNG where Graphviz is installed, within
-`limits`. `film` shows the fold rule by rule on one page. `display` decides what a notebook shows for each value;
+`graph` is what is drawn: nodes and edges without a layout. `automaton`, for transducers too, `trie` and `forest` make
+graphs, `labels` names their nodes and edges, `dot` writes DOT, `render` makes SVG and PNG where Graphviz is installed,
+within `limits`. `film` shows the fold rule by rule on one page. `display` decides what a notebook shows for each value;
 `summary` makes the tables for automata that are too large to draw.
 
 Callers: the command `draw`, notebooks through `tokdfa.display`, `report`.

@@ -17,14 +17,13 @@ from tokdfa.automata.language import Language
 from tokdfa.automata.lift import Lifted
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.draw.automaton import arrows_of, dfa_graph
+from tokdfa.draw.automaton import arrows_of, dfa_graph, transducer_graph
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_labels
 from tokdfa.draw.limits import MAX_ARROWS
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
-from tokdfa.draw.transducer import transducer_graph
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import LimitExceededError
 from tokdfa.searching.matches import Matches

@@ -370,7 +370,7 @@ class Transducer(Displayed):
         return compose(self, automaton, max_states=max_states)
 
     def to_dot(self) -> str:
-        """Return the transducer in the DOT language; see :func:`tokdfa.draw.transducer.transducer_to_dot`."""
+        """Return the transducer in the DOT language; see :func:`tokdfa.draw.automaton.transducer_to_dot`."""
         return door.transducer_to_dot(self)
 
     def __eq__(self, other: object) -> bool:
