@@ -2,7 +2,7 @@
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
 which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for engines;
-`forcing` decides whether forced text may be encoded separately, by its `jumps` over the `moves` of states.
+`forcing` decides whether forced text may be encoded separately, by its `jumps`.
 Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;
@@ -10,7 +10,8 @@ Below them, from the bottom up:
   intervals, and the special tokens that the text of ids spells;
 - `byte_machines`: automata over bytes as tables;
 - `texts`: a regular language of texts, read by groups of ids that it and the pre-tokenizer cannot tell apart;
-- `prefixes`: the product of all these without dead ends; its inner loops are `tokdfa.kernels.guiding.product`.
+- `prefixes`: the product of all these without dead ends, and what follows its states as arrays; its inner loops are
+  `tokdfa.kernels.guiding.product`.
 
 Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; that
 of a new state is made from the masks of its *base*, the states that differ only in the last id.

@@ -13,8 +13,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
-from tokdfa.guiding.moves import BaseKey, Moves, MoveTables, base_of
-from tokdfa.guiding.prefixes import Place, PrefixAutomaton
+from tokdfa.guiding.prefixes import BaseKey, Moves, MoveTables, Place, PrefixAutomaton, base_of
 
 __all__ = ["ForcedText", "Jumps", "count_texts", "find_difference", "is_same_everywhere"]
 

@@ -57,9 +57,9 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
         return tokenizer.encode(text)
     if not is_local or (prefix and tokenizer.why_not("spelling") is not None):
         raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=normalizer)
-    return tokenizer.later.encode(text)
+    return tokenizer.continued.encode(text)
 
 
 def decode_after(tokenizer: Tokenizer, ids: Int32Array) -> str:
     """Return the text of ids that follow others, of which no space is dropped at the beginning."""
-    return (tokenizer if tokenizer.rewriting.decoding is None else tokenizer.later).decode(ids)
+    return (tokenizer if tokenizer.rewriting.decoding is None else tokenizer.continued).decode(ids)

@@ -195,9 +195,6 @@ class Search:
             self._settled.add(node)
             budget.spend(1)
             budget.check_states(len(self._settled))
-            phase, location = node[:2]
-            if phase == _Phase.AFTER and isinstance(location, int) and self._seam.ends[location]:
-                return Texts(label[2][: label[1]], label[2][label[1] :])
             if self._ends(node):
                 return Texts(label[2][: label[1]], label[2][label[1] :])
             self._go_on(label, node)
@@ -208,7 +205,7 @@ class Search:
         phase, location, _, read, apart, whole = node
         if not isinstance(location, int) or not self._seam.ends[location]:
             return False
-        if phase == _Phase.PARTED:
+        if phase in (_Phase.PARTED, _Phase.AFTER):
             return read not in self._whole_bytes
         return phase == _Phase.WORD and isinstance(read, str) and self._words.is_end((location, read, apart, whole))
 
@@ -230,9 +227,10 @@ class Search:
         phase, location, _, read, *_ = node
         if phase == _Phase.BEFORE:
             assert isinstance(location, int)
-            self._symbols(label, location, None)
+            self._symbols(label, location, _Phase.BEFORE)
             self._tokens_from(label, node, Use.BEGIN)
-            self._begin_words(label, location)
+            for data, word in self._words.begun(location):
+                self._read_word(label, location, data, word)
         elif phase == _Phase.AFTER:
             assert isinstance(location, int)
             self._symbols(label, location, _Phase.AFTER)
@@ -251,10 +249,9 @@ class Search:
 
     # By symbols
 
-    def _symbols(self, label: _Label, state: int, phase: _Phase | None) -> None:
+    def _symbols(self, label: _Label, state: int, phase: _Phase) -> None:
         for c, move in self._flat[state]:
-            to = _Phase.AFTER if phase is not None or move.parts else _Phase.BEFORE
-            self._symbol(label, state, c, move, to)
+            self._symbol(label, state, c, move, _Phase.AFTER if move.parts else phase)
 
     def _symbol(self, label: _Label, state: int, c: int, move: Move, phase: _Phase) -> None:
         data = self._seam.least[c].encode()
@@ -349,10 +346,6 @@ class Search:
         return taken
 
     # By words that are tokens as a whole
-
-    def _begin_words(self, label: _Label, state: int) -> None:
-        for data, word in self._words.begun(state):
-            self._read_word(label, state, data, word)
 
     def _word(self, label: _Label, node: _Node) -> None:
         _, location, _, read, apart, whole = node

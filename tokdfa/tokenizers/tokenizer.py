@@ -235,11 +235,12 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     @property
     def later(self) -> Tokenizer:
-        """The tokenizer for the text after a boundary: it does nothing to the beginning of a text."""
-        return self._continued if self.boundaries.continues else self
+        """The tokenizer for the text after a boundary."""
+        return self.continued if self.boundaries.continues else self
 
     @cached_property
-    def _continued(self) -> Tokenizer:
+    def continued(self) -> Tokenizer:
+        """The tokenizer for a text that continues another one: it does nothing to the beginning of a text."""
         rewriting = self.rewriting
         normalizer = None if rewriting.normalizer is None else rewriting.normalizer.later
         steps = None
@@ -533,7 +534,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
         dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
-        return cast("Self", dropping._continued) if self._continues else dropping
+        return cast("Self", dropping.continued) if self._continues else dropping
 
     # Ids to text
 
@@ -682,7 +683,7 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
         return TextBoundaries(tokenizer)
     why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)
     # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
-    return CharacterBoundaries(tokenizer._twin(), tokenizer._continued) if why is None else Boundaries(why)
+    return CharacterBoundaries(tokenizer._twin(), tokenizer.continued) if why is None else Boundaries(why)
 
 
 class _Strings:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tokdfa.guiding.moves import MoveTables
-from tokdfa.guiding.prefixes import prefixes_of
+from tokdfa.guiding.prefixes import MoveTables, prefixes_of
 from tokdfa.guiding.texts import texts_of
 from tokdfa.guiding.tokens import tokens_of
 
