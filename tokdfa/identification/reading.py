@@ -18,7 +18,7 @@ __all__ = ["TYPES", "Reading", "best_type", "fitting_reading"]
 TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
 """The integer types in which ids are written, in either byte order."""
 
-_LARGE = 1 << 62
+_TOO_LARGE = 1 << 62
 # The number of ids by which shifts and integer types are tried.
 _PROBE = 1024
 # The largest shift that is tried whatever the ids; larger ones are derived from the commonest ids.
@@ -58,7 +58,7 @@ class Reading:
             ids = np.frombuffer(data[: len(data) - len(data) % dtype.itemsize], dtype=dtype)
         if not self.offset:
             return ids
-        return np.where(ids > _LARGE, -1, ids.astype(np.int64) + self.offset)
+        return np.where(ids > _TOO_LARGE, -1, ids.astype(np.int64) + self.offset)
 
     def stretch(self, stretch: Stretch) -> Stretch:
         """Return a stretch in this reading."""
