@@ -15,10 +15,7 @@ from tokdfa.identification.mistakes import is_better, may_be_cut, mistakes_of_id
 from tokdfa.identification.reading import TYPES, Reading, best_type, fitting_reading
 from tokdfa.identification.result import Candidate, Identification, Mistake
 from tokdfa.identification.sample import Sample, Stretch, sample_of
-from tokdfa.splitting.named import NAMED
-from tokdfa.tokenizers.formats import read
-from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.loading import load, tokenizer_of
+from tokdfa.tokenizers.loading import load_each
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["MOST_IDS", "identify"]
@@ -29,7 +26,6 @@ MOST_IDS = 1_000_000
 # Pre-tokenizers are chosen by so many times fewer violations; and how many of them are left then.
 _HEATS = 8
 _FINALISTS = 2
-_RECORDING = ("tokenizer.json", "sentencepiece")
 _Tokenizers: TypeAlias = Mapping[str, AnyTokenizer] | Iterable[str | Path]
 _Best: TypeAlias = tuple[str | None, AnyTokenizer, Counts]
 
@@ -139,18 +135,7 @@ def _choices(tokenizers: _Tokenizers, pretokenizer: str | None) -> list[_Choice]
         return [_Choice(str(name), ((None, tokenizer),)) for name, tokenizer in tokenizers.items()]
     if isinstance(tokenizers, (str, Path, AnyTokenizer)) or not isinstance(tokenizers, Iterable):
         raise wrong_argument(tokenizers, "a list of files", "tokdfa.identify(path, [file, other])")
-    return [_choice(path, pretokenizer) for path in tokenizers]
-
-
-def _choice(path: str | Path, pretokenizer: str | None) -> _Choice:
-    contents = read(path, None)
-    is_recorded = not isinstance(contents, Contents) or contents.splitting is not None or contents.format in _RECORDING
-    if is_recorded:
-        return _Choice(str(path), ((None, load(path)),))
-    assert isinstance(contents, Contents)
-    if pretokenizer is not None or contents.format == "tiktoken":
-        return _Choice(str(path), ((pretokenizer, tokenizer_of(contents, pretokenizer, where=str(path))),))
-    return _Choice(str(path), tuple((name, tokenizer_of(contents, name)) for name in NAMED))
+    return [_Choice(str(path), load_each(path, pretokenizer)) for path in tokenizers]
 
 
 def _typed(path: str | Path, field: str | None, most: int, sample: Sample, candidates: list[_Choice]) -> Sample:

@@ -36,9 +36,9 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
     if outcome == NOT_ENCODABLE:
         return Cause(kind=ViolationKind.NOT_ENCODABLE, error=_error(tokenizer, ids)), 0
     intruders = np.setdiff1d(canonical[np.isin(canonical, tokenizer.special_ids)], ids)
-    if tokenizer.finds_specials and len(intruders):
+    if len(intruders) and tokenizer.found_specials:
         special = int(intruders[0])
-        text = next(special_token.text for special_token in tokenizer.specials if special_token.id == special)
+        text = next(each.text for each in tokenizer.found_specials if each.id == special)
         return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=special, text=text), last
     is_paired = tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None
     if is_paired and (model := model_of(tokenizer)).by_pairs:

@@ -69,8 +69,8 @@ def _safe(tokenizer: AnyTokenizer, store: Store, step: int) -> int:
 
 def _is_spelled_near(tokenizer: AnyTokenizer, ids: Int32Array) -> bool:
     """Return whether ids spell a special token that begins so early that it is reported from before them on."""
-    if not tokenizer.finds_specials:
+    if not tokenizer.found_specials:
         return False
     data = tokenizer.decode_bytes(ids)
-    contents = (special.content.encode() for special in tokenizer.specials)
+    contents = (special.content.encode() for special in tokenizer.found_specials)
     return any(data.find(content, 0, _CLOSE + len(content)) >= 0 for content in contents)

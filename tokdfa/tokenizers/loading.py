@@ -29,9 +29,13 @@ __all__ = [
     "load",
     "load_byte_pairs",
     "load_decoder",
+    "load_each",
     "load_unsplit",
     "tokenizer_of",
 ]
+
+# The formats of byte pairs that always say how text is split.
+_RECORDING = ("tokenizer.json", "sentencepiece")
 
 Specials: TypeAlias = Mapping[str, int] | str | Path
 
@@ -186,6 +190,18 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
     contents = read(path, format, specials=specials)
     name = None if contents.algorithm == "WordPiece" else "none"
     return _MAKERS[contents.algorithm](contents, name, path, None)
+
+
+def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[str | None, AnyTokenizer], ...]:
+    """Load a tokenizer with each pre-tokenizer that it may have: all named ones where nothing says which it is."""
+    contents = read(path, None)
+    if not isinstance(contents, Contents) or contents.splitting is not None or contents.format in _RECORDING:
+        return ((None, load(path)),)
+    if pretokenizer is not None or contents.format == "tiktoken":
+        return ((pretokenizer, tokenizer_of(contents, pretokenizer, where=str(path))),)
+    from tokdfa.splitting.named import NAMED
+
+    return tuple((name, tokenizer_of(contents, name)) for name in NAMED)
 
 
 def load_decoder(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> Decoder:
