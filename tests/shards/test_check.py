@@ -13,7 +13,7 @@ from support.tokenizer_files import added_token, as_bytes, tokenizer_json
 
 import tokdfa
 from tokdfa.shards.check import Options, check_shard, check_store
-from tokdfa.shards.cuts import bounds_of
+from tokdfa.shards.parts import bounds_of
 from tokdfa.shards.report import Report
 from tokdfa.stores import open_store
 

@@ -13,7 +13,7 @@ from support.written_stores import write_datatrove, write_jsonl
 
 import tokdfa
 from tokdfa.shards.check import Options, check_shard, check_store
-from tokdfa.shards.cuts import bounds_of
+from tokdfa.shards.parts import bounds_of
 from tokdfa.stores import open_store
 
 SMALL = 1000

@@ -18,7 +18,7 @@ from tokdfa.errors import AlphabetError
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["CutStream", "EncodingStream", "HeldStream", "SettlingStream"]
+__all__ = ["EncodingStream", "HeldStream", "SettlingStream", "encode_from"]
 
 
 class EncodingStream(ABC):
@@ -171,79 +171,31 @@ class SettlingStream(EncodingStream):
 
 
 class HeldStream(EncodingStream):
-    """A text that is held back, and encoded up to each place where it is certainly cut, or when it ends.
-
-    The rewriting of a text before it is encoded may depend on all of it.
+    """A text that is held back, and encoded up to each place where it is always cut, or when it ends.
 
     Parameters
     ----------
     encode : callable
         Returns the ids of a text, given the byte of the whole text at which it begins.
-    cuts : bool
-        Whether the text before a space and the text that begins with it are encoded separately.
-    """
-
-    def __init__(self, encode: Callable[[str, int], Int32Array], *, cuts: bool = False) -> None:
-        super().__init__()
-        self._encode_text = encode
-        self._cuts = cuts
-        self._held: list[bytes] = []
-
-    def _feed(self, data: bytes) -> Int32Array:
-        # The last space of the held text, which before this part has none but the one that it begins with.
-        place = data.rfind(b" ") if self._cuts else -1
-        if place < 0:
-            self._held.append(data)
-            return np.empty(0, dtype=np.int32)
-        ids = self._encode(data[:place])
-        self._held = [data[place:]]
-        return ids
-
-    def _finish(self) -> Int32Array:
-        ids = self._encode(b"")
-        self._held = []
-        return ids
-
-    def _encode(self, data: bytes) -> Int32Array:
-        """Return the ids of the held text and some more, and count it as settled."""
-        held = b"".join([*self._held, data])
-        ids = self._encode_text(held.decode("utf-8"), self.n_settled)
-        self.n_settled += len(held)
-        return ids
-
-
-class CutStream(EncodingStream):
-    """A text that is rewritten before it is encoded, and encoded up to each place where it is certainly cut.
-
-    Parameters
-    ----------
-    encode, encode_later : callable
-        Return the ids of a text, and of one that goes on after such a place.
-    is_cut : callable
-        Returns whether a text is certainly cut between two characters.
+    last_cut : callable, optional
+        Returns the last place where a text is always cut, or -1, given the character before it and the text.
     """
 
     def __init__(
-        self,
-        encode: Callable[[str], Int32Array],
-        encode_later: Callable[[str], Int32Array],
-        is_cut: Callable[[str, str], bool],
+        self, encode: Callable[[str, int], Int32Array], last_cut: Callable[[str, str], int] = lambda _, text: -1
     ) -> None:
         super().__init__()
         self._encode_text = encode
-        self._encode_later = encode_later
-        self._is_cut = is_cut
+        self._last_cut = last_cut
         self._held: list[str] = []
 
     def _feed(self, data: bytes) -> Int32Array:
         text = data.decode("utf-8")
-        last = self._held[-1][-1] if self._held else ""
-        for place in range(len(text) - 1, -1, -1):
-            before = text[place - 1] if place else last
-            if before and self._is_cut(before, text[place]):
-                ids = self._encode("".join((*self._held, text[:place])))
-                self._held = [text[place:]]
-                return ids
+        place = self._last_cut(self._held[-1][-1] if self._held else "", text)
+        if place >= 0:
+            ids = self._encode("".join((*self._held, text[:place])))
+            self._held = [text[place:]]
+            return ids
         if text:
             self._held.append(text)
         return np.empty(0, dtype=np.int32)
@@ -255,10 +207,15 @@ class CutStream(EncodingStream):
 
     def _encode(self, text: str) -> Int32Array:
         """Return the ids of more of the text, and count it as settled."""
-        try:
-            ids = (self._encode_later if self.n_settled else self._encode_text)(text)
-        except AlphabetError as error:
-            where = f"in the text from byte {self.n_settled} on" if self.n_settled else error.where
-            raise AlphabetError(error.what, value=error.value, where=where) from None
+        ids = self._encode_text(text, self.n_settled)
         self.n_settled += len(text.encode("utf-8"))
         return ids
+
+
+def encode_from(encode: Callable[[str], Int32Array], text: str, byte: int) -> Int32Array:
+    """Return the ids of what comes after a boundary; an error says from which byte of the whole text on it is."""
+    try:
+        return encode(text)
+    except AlphabetError as error:
+        where = f"in the text from byte {byte} on" if byte else error.where
+        raise AlphabetError(error.what, value=error.value, where=where) from None

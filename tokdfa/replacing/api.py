@@ -16,8 +16,8 @@ from tokdfa.errors import PatternError, TokenStreamError, WrongTypeError
 from tokdfa.guesses import Guided
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.patterns.syntax import is_nullable, parse
-from tokdfa.replacing.cuts import cuts_of
 from tokdfa.replacing.output import Output, unchanged
+from tokdfa.replacing.regions import cuts_of
 from tokdfa.replacing.result import Change, Changes, Replacement
 from tokdfa.replacing.rewriting import DEFAULT, Tuning
 from tokdfa.replacing.template import Template, check_replacement

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, PatternError, TokenStreamError
 from tokdfa.kernels.replacing.regions import kinds_of
-from tokdfa.replacing.cuts import Cuts
+from tokdfa.replacing.regions import Cuts
 from tokdfa.replacing.template import Template
 
 __all__ = ["DEFAULT", "Edits", "Found", "Rewriter", "Rewritten", "Tuning"]

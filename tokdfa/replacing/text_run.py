@@ -10,9 +10,8 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import LimitExceededError, TokenStreamError
-from tokdfa.replacing.cuts import Cuts
 from tokdfa.replacing.output import Output, OwnIds
-from tokdfa.replacing.regions import OPEN, last_cut, regions
+from tokdfa.replacing.regions import OPEN, Cuts, last_cut, regions
 from tokdfa.replacing.rewriting import Found, Rewriter, Tuning
 from tokdfa.replacing.template import Template
 from tokdfa.searching.matches import Matches

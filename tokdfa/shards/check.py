@@ -15,7 +15,7 @@ import numpy as np
 from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.errors import TokdfaError
-from tokdfa.shards.cuts import AFTER, bounds_of
+from tokdfa.shards.parts import AFTER, bounds_of
 from tokdfa.shards.report import FIRST, WORST, Broken, Finding, Report, WrongDocument, first_of, worst_of
 from tokdfa.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_of
 from tokdfa.stores.opening import open_store

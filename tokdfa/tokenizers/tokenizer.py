@@ -450,13 +450,14 @@ class Tokenizer(SafelyCut, NumberedTokens):
         Where texts are rewritten, these are the ids up to the last boundary; all of them
         come at the end if none are known.
         """
-        from tokdfa.encoding.stream import CutStream, HeldStream, SettlingStream
+        from tokdfa.encoding.stream import HeldStream, SettlingStream, encode_from
 
         if self.is_plain:
             return SettlingStream(self)
-        if self.boundaries.why_none is not None:
-            return HeldStream(lambda text, _: self.encode(text))
-        return CutStream(self.encode, self.later.encode, self.boundaries.is_cut)
+        later = self.later
+        return HeldStream(
+            lambda text, byte: encode_from((later if byte else self).encode, text, byte), self.boundaries.last_cut
+        )
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""

@@ -264,23 +264,19 @@ class UnigramTokenizer(AnyTokenizer):
 
         It returns ids up to the last boundary; all of them at the end if none is known.
         """
-        from tokdfa.encoding.stream import CutStream, HeldStream
+        from tokdfa.encoding.stream import HeldStream, encode_from
 
-        if self.boundaries.why_none is not None:
-            return HeldStream(lambda text, _: self.encode(text))
         before = BEGINNING
 
-        def first(text: str) -> Int32Array:
-            nonlocal before
-            ids, before = self.encode_on(text, BEGINNING)
-            return ids
+        def encode(text: str, byte: int) -> Int32Array:
+            def on(text: str) -> Int32Array:
+                nonlocal before
+                ids, before = self.encode_on(text, before if byte else BEGINNING, begins=not byte)
+                return ids
 
-        def later(text: str) -> Int32Array:
-            nonlocal before
-            ids, before = self.encode_on(text, before, begins=False)
-            return ids
+            return encode_from(on, text, byte)
 
-        return CutStream(first, later, self.boundaries.is_cut)
+        return HeldStream(encode, self.boundaries.last_cut)
 
     # Ids to text
 

@@ -177,9 +177,7 @@ class WordPieceTokenizer(AnyTokenizer):
         """
         from tokdfa.encoding.stream import HeldStream
 
-        blanks = self.normalizer.spaces
-        can_cut = not any(blanks.intersection(special.content) for special in self.specials)
-        return HeldStream(self.end_to_end.encode_ids, cuts=can_cut)
+        return HeldStream(self.end_to_end.encode_ids, self.boundaries.last_cut)
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
@@ -286,15 +284,21 @@ class WordPieceTokenizer(AnyTokenizer):
         """
         text, offsets = self.id_spellings
         opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
-        blanks = self.normalizer.spaces
-        can_cut = not any(blanks.intersection(special.content) for special in self.specials)
-        found: BoolArray = opens & (self.id_lengths > 0) & can_cut
+        found: BoolArray = opens & (self.id_lengths > 0) & (not self._has_wide_special)
         return found
 
     @cached_property
     def boundaries(self) -> Boundaries:
-        """The boundaries in ids, where decoding inserts a space."""
+        """The boundaries before spaces, and in ids, where decoding inserts a space."""
+        if self._has_wide_special:
+            return Boundaries("a special token contains white space, which may be spelled where ids meet")
         return SpacedBoundaries(self.cuts_before)
+
+    @property
+    def _has_wide_special(self) -> bool:
+        """Whether a special token contains white space."""
+        blanks = self.normalizer.spaces
+        return any(blanks.intersection(special.content) for special in self.specials)
 
     def spelling(self, number: int) -> str:
         """Return the entry or special token of an id, including the prefix or the opening."""

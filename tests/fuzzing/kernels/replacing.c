@@ -1,6 +1,6 @@
 /* Replacing: the ids around matches, which of them are alike, and exchanging stretches of ids, against definitions.
 
-   Where ids are cut is up to the bytes, as tokdfa/replacing/cuts.py has it: symbols have classes, and whatever is beside
+   Where ids are cut is up to the bytes, as tokdfa/replacing/regions.py has it: symbols have classes, and whatever is beside
    the last class is cut. Matches are stretches of bytes, of which none overlaps another. */
 #include "replacing_twin.h"
 

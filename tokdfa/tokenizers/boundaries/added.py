@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from tokdfa.arrays import BoolArray
 from tokdfa.encoding.special import Special
 from tokdfa.unicode.normalization import spaces
 
-__all__ = ["AddedPairs", "Around", "Occurrences"]
+__all__ = ["AddedPairs", "Around", "Occurrences", "overlapping"]
 
 
 class AddedPairs:
@@ -158,3 +159,20 @@ class Occurrences:
             low, high = min(low, start - 1), max(high, end + 1)
         # Nothing is known of what precedes and follows.
         return low - (low == 0 and odd.lstrip), high + (odd.rstrip and high == len(text))
+
+
+def overlapping(specials: Sequence[Special]) -> Iterator[int]:
+    """Yield the ids of special tokens that a text may have without their being found in it; maybe some more."""
+    inner = {symbol for special in specials for symbol in special.content[1:]}
+    outer = {symbol for special in specials for symbol in special.content[:-1]}
+    # The first and the last symbols of contents that are looked for before.
+    first: set[str] = set()
+    last: set[str] = set()
+    for _, level in groupby(sorted(specials, key=attrgetter("level")), key=attrgetter("level")):
+        contents = {special.id: special.content for special in level}
+        for id, content in contents.items():
+            overlaps = content[0] in inner or content[-1] in outer
+            if overlaps or not (first.isdisjoint(content[1:]) and last.isdisjoint(content[:-1])):
+                yield id
+        first |= {content[0] for content in contents.values()}
+        last |= {content[-1] for content in contents.values()}

@@ -15,13 +15,15 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, IntegerArray, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, Uint32Array
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
+from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.locks import SHARED
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.decoder import Spellings
 
 __all__ = ["SAFE", "UNSAFE", "SafePieces", "codes_of", "safe_pieces"]
 
@@ -148,6 +150,20 @@ class SafePieces:
     def classes_of(self, code_points: IntegerArray) -> IntegerArray:
         """Return the classes of symbols."""
         return self._of.class_of_code_point[code_points]
+
+    def by_class(self, specials: Iterable[str], spellings: Spellings) -> tuple[BoolArray, list[Int32Array]]:
+        """Return whether a text is always cut between two classes of symbols, however specials are found in it.
+
+        Besides, the classes of the first and the last symbol of ids. One more class has the symbols that are cut.
+        """
+        n = self._of.n_classes
+        table: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
+        table[:n, :n] = self.between[0]
+        for special in specials:
+            classes = self.classes_of(codes_of(special))
+            table[classes[:-1], classes[1:]] = False
+        outer = outer_symbols(*spellings)
+        return table, [np.where(one >= 0, self.classes_of(np.maximum(one, 0)), n).astype(np.int32) for one in outer]
 
     # Texts
 

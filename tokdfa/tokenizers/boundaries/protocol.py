@@ -66,6 +66,14 @@ class Boundaries:
         """
         return np.zeros(max(len(ids) - 1, 0), dtype=np.bool_)
 
+    def last_cut(self, before: str, text: str) -> int:
+        """Return the last place where a text after a character is always cut, -1 if there is none."""
+        for place in range(len(text) - 1, -1, -1) if self.why_none is None else ():
+            left = text[place - 1] if place else before
+            if left and self.is_cut(left, text[place]):
+                return place
+        return -1
+
     # What the text around decides
 
     def in_text(self, text: str, *, begins: bool = True, ends: bool = False) -> Int64Array:

@@ -61,7 +61,21 @@ def why_none(
     return None if all(SPACE not in special.text for special in found) else "special tokens have visible spaces"
 
 
-class UnigramBoundaries(Boundaries):
+class _SpaceBoundaries(Boundaries):
+    """Boundaries before spaces only."""
+
+    def last_cut(self, before: str, text: str) -> int:
+        """Return the last place where a text after a character is always cut, -1 if there is none."""
+        place = text.rfind(" ")
+        while place >= 0:
+            left = text[place - 1] if place else before
+            if left and self.is_cut(left, " "):
+                break
+            place = text.rfind(" ", 0, place)
+        return place
+
+
+class UnigramBoundaries(_SpaceBoundaries):
     """The boundaries of a Unigram tokenizer, where all is encoded separately but the sum of scores.
 
     Parameters
@@ -121,10 +135,10 @@ class UnigramBoundaries(Boundaries):
         return np.array(ends, dtype=np.bool_), np.array(begins, dtype=np.bool_)
 
 
-class SpacedBoundaries(Boundaries):
-    """The boundaries of a WordPiece tokenizer, where decoding inserts a space.
+class SpacedBoundaries(_SpaceBoundaries):
+    """The boundaries of a WordPiece tokenizer: before spaces, and before ids where decoding inserts one.
 
-    A special token that contains white space may be spelled across such a place, which is then not one.
+    No special token contains white space, so none is spelled across.
 
     Parameters
     ----------
@@ -135,6 +149,10 @@ class SpacedBoundaries(Boundaries):
     def __init__(self, cuts_before: BoolArray) -> None:
         super().__init__(None)
         self._cuts_before = cuts_before
+
+    def is_cut(self, left: str, right: str) -> bool:
+        """Return whether a text is always cut between two characters, of which the right one must be a space."""
+        return right == " "
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether decoding inserts a space before it."""

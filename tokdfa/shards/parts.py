@@ -1,4 +1,4 @@
-"""Places at which a stream without documents can be cut, and its parts judged separately with the same result."""
+"""Parts of a stream that threads judge separately, with the same result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokdfa.validation.engine import engine_of
 __all__ = ["AFTER", "bounds_of"]
 
 AFTER = 64
-"""The number of ids after a cut that are judged with what is before it: how text is split may depend on two symbols."""
+"""The number of ids after a part that are judged with it: how text is split may depend on two symbols."""
 
 _BEFORE = 1 << 12
 _CLOSE = 16
@@ -32,8 +32,8 @@ def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
     Returns
     -------
     list of int
-        Parts begin with documents, if the store has any. Otherwise the text is certainly cut where they begin, whatever
-        surrounds it, and no special token that it spells goes across.
+        Parts begin with documents, if the store has any. Otherwise the text is cut where they begin, whatever follows,
+        and no special token that it spells goes across.
 
     Raises
     ------
