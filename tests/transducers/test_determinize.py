@@ -12,7 +12,7 @@ from tests.evidence.tally import Tally
 from tokdfa import Dictionary, TokenDFA, token_dfa, tokenize_single_pass
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.determinize import determinize, twinning
-from tokdfa.transducers.minimize import is_equivalent, minimize, onward
+from tokdfa.transducers.minimize import minimize, onward
 from tokdfa.transducers.square import functionality
 from tokdfa.transducers.transducer import Transducer
 
@@ -114,7 +114,7 @@ def test_minimizing_does_not_depend_on_the_transducer_at_hand(dictionary: Dictio
     minimal = minimize(transducer)
     assert minimize(minimal) == minimal
     assert minimize(with_copies(transducer)) == minimal
-    assert is_equivalent(transducer, with_copies(transducer))
+    assert minimize(transducer) == minimize(with_copies(transducer))
 
 
 def test_onward_writes_what_is_certain() -> None:
@@ -132,7 +132,7 @@ def test_onward_writes_what_is_certain() -> None:
         (2, "a", (), 3),
     }
     assert early.finals == {3: ()}
-    assert not is_equivalent(late, Transducer(late.alphabet, late.arcs, finals={3: ()}))
+    assert minimize(late) != minimize(Transducer(late.alphabet, late.arcs, finals={3: ()}))
 
 
 def test_onward_from_the_initial_state() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
+from tokdfa.arrays import Int64Array, running_sum
 from tokdfa.automata.exploration import Numbering, reached
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
@@ -140,7 +140,7 @@ class Joint:
 
     def _note_effects(self, words: Sequence[bytes], effects: Int64Array, most: int) -> Iterable[int]:
         """Note the effects of words that begin with a symbol, all at once; return the places of the others."""
-        offsets = np.append(0, np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=len(words))))
+        offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
         if len(self._by_class) > most:
             return range(len(words))
         try:

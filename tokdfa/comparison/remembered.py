@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 __all__ = ["remembered"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
-Method = Callable[Concatenate[Any, P], R]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def remembered(most: int) -> Callable[[Method[P, R]], Method[P, R]]:
+def remembered(most: int) -> Callable[[Method], Method]:
     """Cache the results of a method in its object, by positional arguments; clear the cache at `most` results.
 
     The cache of ``functools.lru_cache`` belongs to the class and would keep each object, with all it refers to, alive.
     """
 
-    def decorate(method: Method[P, R]) -> Method[P, R]:
+    def decorate(method: Method) -> Method:
         name = f"_remembered_{method.__name__}"
 
         @wraps(method)
-        def remembering(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
-            answers: dict[tuple[object, ...], R] = self.__dict__.setdefault(name, {})
+        def remembering(self: Any, *args: Any) -> Any:
+            answers: dict[tuple[object, ...], Any] = self.__dict__.setdefault(name, {})
             try:
                 return answers[args]
             except KeyError:
-                answer = method(self, *args, **kwargs)
+                answer = method(self, *args)
                 if len(answers) >= most:
                     answers.clear()
                 answers[args] = answer
                 return answer
 
-        return cast(Method[P, R], remembering)
+        return cast(Method, remembering)
 
     return decorate

@@ -19,7 +19,7 @@ from tokdfa.patterns.syntax import is_nullable, parse
 from tokdfa.replacing.output import Output, unchanged
 from tokdfa.replacing.regions import cuts_of
 from tokdfa.replacing.result import Change, Changes, Replacement
-from tokdfa.replacing.rewriting import DEFAULT, Tuning
+from tokdfa.replacing.rewriting import Tuning
 from tokdfa.replacing.template import Template, check_replacement
 from tokdfa.replacing.text_run import Job, TextRun
 from tokdfa.searching.api import DEFAULT_MAX_PENDING, Searcher
@@ -118,7 +118,7 @@ class Replacer(Guided):
     'a single person'
     """
 
-    _tuning: ClassVar[Tuning] = DEFAULT
+    _tuning: ClassVar[Tuning] = Tuning()
 
     def __init__(
         self,

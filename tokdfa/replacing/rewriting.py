@@ -15,7 +15,7 @@ from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.replacing.regions import Cuts
 from tokdfa.replacing.template import Template
 
-__all__ = ["DEFAULT", "Edits", "Found", "Rewriter", "Rewritten", "Tuning"]
+__all__ = ["Edits", "Found", "Rewriter", "Rewritten", "Tuning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,6 @@ class Tuning:
     # Regions whose new ids are remembered, and the ids of the longest one.
     max_known: int = 1 << 14
     max_key: int = 64
-
-
-DEFAULT = Tuning()
 
 
 class Found(NamedTuple):

@@ -9,7 +9,7 @@ from tokdfa.errors import AutomatonError
 from tokdfa.transducers.arcs import Arc, Output, common_prefix
 from tokdfa.transducers.transducer import Transducer
 
-__all__ = ["is_equivalent", "minimize", "onward"]
+__all__ = ["minimize", "onward"]
 
 
 def onward(transducer: Transducer) -> Transducer:
@@ -116,8 +116,3 @@ def minimize(transducer: Transducer) -> Transducer:
     ends = {number: representative[one] for one, number in numbers.items()}
     finals = {number: trim.finals[end] for number, end in ends.items() if end in trim.finals}
     return Transducer(trim.alphabet, arcs, finals=finals)
-
-
-def is_equivalent(first: Transducer, second: Transducer) -> bool:
-    """Return whether two subsequential transducers over one alphabet compute the same function."""
-    return minimize(first) == minimize(second)

@@ -13,6 +13,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.normalization.quick_check import first_change, form_struct
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, joining, normalize, tables
 from tokdfa.unicode.ranges import LAST
+from tokdfa.unicode.utf8 import code_points
 
 __all__ = ["Change", "borders", "changes", "composites", "form_tables", "is_normal"]
 
@@ -146,16 +147,12 @@ def form_tables(form: Form) -> Struct:
     pairs = sorted((ord(pair[0]) << 32 | ord(pair[1]), ord(whole)) for pair, whole in data.compositions.items())
     return form_struct(
         np.packbits(borders(form), bitorder="little").view("<u8").astype(np.uint64),
-        _codes("".join(marks)),
+        code_points("".join(marks)),
         np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
-        _codes("".join(wholes)),
+        code_points("".join(wholes)),
         np.cumsum([0, *(len(decompositions[whole]) for whole in wholes)]).astype(np.int32),
-        _codes("".join(decompositions[whole] for whole in wholes)),
+        code_points("".join(decompositions[whole] for whole in wholes)),
         np.array([pair for pair, _ in pairs], dtype=np.int64),
         np.array([whole for _, whole in pairs], dtype=np.int32),
         composes=form in ("NFC", "NFKC"),
     )
-
-
-def _codes(text: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    return np.array([*map(ord, text)], dtype=np.int32)

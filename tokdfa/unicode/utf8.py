@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, Uint8Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 
-__all__ = ["BYTES_OF_UTF8", "CutText", "begins_symbol", "byte_offsets", "cut_apart", "symbol_length"]
+__all__ = ["BYTES_OF_UTF8", "CutText", "begins_symbol", "byte_offsets", "code_points", "cut_apart", "symbol_length"]
 
 _MOST_CONTINUATIONS = 3
 
@@ -72,3 +72,8 @@ def begins_symbol(data: bytes | Uint8Array) -> BoolArray:
 def byte_offsets(data: bytes) -> Int64Array:
     """Return where the symbols of a text begin in its bytes, and where it ends: one entry more than symbols."""
     return np.append(np.flatnonzero(begins_symbol(data)), len(data))
+
+
+def code_points(text: str) -> Int32Array:
+    """Return the code points of a text, in which surrogates may be as well."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(np.int32, copy=False)

@@ -21,8 +21,9 @@ from tokdfa.kernels.wordpiece.end_to_end import (
 )
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, syllables, tables
 from tokdfa.unicode.ranges import LAST
+from tokdfa.unicode.utf8 import code_points
 from tokdfa.wordpiece.normalizer import WordNormalizer
-from tokdfa.wordpiece.words import Words, code_points
+from tokdfa.wordpiece.words import Words
 
 __all__ = ["ASCII", "CodeTable", "is_kept"]
 

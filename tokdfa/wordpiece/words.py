@@ -9,6 +9,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
 from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.unicode.utf8 import code_points
 
 __all__ = ["EntryTexts", "Words"]
 
@@ -56,11 +57,6 @@ class Words(NamedTuple):
             return np.empty(0, dtype=np.bool_)
         found: BoolArray = np.logical_and.reduceat(is_allowed[self.codes], self.offsets[:-1])
         return found
-
-
-def code_points(text: str) -> Int32Array:
-    """Return the code points of a text, in which surrogates may be as well."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4").astype(np.int32, copy=False)
 
 
 class EntryTexts(NamedTuple):
