@@ -29,7 +29,6 @@ WORDPIECE = tokdfa.WordPieceVocabulary(["[UNK]", "a"])
 # A value of each public class, and one of each class that the table of guesses names.
 VALUES: dict[str, Any] = {
     "AnyTokenizer": TOKENIZER,
-    "NumberedTokens": TOKENIZER,
     "Tokenizer": TOKENIZER,
     "TokenAlphabet": TOY.alphabet,
     "Dictionary": TOY,

@@ -135,8 +135,8 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import SplitStep as SplitStep
     from tokdfa.tokenizers.protocol import AnyTokenizer as AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer as Tokenizer
-    from tokdfa.tokenizers.unigram import UnigramTokenizer as UnigramTokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer as WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import UnigramTokenizer as UnigramTokenizer
+    from tokdfa.tokenizers.tokenizer import WordPieceTokenizer as WordPieceTokenizer
     from tokdfa.training.api import train as train
     from tokdfa.training.greedy import train_greedy as train_greedy
     from tokdfa.transducers.determinize import determinize as determinize
@@ -185,8 +185,8 @@ _HOMES = {
     "Validator": "tokdfa.validation.validator",
     "Verdict": "tokdfa.verdict",
     "LinMaxMatch": "tokdfa.wordpiece.maxmatch",
-    "UnigramTokenizer": "tokdfa.tokenizers.unigram",
-    "WordPieceTokenizer": "tokdfa.tokenizers.wordpiece",
+    "UnigramTokenizer": "tokdfa.tokenizers.tokenizer",
+    "WordPieceTokenizer": "tokdfa.tokenizers.tokenizer",
     "WordPieceVocabulary": "tokdfa.wordpiece.vocabulary",
     "max_match": "tokdfa.wordpiece.maxmatch",
     "Violation": "tokdfa.validation.violation",

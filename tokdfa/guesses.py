@@ -85,7 +85,7 @@ GUESSES: dict[str, dict[str, str]] = {
             ),
             "from_file from_pretrained load": "use tokdfa.load(path)",
             "train learn": _LEARN,
-            "special_tokens all_special_tokens added_tokens special_tokens_set get_added_vocab": "use specials",
+            "special_tokens all_special_tokens special_tokens_set get_added_vocab": "use specials",
             "all_special_ids eos_token_id bos_token_id pad_token_id eot_token eos_id bos_id": (
                 "use special_ids, or specials, which have names"
             ),
@@ -93,8 +93,8 @@ GUESSES: dict[str, dict[str, str]] = {
             "name path": "use format and fingerprint, or keep the path that was loaded",
         }
     ),
-    # What only byte pair tokenizers have.
-    "NumberedTokens": _table(
+    # Most of it only byte pair tokenizers have.
+    "Tokenizer": _table(
         {
             "merge_rules rules bpe_ranks mergeable_ranks": "use dictionary",
             "token_dfa automaton": "use dfa",

@@ -22,6 +22,7 @@ from tokdfa.kernels.library import lib
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 
@@ -42,7 +43,7 @@ def expected(tokenizer: tokdfa.Tokenizer, texts: list[str]) -> tuple[list[int], 
 
 
 def idle_of(tokenizer: tokdfa.Tokenizer):  # type: ignore[no-untyped-def]
-    splitter = tokenizer._direct_splitter
+    splitter = byte_pair_texts._splitter(tokenizer)
     assert splitter is not None
     return lambda: tokenizer.piece_ids.idle_text_encoder(splitter)
 

@@ -20,8 +20,7 @@ import tokdfa
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
 KINDS = ["byte pairs", "normalized byte pairs", "WordPiece"]
 ENTRIES = ["[UNK]", "a", "b", "ab", "##a", "##b", "##ab", ",", "[SEP]"]

@@ -14,7 +14,7 @@ from unigram.test_segmenter import random_model
 
 import tokdfa
 from tokdfa.errors import AlphabetError
-from tokdfa.tokenizers.unigram import UnigramTokenizer
+from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 from tokdfa.unigram.lattice import RecordedText, lattice
 from tokdfa.unigram.model import UnigramModel
 from tokdfa.unigram.segmenter import Segmenter

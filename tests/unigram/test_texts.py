@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from support.seeds import seeds
 from support.viterbi import encode_by_definition
+from tokdfa.tokenizers.unigram_texts import text_segmenter
 
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
-from tokdfa.tokenizers.unigram_texts import text_segmenter
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import BEGINNING, Segmenter
 from tokdfa.unigram.texts import TextSegmenter

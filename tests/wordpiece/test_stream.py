@@ -13,7 +13,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.loading import load
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 from tokdfa.wordpiece.normalizer import BertNormalizer
 from tokdfa.wordpiece.stream import StreamLanguage
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary

@@ -57,10 +57,10 @@ def command(
     from tokdfa.arrays import IntegerArray
     from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.boundaries.protocol import SafelyCut
+    from tokdfa.tokenizers.tokenizer import has_rules
 
     tokenizer = load_tokenizer(tok, loading)
-    if not isinstance(tokenizer, SafelyCut):
+    if not has_rules(tokenizer):
         raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]
     given: IntegerArray | str = np.concatenate([np.empty(0, dtype=np.int64), *chunks]) if text is None else text

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.draw.graph import Graph
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
     from tokdfa.wordpiece.trie import FailureTrie
 
 __all__ = ["command"]

@@ -12,8 +12,7 @@ from tokdfa.cli.output import json_option, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
 __all__ = ["command"]
 

@@ -17,7 +17,7 @@ from tokdfa.comparison.trials import DEFAULT, Tuning, around, random_texts, shru
 from tokdfa.comparison.wording import undecided_words
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
-from tokdfa.tokenizers.unigram import UnigramTokenizer
+from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
 __all__ = ["compare_unigrams"]
 
@@ -95,7 +95,7 @@ def _scores(side: UnigramTokenizer) -> _Scores:
 
 
 def _pieces(side: UnigramTokenizer, ids: Sequence[int]) -> list[str]:
-    return [side.token_string(id) for id in ids]
+    return [side.token_strings[id] for id in ids]
 
 
 def _texts_of_pieces(

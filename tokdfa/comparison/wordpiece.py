@@ -12,7 +12,7 @@ from tokdfa.comparison.findings import Outcome, Part
 from tokdfa.comparison.result import Comparison, confirmed
 from tokdfa.comparison.wording import unclaimed_words
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 from tokdfa.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.wordpiece.end_to_end import EndToEnd
 from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
@@ -103,5 +103,5 @@ def _by_spelling(sides: Sequence[WordPieceTokenizer], roles: Sequence[dict[_Role
             opening=old.opening,
         )
         added = {token: new[id] for token, id in side.end_to_end.added.items()}
-        found.append(EndToEnd(vocabulary, side.normalizer, added))
+        found.append(EndToEnd(vocabulary, side.model.normalizer, added))
     return found

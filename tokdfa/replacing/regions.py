@@ -17,8 +17,7 @@ from tokdfa.tokenizers.boundaries.pretokenizer import codes_of, safe_pieces
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.unigram import UnigramTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 
 __all__ = ["OPEN", "Cuts", "cuts_of", "last_cut", "regions"]
 
@@ -184,7 +183,7 @@ class Cuts(ABC):
 
 def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
     """Return the cuts of a tokenizer."""
-    if isinstance(tokenizer, Tokenizer) and tokenizer.is_plain and tokenizer.suffix is None:
+    if has_rules(tokenizer) and tokenizer.is_plain and tokenizer.suffix is None:
         splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
         if splitting is None or (splitting.prefix_space is None and splitting.metaspace is None):
             return tokenizer.derived(_PlainCuts)
@@ -271,11 +270,11 @@ class _CutsOfRoundTrip(Cuts):
         self._encode = self._encode_later = tokenizer.encode
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
-        if isinstance(tokenizer, Tokenizer) and not tokenizer.is_plain:
+        if has_rules(tokenizer) and not tokenizer.is_plain:
             self._has_later = tokenizer.boundaries.continues
             if self._has_later:
                 self._encode_later = tokenizer.later.encode
-        elif isinstance(tokenizer, UnigramTokenizer):
+        elif tokenizer.segmenter is not None:
             self._encode_later = partial(trip.encode, begins=False)
         self._known = tokenizer.derived(_known_cuts)
 

@@ -10,8 +10,7 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array, Uint8Array
 from tokdfa.errors import TokdfaError
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
 __all__ = ["DEAD", "FALLBACK", "UNKNOWN", "ends_documents", "flags_of"]
 

@@ -29,12 +29,8 @@ def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided")
 
 def twin_with(tokenizer: Tokenizer, specials: Sequence[Special] | None = None, *, finds: bool = True) -> Tokenizer:
     """Return a tokenizer that finds its special tokens, or does not, or finds others; pieces have the same ids."""
-    contents = replace(tokenizer._contents, finds_specials=finds)
-    if specials is not None:
-        contents = replace(contents, specials=tuple(specials))
-    twin = Tokenizer(contents, tokenizer.pretokenizer)
-    twin.piece_ids = tokenizer.piece_ids
-    return twin
+    contents = replace(tokenizer.contents, finds_specials=finds)
+    return tokenizer.with_contents(contents if specials is None else replace(contents, specials=tuple(specials)))
 
 
 def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokenizer:

@@ -1,19 +1,18 @@
 """Real tokenizers: what a file says, made into something that encodes, decodes and can be decided about.
 
-Read `protocol` first: what every tokenizer answers. Then `loading` (from a path to a tokenizer; the embedded one),
-`formats` (untrusted bytes end there) and the kinds:
+Read `protocol` first: what every tokenizer answers. Then `tokenizer`: one class of five parts, named as Hugging Face
+names them:
 
-- `tokenizer`: byte pair encoding (what changes texts and decodes in steps: `normalizers`, `precompiled`,
-  `sentencepiece_normalizer`, `decoding`);
-- `unigram`: pieces with scores, of SentencePiece and tokenizers (`unigram_round_trip`: to text and back;
-  `unigram_texts` and `unigram_accepted`: which of them normalize and segment in one pass, and are judged word by word;
-  `unigram_sentences`: what is segmented of a text; `unigram_batches`: several texts at once);
-- `wordpiece`: BERT's.
+- added tokens (:mod:`tokdfa.encoding.added_tokens`), found in a text before anything else, or in the normalized text;
+- a normalizer (`normalizers`, `precompiled`, `sentencepiece_normalizer`);
+- a pre-tokenizer (:mod:`tokdfa.splitting`);
+- a model (`models`): byte pairs, Unigram or WordPiece;
+- a decoder (`decoder`, whose steps are in `decoding`; `spelled` is what an id adds to a text).
 
-What they are made of: `numbered` (tokens with their numbers, ids and bytes), `checked_dictionary` (dictionaries and
-alphabets that a loader has checked), `spelled` (what an id adds to a text), `decoder` (streams of ids to text),
-`round_trip` (to text and back). `boundaries` has the places where texts and ids are cut, whatever follows, so that
-streams are judged in parts.
+`loading` leads from a path to a tokenizer, and has the embedded one; untrusted bytes end in `formats`.
+`checked_dictionary` has dictionaries and alphabets that a reader has checked. `round_trip` decodes ids and encodes
+their text again. `boundaries` has the places where texts and ids are cut, whatever follows, so that streams are judged
+in parts.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton), `neighbours`
 (which tokens may follow each other) and `proper_part` (what pairs of them decide where rules are improper), `whole`

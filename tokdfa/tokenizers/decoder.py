@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,7 @@ from tokdfa.arrays import (
 )
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.decoding import DecodeStep
+from tokdfa.tokenizers.decoding import Decoded, DecodeStep, decode_tokens
 
 __all__ = [
     "Decoded",
@@ -38,13 +36,6 @@ __all__ = [
     "spellings",
     "words_of",
 ]
-
-
-class Decoded(NamedTuple):
-    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
-
-    text: str
-    ends: Int64Array
 
 
 _LONGEST_CHARACTER = 4
@@ -318,8 +309,6 @@ class WholeDecoder(Decoder):
 
     def text_of(self, ids: Int32Array) -> Decoded:
         """Return the text of checked ids, and the end of what each adds."""
-        from tokdfa.tokenizers.decoding import decode_tokens
-
         strings = self._strings.of_ids
         return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
 

@@ -10,11 +10,11 @@ import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tokdfa.tokenizers.decoder import Decoded
+from tokdfa.arrays import Int64Array
 from tokdfa.tokenizers.normalizers import Replace, check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
@@ -31,6 +31,7 @@ __all__ = [
     "DecodeStrip",
     "DecodeSuffix",
     "DecodeWordPiece",
+    "Decoded",
     "ReplaceWhole",
     "StripWhole",
     "byte_of",
@@ -55,6 +56,13 @@ CLEANUP = (
 
 REPLACEMENT = "\ufffd"
 _SPACE = "\u2581"
+
+
+class Decoded(NamedTuple):
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array
 
 
 class DecodeStep(Protocol):

@@ -11,10 +11,7 @@ from tokdfa.unicode.normalization import tables
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.wordpiece import Case
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.unigram import UnigramTokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
 
 __all__ = ["facts_of", "facts_of_unigram", "facts_of_wordpiece"]
 
@@ -174,12 +171,9 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
 _EXAMPLES = 5
 
 
-def facts_of_wordpiece(tokenizer: WordPieceTokenizer, case: Case | None) -> dict[str, Any]:
-    """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`.
-
-    `case` is what says whether texts become lower case, if the file does not.
-    """
-    vocabulary, normalizer = tokenizer.vocabulary, tokenizer.normalizer
+def facts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
+    """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`."""
+    vocabulary, normalizer, case = tokenizer.vocabulary, tokenizer.model.normalizer, tokenizer.model.case
     facts = {
         "format": tokenizer.format,
         "ids": tokenizer.n_ids,

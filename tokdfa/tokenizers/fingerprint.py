@@ -27,9 +27,7 @@ from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.unigram import UnigramTokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
 
 __all__ = [
     "PARTS",
@@ -155,15 +153,16 @@ def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
     settings: tuple[object, ...] = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
     if vocabulary.opening:
         settings += (vocabulary.opening,)
-    known = unicode_tables(None if tokenizer.normalizer.library == "tokenizers" else tokenizer.normalizer.library)
+    model, library = tokenizer.model, tokenizer.model.normalizer.library
+    known = unicode_tables(None if library == "tokenizers" else library)
     return {
         "dictionary": _hash("WordPiece", [entry for entry, _ in entries], settings),
         "ids": _hash([(entry, int(id)) for entry, id in entries]),
         "pretokenizer": _hash(tokenizer.pretokenizer, known),
-        "normalizer": _hash(tokenizer.normalizer, known),
+        "normalizer": _hash(model.normalizer, known),
         "symbols": _hash(None),
         "specials": _specials(tokenizer),
-        "decoder": _hash(tokenizer.cleanup, *([sorted(tokenizer.silent)] if tokenizer.silent else [])),
+        "decoder": _hash(model.cleanup, *([sorted(model.silent)] if model.silent else [])),
     }
 
 
@@ -198,7 +197,7 @@ def unicode_tables(table: str | None = None) -> str:
     return _hash([(name, content(of)) for name, of in known.items()])
 
 
-def _specials(tokenizer: Tokenizer | UnigramTokenizer | WordPieceTokenizer) -> str:
+def _specials(tokenizer: Tokenizer) -> str:
     if not tokenizer.specials:
         return _hash(())
     # Those that strip white space or are single words depend on what is white space, or a word.

@@ -15,7 +15,7 @@ from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import named
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 
 if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
@@ -136,7 +136,7 @@ def load(
     if unicode is None and pretokenizer is None:
         unicode = _known_version(contents.library)
     tokenizer = _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
-    if contents.format == "tiktoken" and isinstance(tokenizer, Tokenizer):
+    if contents.format == "tiktoken" and has_rules(tokenizer):
         # Next to deriving the rules of a rank file this takes little, and the first text need not wait for it.
         _prepare(tokenizer)
     return tokenizer
@@ -225,7 +225,7 @@ def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unico
 
 
 def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
     if pretokenizer is not None:
         raise UnsupportedFeatureError(
@@ -240,7 +240,7 @@ def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: An
 
 def _unigram(contents: UnigramContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
     from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
-    from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
     of_sentencepiece = _version_of_sentencepiece(unicode or contents.library)
     if contents.format == "sentencepiece":

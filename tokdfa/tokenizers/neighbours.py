@@ -24,6 +24,7 @@ from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.proper_part import ProperPart, merge_otherwise
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Neighbours", "PairAutomaton", "neighbours"]
@@ -217,10 +218,10 @@ class PairAutomaton:
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    tokenizer : BytePairs
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: BytePairs) -> None:
         self._tokenizer = tokenizer
 
     @property

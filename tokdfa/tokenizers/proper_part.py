@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tokdfa.alphabet import Word
     from tokdfa.encoding.merger import Merger
     from tokdfa.encoding.piece_ids import PieceIds
-    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.tokenizers.models.byte_pairs import BytePairs
 
 __all__ = ["ProperPart", "merge_otherwise", "proper_part"]
 
@@ -73,7 +73,7 @@ class ProperPart:
         return not len(self.late) and not len(self.pairs)
 
 
-def proper_part(tokenizer: Tokenizer) -> ProperPart:
+def proper_part(tokenizer: BytePairs) -> ProperPart:
     """Return the proper part of a tokenizer's dictionary.
 
     Raises
@@ -115,7 +115,7 @@ def _made_in_ties(merger: Merger, last: Int32Array) -> BoolArray:
     return found
 
 
-def _numbered(tokenizer: Tokenizer, words: Sequence[Word], rules: Int32Array) -> NumberedWords:
+def _numbered(tokenizer: BytePairs, words: Sequence[Word], rules: Int32Array) -> NumberedWords:
     alphabet = tokenizer.dictionary.alphabet
     if alphabet.kind == "bytes":
         return number_bytes(spellings(cast("Sequence[bytes]", words[256:])), rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,7 @@ class AnyTokenizer(Guided, ABC):
     (True, 'byte pair', 'leftmost')
     """
 
-    algorithm: ClassVar[str]
+    algorithm: str
     semantics: str
     format: str
     pretokenizer: PreTokenizer | str | None

@@ -11,21 +11,18 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.errors import AlphabetError, AutomatonError, TokenStreamError
+from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.unicode.normalization import normalize
 from tokdfa.unicode.quick_check import Change, changes
 
 if TYPE_CHECKING:
-    from tokdfa.automata.protocol import TokenAutomaton
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
     from tokdfa.unigram.lattice import RecordedText
-    from tokdfa.wordpiece.stream import StreamState
 
-__all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip", "WordPieceRoundTrip"]
+__all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip"]
 
 _NO_BOUNDARIES = Boundaries("streams are judged without")
 
@@ -221,83 +218,6 @@ class RewritingRoundTrip(BytesRoundTrip):
 
     def _at(self, begins: bool) -> Tokenizer:
         return self._tokenizer if begins else self._tokenizer.later
-
-
-class WordPieceRoundTrip(RoundTrip):
-    """For WordPiece tokenizers.
-
-    Parameters
-    ----------
-    tokenizer : WordPieceTokenizer
-    """
-
-    takes_longest = True
-
-    def __init__(self, tokenizer: WordPieceTokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @cached_property
-    def cuts(self) -> BoolArray:
-        """For each id, whether it splits a stream: none does, because special tokens are found in texts."""
-        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
-        return cuts
-
-    @property
-    def boundaries(self) -> Boundaries:
-        """The boundaries of the tokenizer."""
-        return self._tokenizer.boundaries
-
-    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
-        data, ends = self._spelled(ids, begins)
-        return Decoded(data.decode("utf-8"), ends)
-
-    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, which are UTF-8, and the end of each."""
-        return self._spelled(ids, True)
-
-    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
-        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
-        return self._tokenizer.encode(text)
-
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return the ends of the canonical ids in the text, whatever they would decode to."""
-        return self._tokenizer.encode_with_offsets(decoded.text, "bytes").ends
-
-    def spelling(self, id: int) -> Word:
-        """Return the entry of an id."""
-        return self._tokenizer.spelling(id)
-
-    def detected(self, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token with which no correct stream begins so any more, or the last one where that is not known."""
-        language = self._language
-        if language is None:
-            return stop - 1
-        # Where only tokens are missing, the part is empty, and may be at the end.
-        begin = min(start, len(ids) - 1)
-        while begin > 0 and not self._tokenizer.cuts_before[ids[begin]]:
-            begin -= 1
-        state: StreamState | None = language.initial
-        for place in range(begin, stop):
-            assert state is not None
-            state = language.step(state, int(ids[place]))
-            if state is None:
-                return place
-        return stop - 1
-
-    def _spelled(self, ids: Int32Array, begins: bool) -> tuple[bytes, Int64Array]:
-        decoder = self._tokenizer.decoder if begins else self._tokenizer.inner_decoder
-        data = b"".join(decoder.iter_bytes([ids]))
-        ends: Int64Array = np.cumsum(self._tokenizer.id_lengths[ids])
-        # The very first token has no space before it, but has its prefix.
-        return data, ends + (len(data) - ends[-1:].sum())
-
-    @cached_property
-    def _language(self) -> TokenAutomaton[StreamState] | None:
-        try:
-            return self._tokenizer.language
-        except AutomatonError:
-            return None
 
 
 def ends_in(text: str, other: Decoded) -> Int64Array | None:

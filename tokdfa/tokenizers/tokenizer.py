@@ -1,108 +1,98 @@
-"""A real byte pair tokenizer: added tokens, normalizer, pre-tokenizer, dictionary, decoder, ids."""
+"""A tokenizer of five parts: added tokens, normalizer, pre-tokenizer, model, decoder."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from threading import local
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.alphabet import Word
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
-from tokdfa.encoding.piece_ids import ForeignSymbolError, PieceIds
-from tokdfa.encoding.side_by_side import encode_side_by_side
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
-from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
-from tokdfa.tokenizers.boundaries.texts import TextBoundaries
-from tokdfa.tokenizers.decoder import Decoded, Decoder, WholeDecoder
+from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, WholeDecoder
 from tokdfa.tokenizers.decoding import StripWhole, later_step
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.formats.contents import Rewriting
+from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch, foreign_character
+from tokdfa.tokenizers.models.byte_pairs import BytePairs
+from tokdfa.tokenizers.models.model import Model
+from tokdfa.tokenizers.models.unigram import Unigram
+from tokdfa.tokenizers.models.wordpiece import WordPiece
 from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
-from tokdfa.tokenizers.numbered import NumberedTokens
-from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
-from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
+from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
+from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.spelled import Spelled
 from tokdfa.tokenizers.whole import why_whole
-from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.encoding.merges import Merges
+    from tokdfa.encoding.piece_ids import PieceIds
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
-    from tokdfa.splitting.splitter import Splitter
+    from tokdfa.tokenizers.formats.contents import Contents
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.proper_part import ProperPart
-    from tokdfa.tokenizers.protocol import Capability
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
+    from tokdfa.unigram.segmenter import Acceptor, Segmenter
+    from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
+    from tokdfa.wordpiece.stream import StreamLanguage
+    from tokdfa.wordpiece.trie import FailureTrie
+    from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["Tokenizer"]
-
-
-_PIECES = frozenset({str, bytes})
-# So many texts are joined to look for special tokens in them.
-_TEXTS_A_LOOK = 1000
-# With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
-_FEWEST_TOGETHER = 3
-_SURROGATE = re.compile("[\ud800-\udfff]")
+__all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
 
 
-class Tokenizer(SafelyCut, NumberedTokens):
-    """A byte pair tokenizer, as its file and its library define it: from text to ids and back.
+class NoRulesError(UnsupportedFeatureError, AttributeError):
+    """What only byte pair tokenizers have was asked of another one."""
 
-    If it does not encode the text itself, ids are canonical if they are those of the text to which they *decode*,
-    whatever text they came from. Immutable; made by :func:`tokdfa.load`.
+
+class Tokenizer(SafelyCut, AnyTokenizer):
+    """A tokenizer, as its file and its library define it: from text to ids and back.
+
+    It has five parts: added tokens, which are found in texts; a normalizer, which changes what is between them; a
+    pre-tokenizer, which cuts that into pieces; a model, which turns pieces into ids; and a decoder. If it does not
+    encode the text itself, ids are canonical if they are those of the text to which they *decode*, whatever text they
+    came from. Immutable; made by :func:`tokdfa.load`.
 
     Attributes
     ----------
     format : str
         The format of the file.
-    dictionary : Dictionary
-        The rules. If they are improper, they may not determine all merges; see `merges`.
-    merges : Merges or None
-        All merging pairs with their priorities, if the rules do not determine them.
-    extra_tokens : tuple of words
-        Tokens that no rule mentions, numbered after those of the dictionary.
-    token_to_id : int32 array, one entry a token
-        The id of each token: those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
-        spell. -1 for a token without an id.
-    id_to_token : int32 array, one entry an id
-        The number of a token; -1 for special tokens and unused ids.
-    pretokenizer : PreTokenizer or None
-        What splits text into pieces; None if the whole text is one piece.
     specials : tuple of Special
+        The added tokens.
     finds_specials : bool
-        Whether `encode` finds the specials in its text. Their ids split a stream either way.
-    whole_piece : bool
-        Whether a piece that is itself a token is emitted without merging.
-    semantics : str
-        The order in which rules are used: "leftmost", the strongest pair first, ties going to the leftmost.
-    suffix : str or None
-        What is appended to the last symbol of a piece, such as ``</w>``.
-    piece_ids : PieceIds
-        The function from pieces to ids.
-    is_plain : bool
-        Whether texts are encoded unchanged and ids spell them one after the other.
+        Whether `encode` finds them in its text. Their ids split a stream either way.
     rewriting : Rewriting
         The normalizer, and the steps of the decoder.
-    rewrites : tuple
-        The treatment of texts, and of symbols that are not in the alphabet; equal if both are treated the same.
+    pretokenizer : PreTokenizer, str or None
+        What splits text into pieces; None if the whole text is one piece.
+    contents : Contents, UnigramContents or WordPieceContents
+        What the file says.
+    model : Model
+        :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; what it does about symbols that are not in its
+        alphabet is its own affair.
+    is_plain : bool
+        Whether texts are encoded unchanged and ids spell them one after the other.
     ignored : tuple of str
-        What else the file asks for and `encode` leaves out: special tokens at the ends.
+        What else the file asks for and `encode` leaves out: truncation, padding, special tokens at the ends.
+    dictionary, merges, extra_tokens, token_to_id, id_to_token, suffix, whole_piece, piece_ids
+        Of byte pairs: the attributes of :class:`BytePairs`.
 
     Examples
     --------
@@ -114,75 +104,90 @@ class Tokenizer(SafelyCut, NumberedTokens):
     (3840, 1395)
     """
 
-    algorithm = "byte pair"
-    semantics: Literal["leftmost"] = "leftmost"
     pretokenizer: PreTokenizer | None
+    model: BytePairs | Unigram | WordPiece
 
-    def __init__(self, contents: Contents, pretokenizer: PreTokenizer | None = None) -> None:
-        super().__init__(contents)
-        self._contents = contents
+    def __init__(
+        self, contents: Contents | UnigramContents | WordPieceContents, pretokenizer: PreTokenizer | None = None
+    ) -> None:
+        self.contents: Any = contents
         self.format = contents.format
-        self.merges = contents.merges
-        self.pretokenizer = pretokenizer
+        self.specials = contents.specials
         self.finds_specials = contents.finds_specials
-        self.whole_piece = contents.whole_piece
-        self.is_plain = contents.is_plain
         self.ignored = contents.ignored
         self.library = contents.library
         self.rewriting = contents.rewriting or Rewriting()
-        self.rewrites = (contents.rewriting, contents.fallback, contents.atoms, contents.prefix)
-        self.piece_ids = PieceIds(contents)
+        self.is_plain = contents.is_plain
+        self.pretokenizer = pretokenizer
+        self.model = cast("BytePairs | Unigram | WordPiece", _MODELS[contents.algorithm](contents))
+        self.algorithm = self.model.algorithm
+        self.semantics = self.model.semantics
+        if isinstance(self.model, WordPiece):
+            self.pretokenizer = cast("PreTokenizer", self.model.pretokenizer)
+        self._start()
+
+    def _start(self) -> None:
+        """Set what a text begins with: what is done there, unless it goes on after a place where texts are cut."""
+        self.first_normalizer = self.rewriting.normalizer
+        self.first_pretokenizer = self.pretokenizer
+        self.continues = False
         self._of_thread = local()
-        self._strings = _Strings(self)
-        self._first_normalizer = self.rewriting.normalizer
-        self._continues = False
+        self.strings = _Strings(self.model, self.specials, self.n_ids)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Contents, PreTokenizer | None]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
-        return type(self), (self._contents, self.pretokenizer)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The number of rules."""
-        return {"rules": len(self.dictionary)}
-
-    def facts(self) -> dict[str, Any]:
-        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
-        from tokdfa.tokenizers.facts import facts_of
-
-        return facts_of(self)
+        return type(self), (self.contents, self.pretokenizer)
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
-        if capability == "rules" or (capability == "bytes" and self.is_bytewise):
-            return None
-        if capability == "form" and self.form is not None:
-            return None
-        return super().why_not(capability)
+        is_there = {
+            "rules": isinstance(self.model, BytePairs),
+            "bytes": self.is_bytewise,
+            "form": self.form is not None,
+        }
+        return None if is_there.get(capability) else super().why_not(capability)
 
     @cached_property
-    def dfa(self) -> CompactTokenDFA:
-        """The token DFA of the dictionary, over its token numbers.
+    def n_ids(self) -> int:
+        """One more than the largest id."""
+        return max(len(self.model.is_token), 1 + max((special.id for special in self.specials), default=-1))
 
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
-        """
-        from tokdfa.automata.compact import CompactTokenDFA
+    @cached_property
+    def n_tokens(self) -> int:
+        """The number of ids that are tokens, not counting special ones."""
+        return int(np.count_nonzero(self.means_something)) - len(self.special_ids)
 
-        return CompactTokenDFA(self.dictionary)
+    @cached_property
+    def means_something(self) -> BoolArray:
+        """For each id, whether it is that of a token or of a special token."""
+        meaning = np.zeros(self.n_ids, dtype=np.bool_)
+        is_token = self.model.is_token
+        meaning[: len(is_token)] = is_token
+        meaning[self.special_ids] = True
+        return meaning
 
     @property
-    def transducer(self) -> OnePass:
-        """The function T^D of the dictionary, from words to token numbers, in one pass over the word.
+    def sizes(self) -> dict[str, int]:
+        """The numbers of what the model is made of: its rules, its entries."""
+        return self.model.sizes
 
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
-        """
-        return self.piece_ids.one_pass
+    def facts(self) -> dict[str, Any]:
+        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
+        return self.model.facts(self)
+
+    @cached_property
+    def fingerprint_parts(self) -> dict[str, str]:
+        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
+        return self.model.fingerprint_parts(self)
+
+    @cached_property
+    def made_of(self) -> tuple[object, ...]:
+        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
+        return self.model.made_of(self)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{n} {name}" for name, n in self.sizes.items())
+        return f"<{type(self).__name__} from {self.format}: {sizes}, {self.n_ids} ids>"
 
     # Where normalizing is the identity
 
@@ -208,8 +213,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
 
     @cached_property
     def _read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
-        _, *others = self.rewrites
-        if not self.is_bytewise or any(others) or self.rewriting.decoding is not None:
+        if not self.is_bytewise or any(self.rewrites[1:]) or self.rewriting.decoding is not None:
             return None
         form: Form | None = None
         if self.rewriting.normalizer is not None:
@@ -217,9 +221,7 @@ class Tokenizer(SafelyCut, NumberedTokens):
             if len(steps) != 1 or not isinstance(steps[0], UnicodeForm):
                 return None
             form = steps[0].form
-        twin = Tokenizer(replace(self._contents, rewriting=None), self.pretokenizer)
-        twin.piece_ids = self.piece_ids
-        return twin, form
+        return self.with_contents(replace(self.contents, rewriting=None)), form
 
     @property
     def unnormalized(self) -> Tokenizer:
@@ -231,41 +233,40 @@ class Tokenizer(SafelyCut, NumberedTokens):
     @cached_property
     def boundaries(self) -> Boundaries:
         """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
-        return self.derived(_boundaries)
-
-    @property
-    def later(self) -> Tokenizer:
-        """The tokenizer for the text after a boundary."""
-        return self.continued if self.boundaries.continues else self
-
-    @cached_property
-    def continued(self) -> Tokenizer:
-        """The tokenizer for a text that continues another one: it does nothing to the beginning of a text."""
-        rewriting = self.rewriting
-        normalizer = None if rewriting.normalizer is None else rewriting.normalizer.later
-        steps = None
-        if rewriting.decoding is not None:
-            steps = tuple(later_step(step) for step in rewriting.decoding if not isinstance(step, StripWhole))
-        twin = self._twin()
-        twin.rewriting = Rewriting(rewriting.normalizer, steps)
-        twin._first_normalizer = normalizer
-        twin._continues = True
-        return twin
-
-    def _twin(self) -> Tokenizer:
-        """Return a tokenizer that does the same, and does not refer to this one."""
-        twin = Tokenizer(self._contents, self.pretokenizer)
-        twin.rewriting = self.rewriting
-        twin._first_normalizer = self._first_normalizer
-        twin._continues = self._continues
-        twin._strings = self._strings
-        twin.piece_ids = self.piece_ids
-        return twin
+        return self.model.boundaries(self)
 
     @cached_property
     def why_whole(self) -> str | None:
         """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
         return why_whole(self) if self.is_plain else self.boundaries.why_none
+
+    @property
+    def later(self) -> Self:
+        """The tokenizer for the text after a boundary: it does nothing to the beginning of a text."""
+        return self.continued if self.boundaries.continues else self
+
+    @cached_property
+    def continued(self) -> Self:
+        """The tokenizer for a text that goes on: it does nothing to the beginning of a text."""
+        normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
+        twin = self.twin()
+        if steps is not None:
+            steps = tuple(later_step(step) for step in steps if not isinstance(step, StripWhole))
+        twin.rewriting = Rewriting(normalizer, steps)
+        twin.first_normalizer = None if normalizer is None else normalizer.later
+        split = self.pretokenizer
+        if split is not None and split.splitting.prefix_space is not None:
+            twin.first_pretokenizer = pretokenizer_of(replace(split.splitting, prefix_space=None))
+        twin.continues = True
+        return twin
+
+    def twin(self) -> Self:
+        """Return a tokenizer of the same parts that does not refer to this one."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__ |= {name: value for name, value in self.__dict__.items() if name in _PARTS}
+        twin._start()
+        twin.strings = self.strings
+        return twin
 
     # Text to ids
 
@@ -281,231 +282,275 @@ class Tokenizer(SafelyCut, NumberedTokens):
         WrongTypeError
             If it is not a string.
         """
-        check_text(text)
+        if type(text) is not str:
+            check_text(text)
+            text = str.__str__(text)
         try:
-            encode_direct = self._of_thread.encode
+            direct = self._of_thread.direct
         except AttributeError:
-            encode_direct = self._of_thread.encode = self._direct_encoding()
-        if encode_direct is not None:
-            ids = encode_direct(text)
-            if ids is not None:
-                return cast(Int32Array, ids)
-        return self._encode_by_stretches(text)
-
-    def _direct_encoding(self) -> Callable[[str], Int32Array | None] | None:
-        """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged.
-
-        It returns None for other texts, and for those that are refused. None is returned if there is no such function.
-        """
-        if self._continues or (self.form is None and not self.is_plain):
-            return None
-        splitter = self._direct_splitter
-        encoder = None if splitter is None else self.piece_ids.text_encoder(splitter)
-        if encoder is None:
-            return None
-        encode = encoder.run.encode_string
-        finds_none = self.added_tokens.finds_none if self.added_tokens else None
-        form = self.form
-
-        def encode_direct(text: str) -> Int32Array | None:
-            if form is not None and not _is_in_form(text, form):
-                return None
-            if finds_none is not None and not finds_none(text):
-                return None
-            try:
-                ids = encode(text)
-            except UnicodeEncodeError:
-                return None
-            return None if isinstance(ids, int) else ids
-
-        return encode_direct
-
-    @cached_property
-    def _direct_splitter(self) -> Splitter | None:
-        """The machine that splits texts as they are into pieces of bytes; None if there is none."""
-        pretokenizer = self.pretokenizer
-        if pretokenizer is None or not self.is_bytewise or pretokenizer.splitter is None:
-            return None
-        if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
-            return None
-        return pretokenizer.splitter
+            direct = self._of_thread.direct = self.model.direct(self)
+        ids: Int32Array | None = None if direct is None else direct(text)
+        return self.model.encode(self, text) if ids is None else ids
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
-        return self.encode_side_by_side(texts, 1)
+        return self.model.encode_side_by_side(self, texts, 1)
 
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
-        splitter = self._direct_splitter
-        if splitter is None or not (self.is_plain or self._are_in_form(texts)):
-            return None
-        try:
-            found = FoundTexts(texts)
-        except (TypeError, UnicodeEncodeError):
-            return None
-        if self.added_tokens:
-            # Before anything is encoded, which would have to be done again.
-            parts = (texts[at : at + _TEXTS_A_LOOK] for at in range(0, len(texts), _TEXTS_A_LOOK))
-            if not all(self.added_tokens.finds_none("".join(part)) for part in parts):
-                return None
-        return encode_side_by_side(found, lambda: self.piece_ids.idle_text_encoder(splitter), n_threads)
-
-    def _are_in_form(self, texts: list[str]) -> bool:
-        form = self.form
-        return form is not None and not self._continues and all(_is_in_form(text, form) for text in texts)
-
-    def encode_stretches(self, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
-        """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
-
-        With each comes whether it begins the text. None is returned if there is no such loop, or a stretch is refused.
-        """
-        texts = [(stretch, begins) for stretch, begins in stretches if not isinstance(stretch, Special)]
-        if len(texts) < _FEWEST_TOGETHER:
-            return None
-        encoded = self._encode_texts(texts)
-        if encoded is None:
-            return None
-        is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
-        before = np.cumsum(~is_special)[is_special]
-        ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
-        found: Int32Array = np.insert(encoded.ids, encoded.offsets[before], ids)
-        return found
-
-    def _encode_texts(self, texts: Sequence[tuple[str, bool]]) -> Encoded | EncodedDocuments | None:
-        """Return the ids of stretches without special tokens; None if no compiled loop encodes all of them."""
-        splitter = self._direct_splitter
-        if splitter is not None:
-            encoder = self.piece_ids.text_encoder(splitter)
-            try:
-                found = FoundTexts([text for text, _ in texts])
-            except UnicodeEncodeError:
-                return None
-            return encode_side_by_side(found, lambda: nullcontext(encoder), 1)
-        if not self.piece_ids.is_over_characters:
-            return None
-        split = self.pretokenizer
-        pieces = [[text] if split is None else split.split(text, begins=begins) for text, begins in texts]
-        try:
-            encoded = self.encode_pieces([*chain.from_iterable(pieces)])
-        except AlphabetError:
-            return None
-        bounds = running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))
-        return Encoded(encoded.ids, encoded.offsets[bounds])
-
-    def _encode_by_stretches(self, text: str) -> Int32Array:
-        """Encode any text, as :meth:`encode` does."""
-        surrogate = None if self.is_plain or text.isascii() else _SURROGATE.search(text)
-        if surrogate is not None:
-            where = f"character {surrogate.start()}"
-            raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
-        stretches = [*self.stretches(text)]
-        together = None if self._continues else self.encode_stretches(stretches)
-        if together is not None:
-            return together
-        parts: list[Int32Array] = []
-        for number, (stretch, begins) in enumerate(stretches):
-            if isinstance(stretch, Special):
-                parts.append(np.array([stretch.id], dtype=np.int32))
-                continue
-            try:
-                if begins and self._continues:
-                    parts.append(self._without_prefix.encode_stretch(stretch, begins=False))
-                else:
-                    parts.append(self.encode_stretch(stretch, begins=begins))
-            except AlphabetError as error:
-                if not self.is_plain and (self.form is None or not _is_in_form(text, self.form)):
-                    raise
-                place = self.added_tokens.spans(text)[number][0] + self.foreign_character(stretch, begins=begins)
-                value = text[place : place + 1] if error.value is None else error.value
-                raise AlphabetError(error.what, value=value, where=f"character {place}") from None
-        return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
-
-    def pieces_of(self, text: str) -> list[str]:
-        """Return the pieces of a text, rewritten; none if an added token is found in it."""
-        stretches = [*self.stretches(text)]
-        stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
-        if isinstance(stretch, Special):
-            return []
-        first = begins and self._continues
-        split = (self._without_prefix if first else self).pretokenizer
-        return [stretch] if split is None else split.split(stretch, begins=begins and not first)
-
-    @property
-    def _without_prefix(self) -> Tokenizer:
-        """The tokenizer that puts nothing before a stretch."""
-        split = self.pretokenizer
-        return self if split is None or split.splitting.prefix_space is None else self._unprefixed
-
-    @cached_property
-    def _unprefixed(self) -> Tokenizer:
-        assert self.pretokenizer is not None
-        split = replace(self.pretokenizer.splitting, prefix_space=None)
-        twin = Tokenizer(self._contents, pretokenizer_of(split))
-        twin.piece_ids = self.piece_ids
-        return twin
+        return self.model.encode_side_by_side(self, texts, n_threads)
 
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
 
-        Where texts are rewritten, these are the ids up to the last boundary; all of them
+        Where texts are rewritten, these are the ids up to the last place where the text is certainly cut; all of them
         come at the end if none are known.
         """
-        from tokdfa.encoding.stream import HeldStream, SettlingStream, encode_from
-
-        if self.is_plain:
-            return SettlingStream(self)
-        later = self.later
-        return HeldStream(
-            lambda text, byte: encode_from((later if byte else self).encode, text, byte), self.boundaries.last_cut
-        )
+        return self.model.stream(self)
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        return self.added_tokens.stretches(text, self.rewriting.normalizer, self._first_normalizer)
+        return self.added_tokens.stretches(text, self.normalizer, self.first_normalizer)
+
+    @property
+    def normalizer(self) -> Callable[[str], str] | None:
+        """What is done to texts before they are split; None if nothing is."""
+        return self.model.normalizer if isinstance(self.model, WordPiece) else self.rewriting.normalizer
+
+    # Ids to text
+
+    @cached_property
+    def id_spellings(self) -> Spellings:
+        """The bytes of all ids, those of special tokens included; empty for unused ids; see `spelled`."""
+        return self.model.id_spellings(self)
+
+    @cached_property
+    def spelled(self) -> Spelled:
+        """What each id adds to the text of a stream, by its position.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it depends on more than whether the id is the first or the last one.
+        """
+        return self.model.spelled(self)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The decoder, which spells ids chunk by chunk, or all at once where it must."""
+        return self.model.decoder(self)
+
+    @property
+    def token_strings(self) -> list[str]:
+        """The spelling of each id in its file."""
+        return self.strings.of_ids
+
+    def token_string(self, id: int) -> str | bytes:
+        """Return the spelling of an id: in the file, or its bytes."""
+        return self.name_of(id) if self.is_bytewise else self.token_strings[id]
+
+    def name_of(self, id: int) -> bytes:
+        """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
+        return self.model.name_of(self, id)
+
+    def decode(self, ids: npt.ArrayLike) -> str:
+        """Return the text that `ids` spell, special tokens included if the decoder includes them.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
+            says which token, and which byte.
+        """
+        return self.decode_with_ends(ids).text if isinstance(self.decoder, WholeDecoder) else super().decode(ids)
+
+    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
+        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds; see :meth:`decode`."""
+        decoder = self.decoder
+        checked = decoder.check(ids)
+        if isinstance(decoder, WholeDecoder):
+            return decoder.text_of(checked)
+        return Decoded("".join(decoder.iter_text([checked])), self.ends_of(checked))
+
+    @cached_property
+    def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
+        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
+        try:
+            spelled = self.spelled
+        except UnsupportedFeatureError:
+            return None
+        usual: Int64Array = np.diff(spelled.usual.offsets)
+        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
+        return usual, spelled.varies, other, spelled.silent
+
+    @property
+    def round_trip(self) -> RoundTrip:
+        """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
+        return self.model.round_trip(self)
+
+    @property
+    def acceptor(self) -> Acceptor | None:
+        """What judges streams word by word, by one call to the kernels; None where no words do."""
+        return self.model.acceptor(self) if isinstance(self.model, Unigram) else None
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
-        """Return the ids of a text without looking for special tokens; raises as :meth:`encode` does.
+        """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
 
         `begins` is whether it is the beginning of a text, and not what follows a special token.
         """
-        pretokenizer = self.pretokenizer
-        if pretokenizer is None:
-            return self.encode_piece(text)
-        if pretokenizer.splitting.byte_steps:
-            return self._encode_byte_pieces(text, pretokenizer, begins)
-        if not self.is_bytewise or pretokenizer.splitter is None:
-            return self.encode_pieces(pretokenizer.split(text, begins=begins)).ids
-        try:
-            data = pretokenizer.spelled(text, begins=begins).encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
-        return self.piece_ids.encode_text(data, pretokenizer.splitter)
-
-    def _encode_byte_pieces(self, text: str, pretokenizer: PreTokenizer, begins: bool) -> Int32Array:
-        """Return the ids of a stretch whose pieces may begin and end within characters."""
-        try:
-            data, spans = pretokenizer.byte_pieces(text, begins=begins)
-        except UnicodeEncodeError as error:
-            raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
-        if self.is_bytewise:
-            return self.piece_ids.encode_spans(data, spans).ids
-        return self.encode_pieces([data[start:end] for start, end in spans.tolist()]).ids
+        return encode_stretch(self, text, begins=begins)
 
     def foreign_character(self, text: str, *, begins: bool) -> int:
         """Return the place of the character for which a stretch was refused."""
-        surrogate = re.search("[\ud800-\udfff]", text)
-        if surrogate is not None:
-            return surrogate.start()
-        pieces, spans = [text], [(0, len(text))]
-        if self.pretokenizer is not None:
-            pieces = self.pretokenizer.split(text, begins=begins)
-            spans = self.pretokenizer.spans(text, begins=begins)
-        try:
-            self.encode_pieces(pieces)
-        except ForeignSymbolError as error:
-            start, end = spans[error.piece]
-            return start + max(error.place - (len(pieces[error.piece]) - (end - start)), 0)
-        return 0
+        return foreign_character(self, text, begins=begins)
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """The compiled segmentation of texts by scores; None where tokens have none."""
+        return self.model.segmenter if isinstance(self.model, Unigram) else None
+
+    @cached_property
+    def leaving_out(self) -> Self | None:
+        """A tokenizer that drops symbols without a token, if the library does so; otherwise None.
+
+        `encode` refuses a text that would lose them. The text that ids decode to is judged by what the library does.
+        """
+        contents = self.contents
+        if contents.algorithm != "byte pair" or not contents.drops_unknown:
+            return None
+        fallback = replace(contents.fallback or Fallback(), drops=True)
+        dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
+        return dropping.continued if self.continues else dropping
+
+    # Byte pairs
+
+    @property
+    def _pairs(self) -> BytePairs:
+        """The model, which has all that is below; others do not, and this says so."""
+        if not isinstance(self.model, BytePairs):
+            raise NoRulesError("only a byte pair tokenizer has rules, and tokens with numbers", value=self.algorithm)
+        return self.model
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether the symbols of the dictionary are the bytes of the text."""
+        return isinstance(self.model, BytePairs) and self.model.is_bytewise
+
+    @property
+    def rewrites(self) -> tuple[Rewriting | None, Fallback | None, tuple[str, ...], str | None]:
+        """The treatment of texts, and of symbols that are not in the alphabet; equal if both are treated the same."""
+        contents: Contents = self.contents
+        return contents.rewriting, contents.fallback, contents.atoms, contents.prefix
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """The rules; see :class:`BytePairs`."""
+        return self._pairs.dictionary
+
+    @property
+    def merges(self) -> Merges | None:
+        """All merging pairs, if the rules do not determine them; see :class:`BytePairs`."""
+        return self._pairs.merges
+
+    @property
+    def extra_tokens(self) -> tuple[Word, ...]:
+        """The tokens that no rule mentions; see :class:`BytePairs`."""
+        return self._pairs.extra_tokens
+
+    @property
+    def token_to_id(self) -> Int32Array:
+        """The id of each token number; see :class:`BytePairs`."""
+        return self._pairs.token_to_id
+
+    @property
+    def id_to_token(self) -> Int32Array:
+        """The token number of each id; see :class:`BytePairs`."""
+        return self._pairs.id_to_token
+
+    @property
+    def suffix(self) -> str | None:
+        """What is appended to the last symbol of a piece; see :class:`BytePairs`."""
+        return self._pairs.suffix
+
+    @property
+    def spells_bytes(self) -> bool:
+        """Whether characters of the symbols represent bytes, in GPT-2's alphabet."""
+        return not isinstance(self.model, WordPiece) and self.model.spells_bytes
+
+    @property
+    def whole_piece(self) -> bool:
+        """Whether a piece that is itself a token is emitted without merging."""
+        return self._pairs.whole_piece
+
+    @property
+    def piece_ids(self) -> PieceIds:
+        """The function from pieces to ids."""
+        return self._pairs.piece_ids
+
+    def with_contents(self, contents: Contents) -> Self:
+        """Return the tokenizer of contents that leave the ids of pieces as they are."""
+        twin = type(self)(contents, self.pretokenizer)
+        twin._pairs.piece_ids = self.piece_ids
+        return twin
+
+    @property
+    def dfa(self) -> CompactTokenDFA:
+        """The token DFA of the dictionary, over its token numbers; see :class:`BytePairs`."""
+        return self._pairs.dfa
+
+    @property
+    def transducer(self) -> OnePass:
+        """The function T^D of the dictionary, in one pass over the word; see :class:`BytePairs`."""
+        return self._pairs.transducer
+
+    @property
+    def pair_automaton(self) -> PairAutomaton | None:
+        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
+        return self.model.pair_automaton if isinstance(self.model, BytePairs) else None
+
+    @property
+    def proper_part(self) -> ProperPart:
+        """The proper part of the dictionary; see :class:`BytePairs`."""
+        return self._pairs.proper_part
+
+    @property
+    def proper_dictionary(self) -> Dictionary | None:
+        """The proper dictionary that merges as the tokenizer does; None without; see :class:`BytePairs`."""
+        return self.model.proper_dictionary if isinstance(self.model, BytePairs) else None
+
+    @property
+    def whole_piece_tokens(self) -> Int32Array:
+        """The tokens that are given only for whole pieces; see :class:`BytePairs`."""
+        return self._pairs.whole_piece_tokens
+
+    @property
+    def is_live(self) -> BoolArray:
+        """For each token, whether merging or a whole piece gives it; see :class:`BytePairs`."""
+        return self._pairs.is_live
+
+    @property
+    def dead_tokens(self) -> Int32Array:
+        """The tokens with an id that `encode` never emits; see :class:`BytePairs`."""
+        return self._pairs.dead_tokens
+
+    @property
+    def spellings(self) -> Spellings:
+        """The bytes of all tokens, by token number; see :class:`BytePairs`."""
+        return self._pairs.spellings
+
+    def token(self, number: int) -> Word:
+        """Return the word of a token number; of a token that nothing can spell, its bytes."""
+        return self._pairs.token(number)
+
+    def id_mask(self, allowed: BoolArray) -> BoolArray:
+        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed.
+
+        Raises
+        ------
+        AlphabetError
+            If the mask does not have one entry per token.
+        """
+        return self._pairs.id_mask(allowed)
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split further; a piece of bytes need not be UTF-8."""
@@ -522,209 +567,112 @@ class Tokenizer(SafelyCut, NumberedTokens):
         if not _PIECES.issuperset(map(type, pieces)):
             for piece in pieces:
                 check_bytes_or_text(piece)
-        return self.piece_ids.encode(pieces)
+        return self._pairs.piece_ids.encode(pieces)
 
-    @cached_property
-    def leaving_out(self) -> Self | None:
-        """A tokenizer that drops symbols without a token, if the library does so; otherwise None.
 
-        `encode` refuses a text that would lose them. The text that ids decode to is judged by what the library does.
-        """
-        contents = self._contents
-        if not contents.drops_unknown:
-            return None
-        fallback = replace(contents.fallback or Fallback(), drops=True)
-        dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
-        return cast("Self", dropping.continued) if self._continues else dropping
+class UnigramTokenizer(Tokenizer):
+    """A tokenizer whose model is Unigram.
 
-    # Ids to text
+    Of the segmentations of a text into pieces, the one with the greatest sum of scores counts. So pairs of neighbours
+    do not decide whether ids are canonical, and there is no token DFA.
 
-    @property
-    def token_strings(self) -> list[str]:
-        """The spelling of each id in its file."""
-        return self._strings.of_ids
+    Examples
+    --------
+    >>> fields = {
+    ...     "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["b", -1], ["ab", -1.5]]},
+    ...     "decoder": {"type": "Fuse"},
+    ... }
+    >>> tokenizer = tokdfa.load(fields)
+    >>> tokenizer.encode("abba").tolist(), bool(tokenizer.validate([1, 2, 2, 1]))
+    ([3, 2, 1], False)
+    """
 
-    def token_string(self, id: int) -> str | bytes:
-        """Return the spelling of an id: in the file, or its bytes."""
-        return self.name_of(id) if self.is_bytewise else self.token_strings[id]
+    model: Unigram
 
-    def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` spell, special tokens included if the decoder includes them.
 
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
-            says which token, and which byte.
-        """
-        return super().decode(ids) if self.rewriting.decoding is None else self.decode_with_ends(ids).text
+class WordPieceTokenizer(Tokenizer):
+    r"""A tokenizer whose model is WordPiece: the longest entry first, from left to right.
 
-    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
-        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds; see :meth:`decode`."""
-        decoder = self.decoder
-        checked = decoder.check(ids)
-        if isinstance(decoder, WholeDecoder):
-            return decoder.text_of(checked)
-        return Decoded("".join(decoder.iter_text([checked])), self.ends_of(checked))
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "vocab.txt").write_text("[UNK]\nun\n##aff\n##able\n")
+    ...     tokenizer = tokdfa.load(folder)
+    >>> ids = tokenizer.encode("Unaffable")
+    >>> ids.tolist(), tokenizer.decode(ids), bool(tokenizer.validate(ids))
+    ([1, 2, 3], 'unaffable', True)
+    """
 
-    @cached_property
-    def decoder(self) -> Decoder:
-        """The decoder, which spells all ids at once if it does more than concatenate their spellings."""
-        steps = self.rewriting.decoding
-        if steps is None:
-            return self._plain_decoder
-        return WholeDecoder(self.id_spellings, self.means_something, self._strings, steps)
+    model: WordPiece
+
+    def encode(self, text: str | bytes) -> Int32Array:
+        """Return the ids of a text, which may be given in UTF-8; see :meth:`Tokenizer.encode`."""
+        if isinstance(text, bytes):
+            return self.model.encode(self, text)
+        check_bytes_or_text(text)
+        return super().encode(text)
 
     @property
-    def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its position.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If it depends on more than whether the id is the first or the last one.
-        """
-        steps = self.rewriting.decoding
-        if steps is None:
-            return super().spelled
-        return spelled_by_steps([str(self.token_string(id)) for id in range(self.n_ids)], steps, self.format)
-
-    @cached_property
-    def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
-        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
-        try:
-            spelled = self.spelled
-        except UnsupportedFeatureError:
-            return None
-        usual: Int64Array = np.diff(spelled.usual.offsets)
-        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
-        return usual, spelled.varies, other, spelled.silent
+    def vocabulary(self) -> WordPieceVocabulary:
+        """The entries and their ids."""
+        return self.model.vocabulary
 
     @property
-    def round_trip(self) -> RoundTrip:
-        """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
-        return BytesRoundTrip(self) if self.is_plain else RewritingRoundTrip(self)
-
-    @cached_property
-    def whole_piece_tokens(self) -> Int32Array:
-        """The tokens that are given only for whole pieces, because merging does not make them; ascending."""
-        whole = self.piece_ids.whole_words.items()
-        numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
-        return np.array(numbers, dtype=np.int32)
-
-    @cached_property
-    def proper_part(self) -> ProperPart:
-        """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`.
-
-        Raises
-        ------
-        LimitExceededError
-            If there are too many pairs to look at.
-        """
-        from tokdfa.tokenizers.proper_part import proper_part
-
-        return proper_part(self)
+    def end_to_end(self) -> EndToEnd:
+        """The engine that turns text into ids, in one pass."""
+        return self.model.end_to_end
 
     @property
-    def pair_automaton(self) -> PairAutomaton:
-        """The automaton of the rules, accessed by ids."""
-        from tokdfa.tokenizers.neighbours import PairAutomaton
-
-        return PairAutomaton(self)
+    def trie(self) -> FailureTrie:
+        """The trie of the vocabulary with failure links and pops."""
+        return self.model.trie
 
     @property
-    def proper_dictionary(self) -> Dictionary | None:
-        """The proper dictionary, its rules in the order of the file, that merges as the tokenizer does; None without.
+    def language(self) -> StreamLanguage:
+        """The automaton of canonical streams of ids; see :class:`WordPiece`."""
+        return self.model.language
 
-        Raises
-        ------
-        LimitExceededError
-            See `proper_part`.
-        """
-        if self.dictionary.properness():
-            return self.dictionary
-        return self.proper_part.dictionary if self.proper_part.is_everything else None
+    def spelling(self, number: int) -> str:
+        """Return the entry or special token of an id, including the prefix or the opening."""
+        return self.model.spelling(number)
 
-    @cached_property
-    def is_live(self) -> BoolArray:
-        """For each token, whether merging or a whole piece gives it, special tokens left aside."""
-        live = np.zeros(len(self.token_to_id), dtype=np.bool_)
-        is_merged = self.piece_ids.is_merged
-        live[: len(is_merged)] = is_merged
-        live[self.whole_piece_tokens] = True
-        return live
+    def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
+        """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
+        check_bytes_or_text(text)
+        tokens = self.end_to_end.encode(text, unit)
+        if not any(special.lstrip or special.rstrip for special in self.specials):
+            return tokens
+        from tokdfa.wordpiece.end_to_end import with_stripped
 
-    @cached_property
-    def dead_tokens(self) -> Int32Array:
-        """The tokens with an id, except special ones, that `encode` never emits; ascending."""
-        candidates = self.id_to_token[self.id_to_token >= 0]
-        return np.sort(candidates[~self.is_live[candidates]])
-
-    @cached_property
-    def fingerprint_parts(self) -> dict[str, str]:
-        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint import parts_of_byte_pairs
-
-        return parts_of_byte_pairs(self)
-
-    @cached_property
-    def made_of(self) -> tuple[object, ...]:
-        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
-        from tokdfa.tokenizers.fingerprint import made_of
-
-        return made_of(self)
-
-    def __repr__(self) -> str:
-        return f"<Tokenizer from {self.format}: {len(self.dictionary)} rules, {self.n_ids} ids>"
+        return with_stripped(tokens, text, unit, self.specials)
 
 
-def _boundaries(tokenizer: Tokenizer) -> Boundaries:
-    """Return the boundaries of a tokenizer; see :attr:`Tokenizer.boundaries`."""
-    if tokenizer.read_in_form is not None:
-        return TextBoundaries(tokenizer)
-    why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)
-    # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
-    return CharacterBoundaries(tokenizer._twin(), tokenizer.continued) if why is None else Boundaries(why)
+def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
+    """Return whether the tokens are made by rules, so that the model is :class:`BytePairs`."""
+    return tokenizer.why_not("rules") is None
 
 
 class _Strings:
     """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._words = (tokenizer.dictionary, tokenizer.extra_tokens)
-        self._id_to_token = tokenizer.id_to_token
-        self._specials = tokenizer.specials
-        *_, self._prefix = tokenizer.rewrites
+    def __init__(self, model: Model, specials: tuple[Special, ...], n_ids: int) -> None:
+        self._of = (model, specials, n_ids)
 
     @cached_property
     def of_ids(self) -> list[str]:
-        dictionary, extra = self._words
-        words = (*dictionary.alphabet, *extra)
-        numbers = self._id_to_token.tolist()
-        strings = [self._string(cast("str | tuple[str, ...]", words[n])) if n >= 0 else "" for n in numbers]
-        for special in self._specials:
+        model, specials, n_ids = self._of
+        strings = model.strings
+        strings += [""] * (n_ids - len(strings))
+        for special in specials:
             strings[special.id] = special.text
         return strings
 
-    def _string(self, word: str | tuple[str, ...]) -> str:
-        if self._prefix and len(word) > 1:
-            return word[0] + "".join(symbol[len(self._prefix) :] for symbol in word[1:])
-        return "".join(word)
 
-
-def _is_in_form(text: str, form: Form) -> bool:
-    """Return whether normalizing a text, or any part of it, gives it back."""
-    if text.isascii():
-        return True
-    try:
-        return is_normal(text.encode("utf-8"), form)
-    except UnicodeEncodeError:
-        return False
-
-
-def _is_utf8(word: bytes) -> bool:
-    try:
-        word.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+_PIECES = frozenset({str, bytes})
+_MODELS: dict[str, Callable[[Any], Model]] = {"byte pair": BytePairs, "Unigram": Unigram, "WordPiece": WordPiece}
+# What a tokenizer is made of, besides what follows from it.
+_PARTS = frozenset(
+    ("contents", "format", "algorithm", "specials", "finds_specials", "ignored", "library", "rewriting", "is_plain")
+).union(("pretokenizer", "model"))

@@ -18,7 +18,7 @@ def check(member: Member, drawn: random.Random, continuations: int = CONTINUATIO
     """Cut a text where it is said to be safe, and encode it with many nasty continuations."""
     met: Counter[str] = Counter()
     tokenizer = member.tokenizer
-    if not isinstance(tokenizer, tokdfa.Tokenizer):
+    if tokenizer.why_not("rules") is not None:
         return met + Counter(["refused"])
     text = member.text(drawn)
     cuts = tokenizer.safe_cuts(text).tolist()

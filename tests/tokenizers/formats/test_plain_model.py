@@ -39,7 +39,7 @@ def _answer(data: bytes) -> object:
         tokenizer = tokdfa.load(data)
     except FileFormatError as error:
         return type(error), str(error)
-    numbers = tokenizer.token_to_id.tolist() if isinstance(tokenizer, tokdfa.Tokenizer) else tokenizer.n_ids
+    numbers = tokenizer.token_to_id.tolist() if tokenizer.why_not("rules") is None else tokenizer.n_ids
     return tokenizer.made_of, numbers, tokenizer.specials
 
 

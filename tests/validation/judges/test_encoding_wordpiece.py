@@ -14,7 +14,7 @@ import tokdfa
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 from tokdfa.validation.api import validate
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import Tuning

@@ -30,6 +30,7 @@ from tokdfa.tokenizers.decoding import (
     DecodeStrip,
     StripWhole,
 )
+from tokdfa.tokenizers.models.byte_pair_texts import pieces_of
 from tokdfa.tokenizers.spelled import IdTexts
 from tokdfa.unicode.normalizer import Sides
 
@@ -236,7 +237,7 @@ class CharacterBoundaries(PairBoundaries):
                 if self._is_special[id]:
                     self._plain[id] = self._later.encode(text).tolist() == [id]
                     continue
-                pieces = self._later.pieces_of(text)
+                pieces = pieces_of(self._later, text)
                 if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
                     continue
                 words.append(self._tokenizer.piece_ids.word(pieces[0]))

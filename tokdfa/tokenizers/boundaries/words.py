@@ -148,7 +148,7 @@ class SpacedBoundaries(_SpaceBoundaries):
 
     def __init__(self, cuts_before: BoolArray) -> None:
         super().__init__(None)
-        self._cuts_before = cuts_before
+        self.cuts_before = cuts_before
 
     def is_cut(self, left: str, right: str) -> bool:
         """Return whether a text is always cut between two characters, of which the right one must be a space."""
@@ -156,4 +156,4 @@ class SpacedBoundaries(_SpaceBoundaries):
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether decoding inserts a space before it."""
-        return self._cuts_before[ids[1:]]
+        return self.cuts_before[ids[1:]]

@@ -47,6 +47,7 @@ class UnigramContents(SplitContents):
     """
 
     algorithm: ClassVar[str] = "Unigram"
+    is_plain: ClassVar[bool] = False
 
     model: UnigramModel
     user_defined: tuple[int, ...] = ()

@@ -71,6 +71,9 @@ class WordPieceContents:
     """
 
     algorithm: ClassVar[str] = "WordPiece"
+    is_plain: ClassVar[bool] = False
+    finds_specials: ClassVar[bool] = True
+    rewriting: ClassVar[None] = None
 
     format: str
     vocabulary: WordPieceVocabulary

@@ -97,7 +97,8 @@ def check(chosen: range, n_texts: int) -> Counter[str]:
                 if n == len(stream):
                     assert size == len(tokenizer.decode(stream).encode("utf-8")), (seed, stream)
                     if not (tokenizer.finds_specials and tokenizer.specials):
-                        assert after.score == tokenizer.encode_on(tokenizer.decode(stream), BEGINNING)[1].score
+                        text = tokenizer.decode(stream)
+                        assert after.score == tokenizer.model.encode_on(tokenizer, text, BEGINNING)[1].score
     return counts
 
 
@@ -157,7 +158,7 @@ def test_streams_that_need_more_than_one_call() -> None:
     ids = tokenizer.encode(text)
     n, size, after = tokenizer.acceptor.accept(ids)
     assert (n, size) == (len(ids), len(text))
-    assert after.score == tokenizer.encode_on(text, BEGINNING)[1].score
+    assert after.score == tokenizer.model.encode_on(tokenizer, text, BEGINNING)[1].score
     # The second time all words are known.
     assert tokenizer.acceptor.accept(ids) == (n, size, after)
     # A word that is too long for the room is judged by its text.

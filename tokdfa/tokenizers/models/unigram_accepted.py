@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tokdfa.arrays import BoolArray
 from tokdfa.kernels.unigram.accept import BARE, DOUBTFUL, PLAIN, SPACED, SPECIAL
+from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.normalizers import Chain, Replace, Strip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
@@ -14,9 +16,9 @@ from tokdfa.unicode.normalization import spaces
 from tokdfa.unigram.segmenter import Acceptor
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
-__all__ = ["acceptor"]
+__all__ = ["acceptor", "is_usual", "piece_spellings"]
 
 
 def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
@@ -44,7 +46,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     signs = {special.text[0] for special in found}
     # Then a special token begins where no other one goes on.
     is_clear = all(signs.isdisjoint(special.text[1:]) for special in found)
-    usual = tokenizer.is_usual.tolist()
+    usual = is_usual(tokenizer).tolist()
     unknown = tokenizer.model.unknown
     if unknown is not None and not tokenizer.model.is_single and unknown not in tokenizer.special_ids:
         # tokenizers decodes it to its piece, and finds that in texts; SentencePiece decodes it to something else.
@@ -63,8 +65,24 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     pieces = [piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings]
     texts = [special.text.encode("utf-8") for special in found]
     return Acceptor(
-        tokenizer.segmenter, pieces, kinds, texts, drops_first=drops_first, keeps_spaces=_keeps_spaces(tokenizer)
+        tokenizer.model.segmenter, pieces, kinds, texts, drops_first=drops_first, keeps_spaces=_keeps_spaces(tokenizer)
     )
+
+
+def is_usual(tokenizer: UnigramTokenizer) -> BoolArray:
+    """Return for each id whether it is a piece that is found in texts, and decoded by its spelling."""
+    model = tokenizer.model
+    usual = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+    usual[: len(model.pieces)] = model.is_found
+    usual[tokenizer.special_ids] = False
+    if model.unknown is not None:
+        usual[model.unknown] = False
+    return usual
+
+
+def piece_spellings(tokenizer: UnigramTokenizer) -> Spellings:
+    """Return the pieces of all ids, in UTF-8."""
+    return spellings([token.encode("utf-8", "surrogatepass") for token in tokenizer.token_strings])
 
 
 def _drops_first(tokenizer: UnigramTokenizer) -> bool | None:

@@ -17,7 +17,8 @@ from support.bert import random_text
 import tokdfa
 from tokdfa.errors import AlphabetError, FileFormatError, TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.tokenizers.loading import load_byte_pairs
-from tokdfa.tokenizers.wordpiece import WordPieceTokenizer
+from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
+from tokdfa.wordpiece.difference import first_difference
 from tokdfa.wordpiece.normalizer import BertNormalizer
 
 ENTRIES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "a", "##s", ",", "'", ".", "!"]
@@ -332,7 +333,7 @@ def _contents(**fields: Any) -> Any:
 def test_spellings_are_what_ids_add(bert: tuple[WordPieceTokenizer, Any]) -> None:
     ours, _ = bert
     ids = ours.encode("The unaffable man's [MASK], 中文!").tolist()
-    (text, offsets), (first, firsts) = ours.id_spellings, ours.first_spellings
+    (text, offsets), (first, firsts) = ours.id_spellings, ours.model.first_spellings
     parts = [text[offsets[number] : offsets[number + 1]].tobytes() for number in ids]
     parts[0] = first[firsts[ids[0]] : firsts[ids[0] + 1]].tobytes()
     assert b"".join(parts) == ours.decode_bytes(ids)
@@ -367,7 +368,9 @@ def test_streams_are_decoded_chunk_by_chunk(bert: tuple[WordPieceTokenizer, Any]
 
 def test_tokenizers_are_compared(tmp_path: Path) -> None:
     ours = _load(tmp_path, FILE)
-    assert ours.first_difference(_load(tmp_path, "\n".join(ENTRIES), "vocab.txt")) is None
-    difference = ours.first_difference(_load(tmp_path, "\n".join([*ENTRIES, "##z"]), "vocab.txt"))
+    assert first_difference(ours.end_to_end, _load(tmp_path, "\n".join(ENTRIES), "vocab.txt").end_to_end) is None
+    difference = first_difference(
+        ours.end_to_end, _load(tmp_path, "\n".join([*ENTRIES, "##z"]), "vocab.txt").end_to_end
+    )
     assert difference is not None
     assert (difference.text, difference.ids) == ("az", ((1,), (8, 14)))

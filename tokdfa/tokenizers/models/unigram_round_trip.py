@@ -14,12 +14,13 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
+from tokdfa.tokenizers.models.unigram_accepted import is_usual, piece_spellings
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends, ends_in
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE
 from tokdfa.unigram.segmenter import BEGINNING, Before
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.unigram import UnigramTokenizer
+    from tokdfa.tokenizers.tokenizer import UnigramTokenizer
     from tokdfa.unigram.lattice import RecordedText
 
 __all__ = ["UnigramRoundTrip"]
@@ -45,6 +46,7 @@ class UnigramRoundTrip(BytesRoundTrip):
 
     def __init__(self, tokenizer: UnigramTokenizer, before: Before = BEGINNING) -> None:
         super().__init__(tokenizer)
+        self._model = tokenizer.model
         self._before = before
 
     @property
@@ -67,16 +69,16 @@ class UnigramRoundTrip(BytesRoundTrip):
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text; see :meth:`RoundTrip.encode`."""
-        return self._tokenizer.encode_on(text, BEGINNING if begins else self._before, begins=begins)[0]
+        return self._model.encode_on(self._tokenizer, text, BEGINNING if begins else self._before, begins=begins)[0]
 
     def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, UnigramRoundTrip]:
         """Return the ids of a text, and the round trip of the text after it."""
-        ids, before = self._tokenizer.encode_on(text, BEGINNING if begins else self._before, begins=begins)
+        ids, before = self._model.encode_on(self._tokenizer, text, BEGINNING if begins else self._before, begins=begins)
         return ids, UnigramRoundTrip(self._tokenizer, before)
 
     def recorded(self, text: str, *, begins: bool = True) -> RecordedText:
         """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
-        return self._tokenizer.record_on(text, BEGINNING if begins else self._before, begins=begins)
+        return self._model.record_on(self._tokenizer, text, BEGINNING if begins else self._before, begins=begins)
 
     def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, UnigramRoundTrip] | None:
         """Return the number of bytes of canonical ids and the round trip after them; see :meth:`RoundTrip.accept`."""
@@ -121,12 +123,12 @@ class UnigramRoundTrip(BytesRoundTrip):
         steps = tokenizer.rewriting.decoding or ()
         if len(steps) != 1 or not isinstance(steps[0], (DecodeSentencePiece, DecodeMetaspace)) or not len(ids):
             return None
-        if not tokenizer.is_usual[ids].all():
+        if not tokenizer.derived(is_usual)[ids].all():
             return None
         step = steps[0]
         if isinstance(step, DecodeMetaspace) and step.replacement != SPACE:
             return None
-        data = spell(*tokenizer.piece_spellings, ids)[0].tobytes()
+        data = spell(*tokenizer.derived(piece_spellings), ids)[0].tobytes()
         drops = step.drops_first or (isinstance(step, DecodeSentencePiece) and step.drops_all)
         if begins and drops and data.startswith(_SPACE_BYTES):
             # Only one space, which begins the first piece, may be dropped here.

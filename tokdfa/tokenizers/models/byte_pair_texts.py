@@ -1,0 +1,230 @@
+"""From texts to the ids of byte pairs: in one compiled loop, or stretch by stretch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import nullcontext
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, running_sum
+from tokdfa.encoding.batches import EncodedDocuments
+from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.piece_ids import ForeignSymbolError
+from tokdfa.encoding.side_by_side import encode_side_by_side as on_threads
+from tokdfa.encoding.special import Special
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.tokenizers.models.model import Direct
+from tokdfa.unicode.quick_check import is_normal
+
+if TYPE_CHECKING:
+    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.splitting.splitter import Splitter
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.unicode.normalization import Form
+
+__all__ = ["direct", "encode", "encode_side_by_side", "encode_stretch", "foreign_character", "pieces_of"]
+
+# So many texts are joined to look for special tokens in them.
+_TEXTS_A_LOOK = 1000
+# With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
+_FEWEST_TOGETHER = 3
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def direct(tokenizer: Tokenizer) -> Direct | None:
+    """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged.
+
+    It returns None for other texts, and for those that are refused. None is returned if there is no such function.
+    """
+    if tokenizer.continues or (tokenizer.form is None and not tokenizer.is_plain):
+        return None
+    splitter = _splitter(tokenizer)
+    encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
+    if encoder is None:
+        return None
+    encode = encoder.run.encode_string
+    finds_none = tokenizer.added_tokens.finds_none if tokenizer.added_tokens else None
+    form = tokenizer.form
+
+    def encode_direct(text: str) -> Int32Array | None:
+        if form is not None and not _is_in_form(text, form):
+            return None
+        if finds_none is not None and not finds_none(text):
+            return None
+        try:
+            ids = encode(text)
+        except UnicodeEncodeError:
+            return None
+        return None if isinstance(ids, int) else ids
+
+    return encode_direct
+
+
+def _splitter(tokenizer: Tokenizer) -> Splitter | None:
+    """Return the machine that splits texts as they are into pieces of bytes; None if there is none."""
+    pretokenizer = tokenizer.pretokenizer
+    if pretokenizer is None or not tokenizer.is_bytewise or pretokenizer.splitter is None:
+        return None
+    if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
+        return None
+    return pretokenizer.splitter
+
+
+def _is_in_form(text: str, form: Form) -> bool:
+    """Return whether normalizing a text, or any part of it, gives it back."""
+    if text.isascii():
+        return True
+    try:
+        return is_normal(text.encode("utf-8"), form)
+    except UnicodeEncodeError:
+        return False
+
+
+def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+    """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
+    splitter, form = _splitter(tokenizer), tokenizer.form
+    if splitter is None or tokenizer.continues:
+        return None
+    if not tokenizer.is_plain and (form is None or not all(_is_in_form(text, form) for text in texts)):
+        return None
+    try:
+        found = FoundTexts(texts)
+    except (TypeError, UnicodeEncodeError):
+        return None
+    if tokenizer.added_tokens:
+        # Before anything is encoded, which would have to be done again.
+        parts = (texts[at : at + _TEXTS_A_LOOK] for at in range(0, len(texts), _TEXTS_A_LOOK))
+        if not all(tokenizer.added_tokens.finds_none("".join(part)) for part in parts):
+            return None
+    return on_threads(found, lambda: tokenizer.piece_ids.idle_text_encoder(splitter), n_threads)
+
+
+def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
+    """Return the ids of any text; see :meth:`Tokenizer.encode`."""
+    surrogate = None if tokenizer.is_plain or text.isascii() else _SURROGATE.search(text)
+    if surrogate is not None:
+        where = f"character {surrogate.start()}"
+        raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
+    stretches = [*tokenizer.stretches(text)]
+    together = None if tokenizer.continues else _encode_together(tokenizer, stretches)
+    if together is not None:
+        return together
+    parts: list[Int32Array] = []
+    for number, (stretch, begins) in enumerate(stretches):
+        if isinstance(stretch, Special):
+            parts.append(np.array([stretch.id], dtype=np.int32))
+            continue
+        try:
+            parts.append(encode_stretch(tokenizer, stretch, begins=begins))
+        except AlphabetError as error:
+            form = tokenizer.form
+            if not tokenizer.is_plain and (form is None or not _is_in_form(text, form)):
+                raise
+            place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, stretch, begins=begins)
+            value = text[place : place + 1] if error.value is None else error.value
+            raise AlphabetError(error.what, value=value, where=f"character {place}") from None
+    return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
+
+
+def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+    """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
+
+    With each comes whether it begins the text. None is returned if there is no such loop, or a stretch is refused.
+    """
+    texts = [(stretch, begins) for stretch, begins in stretches if not isinstance(stretch, Special)]
+    if len(texts) < _FEWEST_TOGETHER:
+        return None
+    encoded = _encode_texts(tokenizer, texts)
+    if encoded is None:
+        return None
+    is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
+    before = np.cumsum(~is_special)[is_special]
+    ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
+    found: Int32Array = np.insert(encoded.ids, encoded.offsets[before], ids)
+    return found
+
+
+def _encode_texts(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Encoded | EncodedDocuments | None:
+    """Return the ids of stretches without special tokens; None if no compiled loop encodes all of them."""
+    splitter, piece_ids = _splitter(tokenizer), tokenizer.piece_ids
+    if splitter is not None:
+        encoder = piece_ids.text_encoder(splitter)
+        try:
+            found = FoundTexts([text for text, _ in texts])
+        except UnicodeEncodeError:
+            return None
+        return on_threads(found, lambda: nullcontext(encoder), 1)
+    if not piece_ids.is_over_characters:
+        return None
+    pieces = [_split(tokenizer, text, begins) for text, begins in texts]
+    try:
+        encoded = tokenizer.encode_pieces([*chain.from_iterable(pieces)])
+    except AlphabetError:
+        return None
+    bounds = running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))
+    return Encoded(encoded.ids, encoded.offsets[bounds])
+
+
+def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Array:
+    """Return the ids of a normalized text without looking for special tokens.
+
+    `begins` is whether it is the beginning of a text, and not what follows a special token.
+    """
+    split = _pretokenizer_at(tokenizer, begins)
+    begins = begins and not tokenizer.continues
+    if split is None:
+        return tokenizer.encode_piece(text)
+    is_bytewise = tokenizer.is_bytewise
+    try:
+        if split.splitting.byte_steps:
+            # Pieces may begin and end within characters.
+            data, spans = split.byte_pieces(text, begins=begins)
+            if is_bytewise:
+                return tokenizer.piece_ids.encode_spans(data, spans).ids
+            return tokenizer.encode_pieces([data[start:end] for start, end in spans.tolist()]).ids
+        if not is_bytewise or split.splitter is None:
+            return tokenizer.encode_pieces(split.split(text, begins=begins)).ids
+        data = split.spelled(text, begins=begins).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise AlphabetError("half of a surrogate pair", value=error.object[error.start]) from None
+    return tokenizer.piece_ids.encode_text(data, split.splitter)
+
+
+def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Return the pieces of a text, rewritten; none if an added token is found in it."""
+    stretches = [*tokenizer.stretches(text)]
+    stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
+    return [] if isinstance(stretch, Special) else _split(tokenizer, stretch, begins)
+
+
+def _split(tokenizer: Tokenizer, stretch: str, begins: bool) -> list[str]:
+    """Return the pieces of a normalized stretch."""
+    split = _pretokenizer_at(tokenizer, begins)
+    return [stretch] if split is None else split.split(stretch, begins=begins and not tokenizer.continues)
+
+
+def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> PreTokenizer | None:
+    """Return the pre-tokenizer of a stretch, which puts nothing before the one with which a text goes on."""
+    return tokenizer.first_pretokenizer if begins else tokenizer.pretokenizer
+
+
+def foreign_character(tokenizer: Tokenizer, text: str, *, begins: bool) -> int:
+    """Return the place of the character for which a stretch was refused."""
+    surrogate = _SURROGATE.search(text)
+    if surrogate is not None:
+        return surrogate.start()
+    pieces, spans = [text], [(0, len(text))]
+    if tokenizer.pretokenizer is not None:
+        pieces = tokenizer.pretokenizer.split(text, begins=begins)
+        spans = tokenizer.pretokenizer.spans(text, begins=begins)
+    try:
+        tokenizer.encode_pieces(pieces)
+    except ForeignSymbolError as error:
+        start, end = spans[error.piece]
+        return start + max(error.place - (len(pieces[error.piece]) - (end - start)), 0)
+    return 0

@@ -1,0 +1,352 @@
+"""Byte pairs: a dictionary of rules, its tokens with their numbers and ids, and the ids of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from tokdfa.alphabet import Word
+from tokdfa.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.piece_ids import PieceIds
+from tokdfa.encoding.stream import EncodingStream, HeldStream, SettlingStream, encode_from
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels.spelling.spell import spell
+from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
+from tokdfa.tokenizers.boundaries.texts import TextBoundaries
+from tokdfa.tokenizers.checked_dictionary import ByteTokens
+from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder, spellings
+from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.models import byte_pair_texts
+from tokdfa.tokenizers.models.model import Direct, Model
+from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
+from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps, spelled_with_suffix
+from tokdfa.unicode.byte_alphabet import BYTE_OF
+
+if TYPE_CHECKING:
+    from tokdfa.automata.compact import CompactTokenDFA
+    from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.neighbours import PairAutomaton
+    from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.transducers.one_pass import OnePass
+
+__all__ = ["BytePairs"]
+
+
+class BytePairs(Model):
+    """A model that merges pairs of symbols by the rules of a dictionary.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+        The rules, whose alphabet numbers the tokens. If they are improper, they may not determine all merges.
+    merges : Merges or None
+        All merging pairs with their priorities, if the rules do not determine them.
+    extra_tokens : tuple of words
+        Tokens that no rule mentions, numbered after those of the dictionary.
+    token_to_id : int32 array, one entry a token
+        The id of each token: those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
+        spell. -1 for a token without an id.
+    id_to_token : int32 array, one entry an id
+        The number of a token; -1 for special tokens and unused ids.
+    suffix, prefix : str or None
+        What is appended to the last symbol of a piece, such as ``</w>``, and put before all but the first.
+    spells_bytes : bool
+        Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
+    whole_piece : bool
+        Whether a piece that is itself a token is emitted without merging.
+    piece_ids : PieceIds
+        The function from pieces to ids.
+    """
+
+    algorithm = "byte pair"
+    semantics: Literal["leftmost"] = "leftmost"
+
+    def __init__(self, contents: Contents) -> None:
+        self.dictionary: Dictionary = contents.dictionary
+        self.merges = contents.merges
+        self.extra_tokens = contents.extra
+        self._foreign = contents.foreign
+        self.suffix = contents.suffix
+        self.prefix = contents.prefix
+        self.spells_bytes = contents.spelled_bytes
+        self.whole_piece = contents.whole_piece
+        self.piece_ids = PieceIds(contents)
+        self.token_to_id = contents.ids
+        ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in contents.specials)]
+        self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
+        has_id = np.flatnonzero(self.token_to_id >= 0).astype(np.int32)
+        self.id_to_token[self.token_to_id[has_id]] = has_id
+        self.id_to_token[[special.id for special in contents.specials]] = -1
+        for array in (self.token_to_id, self.id_to_token):
+            array.setflags(write=False)
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether the symbols of the dictionary are the bytes of the text."""
+        return self.dictionary.alphabet.kind == "bytes"
+
+    @property
+    def is_token(self) -> BoolArray:
+        """For each id, whether it is the id of a token."""
+        return self.id_to_token >= 0
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of rules."""
+        return {"rules": len(self.dictionary)}
+
+    # Its automata
+
+    @cached_property
+    def dfa(self) -> CompactTokenDFA:
+        """The token DFA of the dictionary, over its token numbers.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        """
+        from tokdfa.automata.compact import CompactTokenDFA
+
+        return CompactTokenDFA(self.dictionary)
+
+    @property
+    def transducer(self) -> OnePass:
+        """The function T^D of the dictionary, from words to token numbers, in one pass over the word.
+
+        Raises
+        ------
+        ImproperDictionaryError
+            If the dictionary is not proper.
+        """
+        return self.piece_ids.one_pass
+
+    @property
+    def pair_automaton(self) -> PairAutomaton:
+        """The automaton of the rules, accessed by ids."""
+        from tokdfa.tokenizers.neighbours import PairAutomaton
+
+        return PairAutomaton(self)
+
+    @cached_property
+    def proper_part(self) -> ProperPart:
+        """The proper part of the dictionary, and where merging differs from it; see :func:`proper_part`.
+
+        Raises
+        ------
+        LimitExceededError
+            If there are too many pairs to look at.
+        """
+        from tokdfa.tokenizers.proper_part import proper_part
+
+        return proper_part(self)
+
+    @property
+    def proper_dictionary(self) -> Dictionary | None:
+        """The proper dictionary, its rules in the order of the file, that merges as the model does; None without.
+
+        Raises
+        ------
+        LimitExceededError
+            See `proper_part`.
+        """
+        if self.dictionary.properness():
+            return self.dictionary
+        return self.proper_part.dictionary if self.proper_part.is_everything else None
+
+    # Its tokens
+
+    @cached_property
+    def whole_piece_tokens(self) -> Int32Array:
+        """The tokens that are given only for whole pieces, because merging does not make them; ascending."""
+        whole = self.piece_ids.whole_words.items()
+        numbers = [number for word, number in whole if not isinstance(word, bytes) or _is_utf8(word)]
+        return np.array(numbers, dtype=np.int32)
+
+    @cached_property
+    def is_live(self) -> BoolArray:
+        """For each token, whether merging or a whole piece gives it, special tokens left aside."""
+        live = np.zeros(len(self.token_to_id), dtype=np.bool_)
+        is_merged = self.piece_ids.is_merged
+        live[: len(is_merged)] = is_merged
+        live[self.whole_piece_tokens] = True
+        return live
+
+    @cached_property
+    def dead_tokens(self) -> Int32Array:
+        """The tokens with an id, except special ones, that `encode` never emits; ascending."""
+        candidates = self.id_to_token[self.id_to_token >= 0]
+        return np.sort(candidates[~self.is_live[candidates]])
+
+    def token(self, number: int) -> Word:
+        """Return the word of a token number; of a token that nothing can spell, its bytes."""
+        words = self.dictionary.alphabet
+        if number < len(words):
+            return words[number]
+        return (*self.extra_tokens, *self._foreign)[number - len(words)]
+
+    @property
+    def strings(self) -> list[str]:
+        """The spelling of each id in its file, for a dictionary over characters."""
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        of_word = [self._string(cast("str | tuple[str, ...]", word)) for word in words]
+        return [of_word[number] if number >= 0 else "" for number in self.id_to_token.tolist()]
+
+    def _string(self, word: str | tuple[str, ...]) -> str:
+        if self.prefix and len(word) > 1:
+            return word[0] + "".join(symbol[len(self.prefix) :] for symbol in word[1:])
+        return "".join(word)
+
+    def id_mask(self, allowed: BoolArray) -> BoolArray:
+        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed.
+
+        Raises
+        ------
+        AlphabetError
+            If the mask does not have one entry per token.
+        """
+        n_tokens = len(self.dictionary.alphabet)
+        if len(allowed) != n_tokens:
+            raise AlphabetError(
+                "a mask must have one entry for each token", value=len(allowed), hint=f"{n_tokens} tokens"
+            )
+        mask = np.zeros(len(self.id_to_token), dtype=np.bool_)
+        ids = self.token_to_id[:n_tokens]
+        mask[ids[ids >= 0]] = allowed[ids >= 0]
+        return mask
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The bytes of all tokens, by token number; the suffix, if any, is a space."""
+        alphabet = self.dictionary.alphabet
+        if not isinstance(alphabet, ByteTokens):
+            words: Iterable[Word] = (*alphabet, *self.extra_tokens)
+            spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
+            return spellings([*spelled, *self._foreign])
+        more = spellings([*cast("tuple[bytes, ...]", self.extra_tokens), *self._foreign])
+        every = alphabet.spelled_with(*more)
+        for array in every:
+            array.setflags(write=False)
+        return every
+
+    def _bytes_of(self, word: Word) -> bytes:
+        text = "".join(cast("str | tuple[str, ...]", word))
+        end = b""
+        if self.suffix and text.endswith(self.suffix):
+            text, end = text.removesuffix(self.suffix), b" "
+        return (bytes(BYTE_OF[character] for character in text) if self.spells_bytes else text.encode()) + end
+
+    def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
+        """Return the bytes of all ids, those of special tokens included; empty for unused ids."""
+        text, offsets = self.spellings
+        numbers = self.id_to_token.copy()
+        specials = tokenizer.specials
+        if specials:
+            contents = spellings([special.text.encode() for special in specials])
+            numbers[[special.id for special in specials]] = np.arange(len(specials)) + len(offsets) - 1
+            text = np.concatenate((text, contents.text))
+            offsets = np.concatenate((offsets, contents.offsets[1:] + offsets[-1]))
+        spelled, lengths = spell(text, offsets, numbers)
+        spelled.setflags(write=False)
+        offsets = running_sum(lengths)
+        offsets.setflags(write=False)
+        return Spellings(spelled, offsets)
+
+    @cached_property
+    def _ends_word(self) -> BoolArray:
+        """For each id, whether its last byte is the space after a word, which the last word of a text does not have."""
+        words = (*self.dictionary.alphabet, *self.extra_tokens)
+        return np.array(
+            [
+                number >= 0 and str(words[number][-1]).endswith(self.suffix or "\0")
+                for number in self.id_to_token.tolist()
+            ]
+        )
+
+    def spelled(self, tokenizer: Tokenizer) -> Spelled:
+        """Return what each id adds to a text; see :attr:`AnyTokenizer.spelled`."""
+        steps = tokenizer.rewriting.decoding
+        if steps is not None:
+            strings = [str(tokenizer.token_string(id)) for id in range(tokenizer.n_ids)]
+            return spelled_by_steps(strings, steps, tokenizer.format)
+        if self.suffix is None:
+            return Spelled(tokenizer.id_spellings)
+        # The space after the last word is not there.
+        return spelled_with_suffix(tokenizer.id_spellings, self._ends_word)
+
+    def decoder(self, tokenizer: Tokenizer) -> Decoder:
+        """Return the decoder, which spells all ids at once if it does more than concatenate their spellings."""
+        steps, known = tokenizer.rewriting.decoding, (tokenizer.id_spellings, tokenizer.means_something)
+        if steps is not None:
+            return WholeDecoder(*known, tokenizer.strings, steps)
+        return Decoder(*known, None if self.suffix is None else self._ends_word)
+
+    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
+        """Return what decodes ids and encodes their text again."""
+        return BytesRoundTrip(tokenizer) if tokenizer.is_plain else RewritingRoundTrip(tokenizer)
+
+    # Texts
+
+    def direct(self, tokenizer: Tokenizer) -> Direct | None:
+        """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged."""
+        return byte_pair_texts.direct(tokenizer)
+
+    def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
+        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
+        return byte_pair_texts.encode(tokenizer, text)
+
+    def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
+        return byte_pair_texts.encode_side_by_side(tokenizer, texts, n_threads)
+
+    def stream(self, tokenizer: Tokenizer) -> EncodingStream:
+        """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
+        if tokenizer.is_plain:
+            return SettlingStream(tokenizer)
+        later = tokenizer.later
+        return HeldStream(
+            lambda text, byte: encode_from((later if byte else tokenizer).encode, text, byte),
+            tokenizer.boundaries.last_cut,
+        )
+
+    def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
+        """Return the boundaries in texts and ids, where both sides are encoded separately."""
+        if tokenizer.read_in_form is not None:
+            return TextBoundaries(tokenizer)
+        why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)
+        # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
+        return Boundaries(why) if why is not None else CharacterBoundaries(tokenizer.twin(), tokenizer.continued)
+
+    # What it is
+
+    def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """Return what ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
+        from tokdfa.tokenizers.facts import facts_of
+
+        return facts_of(tokenizer)
+
+    def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
+        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
+        from tokdfa.tokenizers.fingerprint import parts_of_byte_pairs
+
+        return parts_of_byte_pairs(tokenizer)
+
+    def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
+        """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
+        from tokdfa.tokenizers.fingerprint import made_of
+
+        return made_of(tokenizer)
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

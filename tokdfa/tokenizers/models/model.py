@@ -1,0 +1,115 @@
+"""What every model of a tokenizer does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from tokdfa.arrays import BoolArray, Int32Array
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.boundaries.protocol import Boundaries
+    from tokdfa.tokenizers.decoder import Decoder, Spellings
+    from tokdfa.tokenizers.round_trip import RoundTrip
+    from tokdfa.tokenizers.spelled import Spelled
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Direct", "Model"]
+
+# A function that encodes the usual texts in one compiled loop, and returns None for all others.
+Direct: TypeAlias = Callable[[str], "Int32Array | None"]
+
+
+class Model(ABC):
+    """What turns pieces of text into ids: one of the five parts of a tokenizer.
+
+    A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
+    method gets the tokenizer as its first argument.
+
+    Attributes
+    ----------
+    algorithm : str
+        "byte pair", "Unigram" or "WordPiece".
+    semantics : str
+        How the algorithm chooses; see :class:`~tokdfa.AnyTokenizer`.
+    """
+
+    algorithm: ClassVar[str]
+    semantics: str
+
+    @property
+    @abstractmethod
+    def is_token(self) -> BoolArray:
+        """For each id of the model, whether it is in use."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """The numbers of what it is made of: rules, pieces, entries."""
+
+    # From text to ids
+
+    @abstractmethod
+    def direct(self, tokenizer: Tokenizer) -> Direct | None:
+        """Return the function that encodes usual texts in this thread; None if there is none."""
+
+    @abstractmethod
+    def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
+        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
+
+    def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
+        return None
+
+    @abstractmethod
+    def stream(self, tokenizer: Tokenizer) -> EncodingStream:
+        """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
+
+    @abstractmethod
+    def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
+        """Return the boundaries in texts and ids, where both sides are encoded separately."""
+
+    # From ids to text
+
+    @property
+    @abstractmethod
+    def strings(self) -> list[str]:
+        """The entry of each id in the vocabulary; empty for those that are not in use."""
+
+    def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
+        """Return the bytes by which readers know an id: those that it spells, or its entry."""
+        text, offsets = tokenizer.id_spellings
+        return text[offsets[id] : offsets[id + 1]].tobytes()
+
+    @abstractmethod
+    def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
+        """Return the bytes of each id; see :attr:`AnyTokenizer.id_spellings`."""
+
+    @abstractmethod
+    def spelled(self, tokenizer: Tokenizer) -> Spelled:
+        """Return what each id adds to a text by its position; see :attr:`AnyTokenizer.spelled`."""
+
+    @abstractmethod
+    def decoder(self, tokenizer: Tokenizer) -> Decoder:
+        """Return what spells streams of ids."""
+
+    @abstractmethod
+    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
+        """Return what decodes ids and encodes their text again."""
+
+    # What it is
+
+    @abstractmethod
+    def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """Return what ``tokdfa info`` prints, as JSON values by name."""
+
+    @abstractmethod
+    def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
+        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
+
+    @abstractmethod
+    def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
+        """Return all that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
