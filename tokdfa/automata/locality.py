@@ -47,13 +47,6 @@ class DegreeOfLocality(NamedTuple):
 def states_after(dfa: TokenDFA, tokenization: Iterable[Word | int]) -> frozenset[int]:
     """Return E_τ(A), the states where the runs that read `tokenization` end, wherever they start.
 
-    Raises
-    ------
-    AlphabetError
-        If a token is not in the alphabet.
-
-    Notes
-    -----
     *Constructing a BPE Tokenization DFA*, section 5.
     """
     states: Iterable[int] = range(dfa.n_states)

@@ -118,20 +118,7 @@ def call(kernel: Any, *given: Any, out: Sequence[Any] = ()) -> int:
 
 
 def readable(array: Array, dtype: Any) -> Any:
-    """Return a pointer to the elements of an array that C reads.
-
-    Parameters
-    ----------
-    array : array
-        Contiguous, aligned, in the machine's byte order, of any shape.
-    dtype : dtype
-        The required type of its elements.
-
-    Raises
-    ------
-    TypeError
-        If they are of another type. That is a mistake of the caller, who checks the input of users.
-    """
+    """Return a pointer to the elements of an array that C reads, of this dtype and any shape; see :func:`call`."""
     flags = array.flags
     if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
         raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")

@@ -26,23 +26,10 @@ _MARK = "</w>"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a corpus is split into pieces.
+    """How a corpus is split into pieces, whose symbols are bytes or characters by `level`.
 
-    Parameters
-    ----------
-    pretokenizer : str
-        As for :class:`~tokdfa.training.splitting.Splitter`.
-    level : str
-        Whether the symbols are bytes or characters.
-    unit : str
-        As for :class:`~tokdfa.training.splitting.Splitter`.
-    end_of_word : str, optional
-        Whether ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own.
-
-    Raises
-    ------
-    TrainingError
-        If a mark is requested for bytes.
+    The pre-tokenizer and the unit are those of :class:`~tokdfa.training.splitting.CorpusSplitter`. By `end_of_word`,
+    ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters.
     """
 
     pretokenizer: str = "gpt2"
@@ -159,12 +146,5 @@ def train(
     meant = resolve(like, {name: value for name, value in chosen.items() if value is not None})
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     pieces = reading.words(count_corpus_pieces(sources, reading, threads=threads))
-    return train_greedy(
-        pieces,
-        merges,
-        tie=meant["tie"],
-        count=meant["count"],
-        min_frequency=meant["min_frequency"],
-        max_token_length=meant["max_token_length"],
-        alphabet=alphabet,
-    )
+    rules = {name: meant[name] for name in ("tie", "count", "min_frequency", "max_token_length")}
+    return train_greedy(pieces, merges, alphabet=alphabet, **rules)

@@ -16,14 +16,9 @@ T = TypeVar("T", bytes, str)
 
 @dataclass(frozen=True, slots=True)
 class Compressed(Generic[T]):
-    """Compressed data.
+    """Compressed data, and the pair that each new symbol replaces, in the order in which they were introduced.
 
-    Parameters
-    ----------
-    text : bytes or str
-    table : tuple of (symbol, pair)
-        The pair that each new symbol replaces, in the order in which they were introduced. A pair may contain earlier
-        new symbols.
+    A pair may contain earlier new symbols.
     """
 
     text: T

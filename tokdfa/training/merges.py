@@ -130,17 +130,8 @@ def to_dictionary(merges: Sequence[Merge], alphabet: str | None = None) -> Dicti
 def from_dictionary(dictionary: Dictionary) -> tuple[Merge, ...]:
     """Return the rules of a proper dictionary over characters as merges.
 
-    Raises
-    ------
-    ImproperDictionaryError
-        If a part has no rule before it.
-    TrainingError
-        If the dictionary is not over characters, or two rules make one token, so that its tree is ambiguous.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, section 2.2, on [abc, d]. In a trained dictionary no two rules make
-    one token.
+    If two rules make one token, its tree is ambiguous, which is a TrainingError; in a trained dictionary no two do. (*A
+    Formal Perspective on Byte-Pair Encoding*, section 2.2, on [abc, d].)
     """
     dictionary.require_proper()
     if dictionary.alphabet.kind != "characters":
@@ -162,19 +153,10 @@ _WIDEST = 10
 
 
 def possible_merges(text: str, width: int) -> dict[Merge, int]:
-    """Return every merge whose yield has up to `width` symbols and occurs in `text`, with the number of occurrences.
+    """Return every merge whose yield has up to `width` symbols, 10 at most, and how often it occurs in `text`.
 
     They come in the order in which a scan finds them that extends the merges ending at each symbol, so the parts of a
-    merge come before it.
-
-    Raises
-    ------
-    LimitExceededError
-        If the width is more than 10.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, appendix B.2.
+    merge come before it. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
     """
     if width > _WIDEST:
         raise LimitExceededError("too many merges have a yield of this length", value=width, hint=f"{_WIDEST} at most")
@@ -197,12 +179,8 @@ def train_noniterative(text: str, merges: int, *, width: int = 5) -> tuple[Merge
     """Return the most frequent merges of up to `width` symbols.
 
     They form a valid sequence: the parts of a merge occur at least as often as the merge, and come before it among
-    merges of equal frequency.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, appendix B.2. On a^{wn} it needs n units at best, whatever the number
-    of merges, while the greedy trainer halves the units with every further merge.
+    merges of equal frequency. On a^{wn} it needs n units at best, whatever the number of merges, while the greedy
+    trainer halves the units with every further merge. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
     """
     counts = possible_merges(text, width)
     order = sorted(counts, key=lambda merge: -counts[merge])

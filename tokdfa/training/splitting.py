@@ -33,23 +33,11 @@ _WINDOW = 1 << 10
 class CorpusSplitter:
     """Cuts blocks of UTF-8 into pieces.
 
-    Parameters
-    ----------
-    name : str
-        ``none``, for which a unit is one piece; ``whitespace``, which drops spaces; the name of a pattern; or a
-        pattern in the dialect of tiktoken.
-    unit : str
-        ``file``: no piece extends beyond a file. ``line``: no piece extends beyond a line, which includes its line end;
-        this is how tokenizers reads files.
-    any_bytes : bool
-        Whether the text may be arbitrary bytes if there is no pre-tokenizer.
-    stretch : int
-        The number of bytes of a block that are split at once. Their pieces stay in the caches until they are counted.
-
-    Raises
-    ------
-    PatternError
-        If `name` is neither a name nor a pattern that can be used.
+    The name is ``none``, for which a unit is one piece; ``whitespace``, which drops spaces; the name of a pattern; or a
+    pattern in the dialect of tiktoken. With the unit ``file``, no piece extends beyond a file; with ``line``, none
+    beyond a line, which includes its line end: this is how tokenizers reads files. Without a pre-tokenizer the text may
+    be `any_bytes`. So many bytes of a block as `stretch` are split at once; their pieces stay in the caches until they
+    are counted.
     """
 
     def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, stretch: int = 1 << 16) -> None:

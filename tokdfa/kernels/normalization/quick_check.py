@@ -54,17 +54,7 @@ def no_form() -> Struct:
 def first_change(form: Struct, text: bytes | memoryview) -> int:
     """Return the byte at which the first stretch of a text begins that changes, or is too long to be looked at.
 
-    Parameters
-    ----------
-    form : Struct
-        One with borders.
-    text : bytes or memoryview
-        UTF-8, contiguous.
-
-    Returns
-    -------
-    int
-        The length of the text if nothing changes.
+    The form has borders; the text is contiguous UTF-8. Its length if nothing changes.
     """
     place: int = lib.tokdfa_first_change(form.pointer, ffi.from_buffer(_TEXT, text), len(text))
     return place

@@ -27,7 +27,8 @@ def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[U
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
     size = lib.tokdfa_spelled_lengths(*pointers, len(numbers), writable(lengths, np.int64))
     spelled = np.empty(size, dtype=np.uint8)
-    call(lib.tokdfa_spell, text, len(text), *pointers, len(numbers), out=(spelled, len(spelled)))
+    spelling = readable(text, np.uint8), len(text), *pointers, len(numbers)
+    lib.tokdfa_spell(*spelling, writable(spelled, np.uint8), len(spelled))
     return spelled, lengths
 
 
@@ -44,7 +45,8 @@ def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leav
     stream = io.BytesIO(bytes(size))
     spelled: Uint8Array = np.frombuffer(stream.getbuffer(), dtype=np.uint8)
     pages.bring_in_large_pages(spelled)
-    call(lib.tokdfa_spell, text, len(text), ends, numbers, len(numbers), out=(spelled, size))
+    spelling = readable(text, np.uint8), len(text), ends, readable(numbers, np.int32), len(numbers)
+    lib.tokdfa_spell(*spelling, writable(spelled, np.uint8), size)
     # The stream cannot be cut while others look at its bytes.
     del spelled
     stream.truncate(size - leave_out)
