@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.patterns.syntax import Node
 from tokdfa.splices.api import Question, Side, Splice, SplitTexts
 from tokdfa.splices.encoding import SpecialsPolicy, checked, encode_after, with_specials
 from tokdfa.splices.found import apart
@@ -123,6 +124,7 @@ def seam_of(
 
     With `quick`, two texts for which not need not be the shortest. Seams that share `known` share questions.
     """
+    known = {} if known is None else known
     far_left, left = _parted(tokenizer, before, at_last=True)
     right, far_right = _parted(tokenizer, after, at_last=False)
     if (far_left and not left) or (far_right and not right):
@@ -161,35 +163,27 @@ def _answered(
     right: Sequence[Part],
     free_left: bool,
     free_right: bool,
-    known: dict[object, Splice] | None,
+    known: dict[object, Splice],
 ) -> Splice:
-    """Return the answer to a question, which is known if slots of other names had the same one."""
+    """Return the answer to a question about texts of parts, which anything may precede, and follow, if free.
+
+    It is known if slots of other names had the same one.
+    """
     sides = (
         tuple(replace(part, name="") if isinstance(part, Slot) else part for part in side) for side in (left, right)
     )
     key = *sides, free_left, free_right
-    answer = None if known is None else known.get(key)
-    if answer is None:
-        answer = _question(tokenizer, left, right, free_left, free_right).answer()
-        if known is not None:
-            known[key] = answer
-    return answer
+    if key not in known:
+        before = _side("before", [ANYTHING] * free_left + nodes(left, "before"), left[-1:])
+        after = _side("after", nodes(right, "after") + [ANYTHING] * free_right, right[:1])
+        known[key] = Question(tokenizer, before, after, starts=False).answer()
+    return known[key]
 
 
-def _question(
-    tokenizer: Tokenizer, left: Sequence[Part], right: Sequence[Part], free_left: bool, free_right: bool
-) -> Question:
-    """Return the question about texts of two sequences of parts, which anything may precede, and follow, if free."""
-    sides = []
-    for name, near in (("before", left), ("after", right)):
-        found = nodes(near, name)
-        if free_left and name == "before":
-            found = [ANYTHING, *found]
-        if free_right and name == "after":
-            found = [*found, ANYTHING]
-        edge = near[-1 if name == "before" else 0] if near else ""
-        sides.append(Side(language_of(name, *found), edge if isinstance(edge, str) else None))
-    return Question(tokenizer, sides[0], sides[1], starts=False)
+def _side(name: str, found: Sequence[Node], edge: Sequence[Part]) -> Side:
+    """Return the texts on one side of a seam, with the text of their edge, the part beside the seam, if it is one."""
+    (part,) = edge or ("",)
+    return Side(language_of(name, *found), part if isinstance(part, str) else None)
 
 
 def _is_anything(parts: Sequence[Part]) -> bool:

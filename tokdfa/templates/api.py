@@ -190,10 +190,8 @@ def check_template(
 
     by_shape = dict(zip(growing, every[len(shapes) :], strict=True))
     prefixes = prefixes_of(template, pairs, by_shape, given, max_seconds, decide)
-    attacks = {
-        name: _attack(made_by_rules, good, rule, spelled)
-        for name, spelled in (("any text", True), ("spelling none", False))
-    }
+    kinds = ("any text", True), ("spelling none", False)
+    attacks = {name: _attack(made_by_rules, good, rule, spelled) for name, spelled in kinds}
     return TemplateCheck(tuple(seams.values()), attacks, tuple(one.shape.name for one in good), refused, prefixes)
 
 
@@ -217,18 +215,14 @@ def _add_seams(
             before, after = parts[:at], parts[at:]
             if not before or not after:
                 continue
-            if part.name in noted:
-                kind = "noted", part.name.split()[0], side, noted[part.name]
-                _add(seams, kind, _undecided(rendering, part.name, side, noted[part.name]))
-                continue
-            near = near_seam(tokenizer, before, after)
-            key = tuple(tuple(map(_bare, row)) for row in near), any(p.name in noted for p in _slots(near))
-            if key in seams:
-                _add(seams, key, seams[key])
-                continue
-            others = [noted[slot.name] for slot in _slots(near) if slot.name in noted]
-            if others:
-                _add(seams, key, _undecided(rendering, part.name, side, others[0]))
+            key: object = "noted", part.name.split()[0], side, noted.get(part.name)
+            notes = [noted[part.name]] if part.name in noted else []
+            if not notes:
+                near = near_seam(tokenizer, before, after)
+                notes = [noted[slot.name] for slot in _slots(near) if slot.name in noted]
+                key = tuple(tuple(map(_bare, row)) for row in near), bool(notes)
+            if notes or key in seams:
+                _add(seams, key, seams[key] if key in seams else _undecided(rendering, part.name, side, notes[0]))
                 continue
             answer = _answer(tokenizer, before, after, known)
             _add(seams, key, TemplateSeam(rendering.shape.name, part.name, side, *answer))

@@ -81,15 +81,7 @@ def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
         row["text"] = str.__str__(template.render(**_marked(variables)))
     except _RefusedError as error:
         row["refused"] = str(error)
-    except (
-        jinja2.TemplateError,
-        TypeError,
-        ValueError,
-        KeyError,
-        AttributeError,
-        IndexError,
-        OverflowError,
-    ) as error:
+    except (jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
         row["error"] = f"{type(error).__name__}: {error}"
     return row
 
