@@ -7,10 +7,11 @@ join tokens leave their result with the last of them.
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,6 @@ __all__ = [
     "StripWhole",
     "byte_of",
     "decode_tokens",
-    "later_step",
     "loose_byte_of",
 ]
 
@@ -65,19 +65,20 @@ class Decoded(NamedTuple):
     ends: Int64Array
 
 
-class DecodeStep(Protocol):
+class DecodeStep(ABC):
     """A function from the spellings of tokens to the same number of others."""
 
+    is_separate = False
+    """Whether it spells each token by itself, except at the beginning of a text."""
+
+    @abstractmethod
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
-        ...
 
-
-def later_step(step: DecodeStep) -> DecodeStep:
-    """Return a step for the text after the beginning, from which it removes nothing."""
-    if isinstance(step, DecodeSentencePiece):
-        return replace(step, drops_first=False, drops_all=False)
-    return replace(step, drops_first=False) if isinstance(step, DecodeMetaspace) else step
+    @property
+    def later(self) -> DecodeStep | None:
+        """The step for the text after the beginning, from which it removes nothing."""
+        return self
 
 
 def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:
@@ -109,10 +110,11 @@ def loose_byte_of(token: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class DecodeReplace:
+class DecodeReplace(DecodeStep):
     """Replace in each token separately."""
 
     replace: Replace
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -120,7 +122,7 @@ class DecodeReplace:
 
 
 @dataclass(frozen=True)
-class ReplaceWhole:
+class ReplaceWhole(DecodeStep):
     """Replace in the whole text; the replacement of a match across tokens stays with the last of them."""
 
     replace: Replace
@@ -133,7 +135,7 @@ class ReplaceWhole:
 
 
 @dataclass(frozen=True)
-class DecodeByteLevel:
+class DecodeByteLevel(DecodeStep):
     """Read letters of GPT-2's byte alphabet as bytes, and these as UTF-8; invalid UTF-8 becomes U+FFFD."""
 
     def __call__(self, tokens: list[str]) -> list[str]:
@@ -153,11 +155,12 @@ def bytes_of(token: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class DecodeStrip:
+class DecodeStrip(DecodeStep):
     """Remove up to a number of copies of a character from the beginning of each token."""
 
     character: str
     count: int
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -165,11 +168,12 @@ class DecodeStrip:
 
 
 @dataclass(frozen=True)
-class StripWhole:
+class StripWhole(DecodeStep):
     """Remove up to a number of copies of a character from the beginning of the whole text."""
 
     character: str
     count: int
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -183,6 +187,11 @@ class StripWhole:
                 break
         return stripped
 
+    @property
+    def later(self) -> None:
+        """It does nothing to the text after the beginning."""
+        return None
+
 
 def _run(token: str, character: str, most: int) -> int:
     """Return the number of copies of a character with which a token begins, up to a maximum."""
@@ -190,8 +199,10 @@ def _run(token: str, character: str, most: int) -> int:
 
 
 @dataclass(frozen=True)
-class ByteFallback:
+class ByteFallback(DecodeStep):
     """Read runs of byte tokens as UTF-8; if a run is not UTF-8, each of its tokens becomes U+FFFD."""
+
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -210,11 +221,12 @@ class ByteFallback:
 
 
 @dataclass(frozen=True)
-class DecodeMetaspace:
+class DecodeMetaspace(DecodeStep):
     """Read the visible character as a space, and drop it from the first token if one is put before texts."""
 
     replacement: str
     drops_first: bool
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -223,9 +235,14 @@ class DecodeMetaspace:
             spelled[0] = tokens[0].replace(self.replacement, "")
         return spelled
 
+    @property
+    def later(self) -> DecodeStep:
+        """The step that keeps the first space."""
+        return replace(self, drops_first=False)
+
 
 @dataclass(frozen=True)
-class DecodeSuffix:
+class DecodeSuffix(DecodeStep):
     """Read the suffix of words as a space, except at the end of the text."""
 
     suffix: str
@@ -239,7 +256,7 @@ class DecodeSuffix:
 
 
 @dataclass(frozen=True)
-class DecodeWordPiece:
+class DecodeWordPiece(DecodeStep):
     """Put a space before tokens that do not begin with a prefix, and remove the prefix from those that do."""
 
     prefix: str
@@ -258,7 +275,7 @@ class DecodeWordPiece:
 
 
 @dataclass(frozen=True)
-class DecodeSentencePiece:
+class DecodeSentencePiece(DecodeStep):
     """SentencePiece: the visible space becomes a space, and the one put before the text is removed.
 
     Byte tokens are read as UTF-8 character by character; a byte that begins no character becomes U+FFFD.
@@ -268,6 +285,7 @@ class DecodeSentencePiece:
     drops_all: bool
     unknown: str
     surface: str
+    is_separate = True
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
@@ -296,6 +314,11 @@ class DecodeSentencePiece:
             spelled.append(token.replace(_SPACE, " "))
             is_text = is_text or bool(token)
         return spelled + _characters(run)
+
+    @property
+    def later(self) -> DecodeStep:
+        """The step that keeps the first spaces."""
+        return replace(self, drops_first=False, drops_all=False)
 
 
 def _characters(run: list[int]) -> list[str]:

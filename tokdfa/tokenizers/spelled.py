@@ -14,11 +14,8 @@ from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
     REPLACEMENT,
     ByteFallback,
-    DecodeMetaspace,
-    DecodeReplace,
     DecodeSentencePiece,
     DecodeStep,
-    DecodeStrip,
     DecodeSuffix,
     StripWhole,
     byte_of,
@@ -74,11 +71,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
         If what a token adds to the text depends on more than whether it is the first or the last one.
     """
     at_end = all(isinstance(step, DecodeSuffix) for step in steps)
-    at_start = all(
-        isinstance(step, DecodeReplace | ByteFallback | DecodeStrip | DecodeMetaspace | DecodeSentencePiece)
-        or (isinstance(step, StripWhole) and step.count <= 1)
-        for step in steps
-    )
+    at_start = all(step.is_separate and not (isinstance(step, StripWhole) and step.count > 1) for step in steps)
     if not (at_start or at_end):
         what = "ids can be searched only if what each adds to the text does not depend on its neighbours"
         raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")

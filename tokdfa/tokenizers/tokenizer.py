@@ -22,7 +22,6 @@ from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
 from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, WholeDecoder
-from tokdfa.tokenizers.decoding import StripWhole, later_step
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch, foreign_character
 from tokdfa.tokenizers.models.byte_pairs import BytePairs
@@ -251,7 +250,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
         twin = self.twin()
         if steps is not None:
-            steps = tuple(later_step(step) for step in steps if not isinstance(step, StripWhole))
+            steps = tuple(later for step in steps if (later := step.later) is not None)
         twin.rewriting = Rewriting(normalizer, steps)
         twin.first_normalizer = None if normalizer is None else normalizer.later
         split = self.pretokenizer

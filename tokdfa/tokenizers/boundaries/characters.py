@@ -21,15 +21,7 @@ from tokdfa.locks import SHARED
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
-from tokdfa.tokenizers.decoding import (
-    REPLACEMENT,
-    ByteFallback,
-    DecodeMetaspace,
-    DecodeReplace,
-    DecodeSentencePiece,
-    DecodeStrip,
-    StripWhole,
-)
+from tokdfa.tokenizers.decoding import REPLACEMENT
 from tokdfa.tokenizers.models.byte_pair_texts import pieces_of
 from tokdfa.tokenizers.spelled import IdTexts
 from tokdfa.unicode.normalizer import Sides
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["CharacterBoundaries", "why_none"]
 
 _UNKNOWN = 2
-_ONE_BY_ONE = (DecodeReplace, ByteFallback, DecodeStrip, DecodeMetaspace, DecodeSentencePiece, StripWhole)
 
 
 def why_none(tokenizer: Tokenizer) -> str | None:
@@ -60,7 +51,7 @@ def why_none(tokenizer: Tokenizer) -> str | None:
     if normalizer is not None and not normalizer.is_local:
         return f"the normalizer may change any part of a text: {normalizer}"
     decoding = None if rewriting is None else rewriting.decoding
-    if not all(isinstance(step, _ONE_BY_ONE) for step in decoding or ()):
+    if not all(step.is_separate for step in decoding or ()):
         return "the decoder joins tokens"
     return None
 

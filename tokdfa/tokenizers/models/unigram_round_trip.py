@@ -12,7 +12,7 @@ from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoded
-from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, later_step
+from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
 from tokdfa.tokenizers.models.unigram_accepted import is_usual, piece_spellings
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, Ends, ends_in
@@ -59,7 +59,7 @@ class UnigramRoundTrip(BytesRoundTrip):
         if begins:
             return self._tokenizer.decode_with_ends(ids)
         strings = self._tokenizer.token_strings
-        steps = tuple(map(later_step, self._tokenizer.rewriting.decoding or ()))
+        steps = tuple(later for step in self._tokenizer.rewriting.decoding or () if (later := step.later) is not None)
         return decode_tokens_by([strings[id] for id in ids.tolist()], steps)
 
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
