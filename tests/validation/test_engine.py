@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.byte_tokenizers import tokenizer_of
 from support.families import FAMILIES
+from support.longest_prefix import LongestPrefix
 
 import tokdfa
 from tokdfa.errors import ImproperDictionaryError, UnsupportedFeatureError
@@ -26,7 +27,7 @@ ENGINES = {
     "ranks": [WALK],
     "improper ranks": [PART, WALK],
     "bytes": [WALK, BARE],
-    "bytes, prefix space": [PARTS],
+    "bytes, prefix space": [WHOLE],
     "bytes, whole words": [WALK, PART, WHOLE],
     "bytes, added tokens": [WHOLE, WALK, FORM, PARTS],
     "bytes, NFC": [FORM, PARTS, WHOLE],
@@ -40,8 +41,8 @@ ENGINES = {
     "characters, any steps": [WHOLE, PARTS],
     "suffix": [WHOLE],
     "prefix": [WHOLE],
-    "WordPiece": [PARTS],
-    "WordPiece, any steps": [PARTS],
+    "WordPiece": [PARTS, WHOLE],
+    "WordPiece, any steps": [PARTS, WHOLE],
     "Unigram of tokenizers": [WHOLE, PARTS, WORDS],
     "BPE of SentencePiece": [PARTS, WHOLE],
     "Unigram of SentencePiece": [WHOLE, WORDS, PARTS],
@@ -65,7 +66,9 @@ def test_the_name_fits_the_family(family: str) -> None:
         assert (engine.unjudged is not None) == (name.startswith(WALK) or name == WORDS)
         assert (engine.walk is not None) == (name in (WALK, PART))
         assert (name == FORM) <= (tokenizer.why_not("spelling") is not None)
-        assert not (why and why != tokenizer.boundaries.why_none)
+        if kind is EncodingJudge and name != WORDS:
+            assert (name == PARTS) == (tokenizer.round_trip.boundaries.why_none is None)
+            assert why == tokenizer.facts().get("rewriting", {"judged_as_a_whole": why}).get("judged_as_a_whole", "")
         # It is the engine of all who judge, and what one call shows to be canonical is.
         ids = np.array(member.encode(member.text(random.Random(seed))) or (), dtype=np.int32)
         if engine.unjudged is not None and engine.unjudged(ids) is None:
@@ -74,10 +77,16 @@ def test_the_name_fits_the_family(family: str) -> None:
     assert max(met, key=met.count) in ENGINES[family][:2]
 
 
+def test_a_tokenizer_of_another_algorithm_is_judged_as_a_whole() -> None:
+    tokenizer = LongestPrefix(["a", "b", "ab"])
+    assert engine_of(tokenizer).name == f"{WHOLE}: because nothing is known of what its algorithm joins"
+    assert tokenizer.validate(tokenizer.encode("aab"))
+
+
 def test_literal_special_tokens_are_encoded_again() -> None:
     tokenizer = tokenizer_of([(b"a", b"b")], r"[ab]+|[^ab]", ["<e>"], finds_specials=False)
     assert engine_of(tokenizer).name == WALK
-    assert engine_of(tokenizer, literal=True).name == PARTS
+    assert engine_of(tokenizer, literal=True).name == f"{WHOLE}: because special tokens are taken literally"
     with pytest.raises(UnsupportedFeatureError, match="special tokens taken literally"):
         engine_of(tokenizer, window=True, literal=True)
 

@@ -116,7 +116,7 @@ def _engine_of(tokenizer: AnyTokenizer) -> str | None:
     from tokdfa.validation.engine import engine_of
 
     try:
-        return engine_of(tokenizer).name
+        return tokenizer.derived(engine_of).name
     except ImproperDictionaryError:
         return None
 

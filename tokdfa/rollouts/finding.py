@@ -185,7 +185,7 @@ def _up_to(
 
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
     """Return the finder of the stretches of a tokenizer, a derived table."""
-    engine = engine_of(tokenizer)
+    engine = tokenizer.derived(engine_of)
     if engine.walk is not None:
         return WalkFinder(tokenizer, engine.walk)
     encodes = engine.model is None or engine.model.form is not None

@@ -134,17 +134,19 @@ def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterato
     yield from validator.iter_finish()
 
 
-def n_accepted(tokenizer: AnyTokenizer, ids: object) -> int | None:
+def n_accepted(tokenizer: object, ids: object) -> int | None:
     """Return the number of ids if they are in an array and one walk shows that they are canonical; None otherwise."""
     walked = walk_over(tokenizer, ids)
     return None if walked is None or walked[1] is not None else len(walked[0])
 
 
-def walk_over(tokenizer: AnyTokenizer, ids: object) -> tuple[IntegerArray, Rest | None] | None:
+def walk_over(tokenizer: object, ids: object) -> tuple[IntegerArray, Rest | None] | None:
     """Walk over ids if they are in an array; return them, and the part of them that this shows not to be canonical.
 
     The walk keeps no ids and has no other state, so for streams that are canonical nothing else is needed.
     """
+    if not isinstance(tokenizer, AnyTokenizer):
+        return None
     try:
         array = id_array(ids) if type(ids) is list else ids
     except TokenStreamError:
@@ -153,5 +155,5 @@ def walk_over(tokenizer: AnyTokenizer, ids: object) -> tuple[IntegerArray, Rest 
         return None
     if not (array.flags.c_contiguous and array.flags.aligned):
         return None
-    unjudged = engine_of(tokenizer).unjudged
+    unjudged = tokenizer.derived(engine_of).unjudged
     return None if unjudged is None else (array, unjudged(array))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import IntegerArray
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.derived import OfTokenizer
@@ -39,6 +38,8 @@ class Engine(OfTokenizer[AnyTokenizer]):
         See :func:`tokdfa.validate`.
     head : Model, optional
         The tables by which the beginning of a window is judged, if it is not encoded again.
+    why : str, optional
+        Why pairs do not decide, of a tokenizer whose ids spell texts one after the other.
 
     Attributes
     ----------
@@ -58,6 +59,7 @@ class Engine(OfTokenizer[AnyTokenizer]):
         window: bool,
         literal: bool,
         head: Model | None = None,
+        why: str | None = None,
     ) -> None:
         super().__init__(tokenizer)
         self.model = model
@@ -78,8 +80,9 @@ class Engine(OfTokenizer[AnyTokenizer]):
             self.name = "words"
             self.unjudged = partial(unjudged_by_words, tokenizer.acceptor, tokenizer.n_ids)
         else:
-            why = tokenizer.boundaries.why_none
-            self.name = "encoding again, " + ("in parts" if why is None else f"whole: because {why}")
+            why = why or tokenizer.boundaries.why_none
+            is_cut = tokenizer.round_trip.boundaries.why_none is None
+            self.name = "encoding again, " + ("in parts" if is_cut else f"whole: because {why}")
 
     def judges(self, tuning: Tuning = DEFAULT) -> Callable[[int, int], Judge]:
         """Return a function that makes judges, given the first token of the stream to judge and its byte offset."""
@@ -102,8 +105,8 @@ class Engine(OfTokenizer[AnyTokenizer]):
         return lambda first, byte: opened(first, byte) if first == 0 else closed(first, byte)
 
 
-def engine_of(tokenizer: AnyTokenizer, *, window: bool = False, literal: bool = False) -> Engine:
-    """Return the engine that judges the streams of a tokenizer; that of whole texts is a derived table.
+def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:
+    """Return the engine that judges the streams of a tokenizer, a derived table.
 
     Parameters
     ----------
@@ -118,17 +121,13 @@ def engine_of(tokenizer: AnyTokenizer, *, window: bool = False, literal: bool = 
     ImproperDictionaryError
         If the dictionary is not proper and its format does not say what a library makes of it.
     """
-    if not isinstance(tokenizer, AnyTokenizer):
-        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
-    return _choose(tokenizer, window, literal) if window or literal else tokenizer.derived(_choose)
-
-
-def _choose(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:
-    model = _deciding(tokenizer)
+    model, why = _deciding(tokenizer), None
+    if model is None and tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None:
+        why = model_of(tokenizer).tokenizer.why_whole
     head = _head(tokenizer, model, literal) if window else None
     if model is not None and literal and tokenizer.round_trip.cuts.any():
-        model = None  # Special tokens are text.
-    return Engine(tokenizer, model, window=window, literal=literal, head=head)
+        model, why = None, "special tokens are taken literally"
+    return Engine(tokenizer, model, window=window, literal=literal, head=head, why=why)
 
 
 def model_of(tokenizer: AnyTokenizer) -> Model:

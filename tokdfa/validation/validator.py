@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array, id_array
 from tokdfa.errors import LimitExceededError, TokenStreamError
 from tokdfa.guesses import Guided
@@ -80,7 +81,10 @@ class Validator(Guided):
         documents: int | npt.ArrayLike | None = None,
         literal: bool = False,
     ) -> None:
-        self._engine = engine_of(tokenizer, window=window, literal=literal)
+        if not isinstance(tokenizer, AnyTokenizer):
+            raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
+        options = (window, literal) if window or literal else ()
+        self._engine = tokenizer.derived(engine_of, *options)
         self._tokenizer = tokenizer  # The tables of the engine do not hold it.
         self._decoder = tokenizer.decoder
         self._window = window
