@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from tokdfa import Dictionary, Tokenizer
 from tokdfa.errors import TokenStreamError
-from tokdfa.tokenizers.decoder import Decoder, Tuning, spellings
+from tokdfa.tokenizers.decoder import Decoder, spellings
 from tokdfa.tokenizers.formats.contents import Contents
 
 WORDS = [b"a", "é".encode(), "é".encode()[:1], "é".encode()[1:], "😀".encode()[:2], "😀".encode()[2:], b"\xff", b"xyz"]
 IDS = st.lists(st.integers(0, len(WORDS) - 1), max_size=12)
 
 
-def decoder(ends_word: list[bool] | None = None, tuning: Tuning | None = None) -> Decoder:
+def decoder(ends_word: list[bool] | None = None, **options: int) -> Decoder:
     flags = None if ends_word is None else np.array(ends_word)
-    return Decoder(spellings(WORDS), np.ones(len(WORDS), dtype=np.bool_), flags, tuning=tuning or Tuning())
+    return Decoder(spellings(WORDS), np.ones(len(WORDS), dtype=np.bool_), flags, **options)
 
 
 def chunked(ids: list[int], cuts: list[int]) -> list[list[int]]:
@@ -55,14 +55,14 @@ def test_text_and_what_is_bad(ids: list[int], cuts: list[int]) -> None:
 @given(IDS)
 def test_blocks_do_not_matter(ids: list[int]) -> None:
     whole = b"".join(decoder().iter_bytes([ids]))
-    assert b"".join(decoder(tuning=Tuning(block=3)).iter_bytes([ids])) == whole
+    assert b"".join(decoder(block=3).iter_bytes([ids])) == whole
 
 
 @given(IDS, st.lists(st.booleans(), min_size=len(WORDS), max_size=len(WORDS)), st.sampled_from([1, 3, 1 << 18]))
 def test_at_once(ids: list[int], ends_word: list[bool], block: int) -> None:
     words = [word + b" " * ends for word, ends in zip(WORDS, ends_word, strict=True)]
-    flags, tuning = np.array(ends_word), Tuning(block=block)
-    spelling = Decoder(spellings(words), np.ones(len(words), dtype=np.bool_), flags, tuning=tuning)
+    flags = np.array(ends_word)
+    spelling = Decoder(spellings(words), np.ones(len(words), dtype=np.bool_), flags, block=block)
     expected = b"".join(words[id] for id in ids).removesuffix(b" ")
     assert spelling.bytes_of(ids) == b"".join(spelling.iter_bytes([ids])) == expected
     try:

@@ -21,11 +21,8 @@ _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 class ByteTokens(TokenAlphabet):
     """A token alphabet over all 256 bytes.
 
-    Parameters
-    ----------
-    tokens : sequence of bytes, or Spellings
-        The further tokens: distinct and of two bytes or more, which is not checked again. Those of an array become
-        words when they are first asked for.
+    The further `tokens` are distinct and of two bytes or more, which is not checked again. Those of an array become
+    words when they are first asked for.
     """
 
     def __init__(self, tokens: Sequence[bytes] | Spellings) -> None:
@@ -70,12 +67,8 @@ class ByteTokens(TokenAlphabet):
 class CheckedDictionary(Dictionary):
     """A dictionary over an alphabet that numbers the tokens as the rules do.
 
-    Parameters
-    ----------
-    alphabet : TokenAlphabet
-        Its tokens, those after the symbols in the order in which the rules first mention them.
-    left, right, product : int32 arrays, one entry a rule
-        The numbers of u, v and uv, which is not checked again.
+    After the symbols come the tokens in the order in which the rules first mention them. `left`, `right` and `product`
+    are int32 arrays of one entry a rule, the numbers of u, v and uv, which are not checked again.
     """
 
     def __init__(self, alphabet: TokenAlphabet, left: Int32Array, right: Int32Array, product: Int32Array) -> None:
@@ -88,12 +81,8 @@ class CheckedDictionary(Dictionary):
 def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) -> Int32Array:
     """Return the tokens that `rules` mention, symbols left out, in the order of their first mention.
 
-    Parameters
-    ----------
-    rules : int32 array of shape (rules, 3)
-        Left part, right part and product of each rule; symbols are the tokens below `n_symbols`.
-    n_tokens : int
-        All tokens are below this number.
+    The rules are an int32 array of shape (rules, 3): left part, right part and product. Symbols are the tokens below
+    `n_symbols`, and all tokens are below `n_tokens`.
     """
     mentions = rules.ravel()
     first = np.full(n_tokens, len(mentions), dtype=np.int64)
@@ -104,15 +93,10 @@ def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) 
 
 
 class SymbolTokens(TokenAlphabet):
-    """A token alphabet whose words are made when they are first asked for.
+    """A token alphabet over strings, or over tuples of symbols, whose words are made when they are first asked for.
 
-    Parameters
-    ----------
-    kind : {"characters", "symbols"}
-        Whether the words are strings, or tuples of symbols.
-    symbols, tokens : sequence of str
-        The base alphabet, and the further tokens spelled over it: distinct, and of two characters or more, each of
-        which is a symbol. None of this is checked again.
+    `tokens` are spelled over the base alphabet `symbols`: distinct, and of two characters or more, each of which is a
+    symbol. None of this is checked again.
     """
 
     def __init__(self, kind: Literal["characters", "symbols"], symbols: Sequence[str], tokens: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import NamedTuple, Protocol
 
@@ -30,7 +29,6 @@ __all__ = [
     "Decoder",
     "Spellings",
     "StringsOfIds",
-    "Tuning",
     "WholeDecoder",
     "gathered",
     "spellings",
@@ -43,21 +41,14 @@ _LONGEST_CHARACTER = 4
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
 
-
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """The thresholds of decoding. They change its cost, never the text.
-
-    Parameters
-    ----------
-    block : int
-        Number of ids that are spelled at once. Each byte of their text needs an index of 8 bytes.
-    """
-
-    block: int = 1 << 18
+_BLOCK = 1 << 18
 
 
-_DEFAULT = Tuning()
+class Decoded(NamedTuple):
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array
 
 
 class Spellings(NamedTuple):
@@ -93,43 +84,25 @@ def words_of(words: Spellings) -> list[bytes]:
 class Decoder:
     """A decoder: it spells ids.
 
-    Parameters
-    ----------
-    spelled : Spellings
-        The bytes of each id.
-    meaning : bool array, one entry an id
-        Whether the id is in use.
-    ends_word : bool array, one entry an id
-        Whether the last byte is the space after a word, which the last word of a text does not have.
-    tuning : Tuning, optional
-        The number of ids spelled at once.
+    `spelled` has the bytes of each id, and `meaning` whether it is in use. `ends_word` is whether its last byte is the
+    space after a word, which the last word of a text does not have. `block` ids are spelled at once: each byte of their
+    text needs an index of 8 bytes.
     """
 
     def __init__(
-        self,
-        spelled: Spellings,
-        meaning: BoolArray,
-        ends_word: BoolArray | None = None,
-        *,
-        tuning: Tuning = _DEFAULT,
+        self, spelled: Spellings, meaning: BoolArray, ends_word: BoolArray | None = None, *, block: int = _BLOCK
     ) -> None:
         self._text, self._offsets = spelled
         self._meaning = meaning
         # All ids before this one are in use.
         self._first_hole = int(np.argmin(np.append(meaning, False)))
         self._ends_word = ends_word
-        self._tuning = tuning
+        self._block = block
 
     def check(self, ids: npt.ArrayLike, first: int = 0, out: Int32Array | None = None) -> Int32Array:
         """Return ids as a new int32 array, which nobody else can change after they are checked.
 
-        Parameters
-        ----------
-        ids : array_like of int
-        first : int
-            The position of the first of them in its stream, for messages.
-        out : int32 array, optional
-            Where to write them, of as many places; by default a new array.
+        `first` is the position of the first of them in its stream, for messages; `out` is where to write them instead.
 
         Raises
         ------
@@ -157,13 +130,7 @@ class Decoder:
         return checked
 
     def check_known(self, ids: npt.ArrayLike) -> tuple[Int32Array, Int64Array]:
-        """Return ids as a new int32 array, and the indices of those out of range, where another id stands in.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not integers in one dimension.
-        """
+        """Return ids as a new int32 array, and the indices of those out of range, where another id stands in."""
         try:
             return self.check(ids), np.empty(0, dtype=np.int64)
         except TokenStreamError:
@@ -193,29 +160,17 @@ class Decoder:
         return self._ends_word is not None and len(ids) > 0 and bool(self._ends_word[ids[-1]])
 
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes of a stream that is given at once.
-
-        Raises
-        ------
-        TokenStreamError
-            As :meth:`check` does.
-        """
+        """Return the bytes of a stream that is given at once."""
         checked = self.check(ids)
         held = self.ends_with_word(checked)
-        if len(checked) > self._tuning.block:
+        if len(checked) > self._block:
             return spell_bytes(self._text, self._offsets, checked, leave_out=int(held))
         # Few bytes stay in the cache, and copying them costs less than finding their number before.
         data = spell(self._text, self._offsets, checked)[0].tobytes()
         return data[: len(data) - held]
 
     def string_of(self, ids: npt.ArrayLike) -> str:
-        """Return the text of a stream that is given at once.
-
-        Raises
-        ------
-        TokenStreamError
-            As :meth:`iter_text` does.
-        """
+        """Return the text of a stream that is given at once."""
         try:
             return self.bytes_of(ids).decode("utf-8")
         except UnicodeDecodeError:
@@ -223,13 +178,7 @@ class Decoder:
             return "".join(self.iter_text([ids]))
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
-        """Yield the bytes of a stream.
-
-        Raises
-        ------
-        TokenStreamError
-            As :meth:`check` does.
-        """
+        """Yield the bytes of a stream."""
         return (data for _, data in self._iter_blocks(chunks))
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
@@ -267,7 +216,7 @@ class Decoder:
         """Yield the number of bytes of each id, and the bytes; a space after a word comes with the next word."""
         n_tokens = 0
         held = b""
-        size = self._tuning.block
+        size = self._block
         for chunk in chunks:
             checked = self.check(chunk, n_tokens)
             n_tokens += len(checked)
@@ -289,16 +238,7 @@ class StringsOfIds(Protocol):
 
 
 class WholeDecoder(Decoder):
-    """A decoder that spells all ids of a stream at once.
-
-    Parameters
-    ----------
-    spelled, meaning
-        As for :class:`Decoder`.
-    strings : StringsOfIds
-    steps : tuple of steps
-        Those that make a text from these.
-    """
+    """A decoder that spells all ids of a stream at once: `steps` make a text from their strings in the file."""
 
     def __init__(
         self, spelled: Spellings, meaning: BoolArray, strings: StringsOfIds, steps: tuple[DecodeStep, ...]

@@ -82,13 +82,7 @@ class DecodeStep(ABC):
 
 
 def decode_tokens(tokens: Sequence[str], steps: Sequence[DecodeStep]) -> Decoded:
-    """Return the text that steps make of tokens.
-
-    Raises
-    ------
-    LimitExceededError
-        If they make it too long.
-    """
+    """Return the text that steps make of tokens."""
     spelled = list(tokens)
     for step in steps:
         spelled = step(spelled)

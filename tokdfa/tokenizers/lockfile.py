@@ -40,11 +40,7 @@ def lock_text(found: Fingerprint) -> str:
     """
     lines = [f'fingerprint = "{found.value}"', "", "[parts]"]
     lines += [f'{name} = "{found.parts[name]}"' for name in PARTS]
-    lines += [
-        "",
-        "# Not in the fingerprint: tokdfa, and the libraries whose Unicode tables it had.",
-        "[made-with]",
-    ]
+    lines += ["", "# Not in the fingerprint: tokdfa, and the libraries whose Unicode tables it had.", "[made-with]"]
     lines += [f'{name} = "{version}"' for name, version in made_with().items()]
     return _HEAD + "\n".join(lines) + "\n"
 
@@ -75,8 +71,7 @@ def read_lock(path: str | Path) -> Fingerprint:
         raise FileFormatError(what, value=named, where=f"{path}, parts", hint=hint)
     for name, part in {**parts, "fingerprint": value}.items():
         if not isinstance(part, str) or len(part) != 64 or not _DIGITS.issuperset(part):
-            what = "a SHA-256 is 64 hexadecimal digits"
-            raise FileFormatError(what, value=part, where=f"{path}, {name}", hint=hint)
+            raise FileFormatError("a SHA-256 is 64 hexadecimal digits", value=part, where=f"{path}, {name}", hint=hint)
     found = Fingerprint(parts)
     if found.value != value:
         what = "the fingerprint is not that of the parts"

@@ -85,12 +85,8 @@ class Neighbours:
 def neighbours(tokenizer: Tokenizer) -> Neighbours:
     """Return the neighbours of a tokenizer: within one piece, by what its symbols are.
 
-    Raises
-    ------
-    UnsupportedFeatureError
-        If Algorithm 1 differs from merging on the proper part of its dictionary.
-    LimitExceededError
-        If there are too many pairs to look at.
+    They are refused (UnsupportedFeatureError) where Algorithm 1 differs from merging on the proper part of the
+    dictionary, and given up (LimitExceededError) where too many pairs have to be looked at.
     """
     dictionary = tokenizer.dictionary
     if tokenizer.merges is None and dictionary.properness() and agrees_with_leftmost(dictionary):
@@ -141,13 +137,8 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
 class _Spines:
     """What tokens have at one of their ends while they are made: the token itself, its outermost part, and so on.
 
-    Parameters
-    ----------
-    part : ProperPart
-    side : int
-        The index of the outermost part, the first or the second.
-    mine, others, priority : int32 arrays
-        All pairs that merge: what is at this end of a token, what is beside it, and the strength of the pair.
+    `side` is the index of the outermost part, the first or the second. `mine`, `others` and `priority` are all pairs
+    that merge: what is at this end of a token, what is beside it, and the strength of the pair.
     """
 
     def __init__(self, part: ProperPart, side: int, mine: Int32Array, others: Int32Array, priority: Int32Array) -> None:
@@ -213,12 +204,8 @@ def _with_pairs(rows: Rows, n_late: int, pairs: Int32Array, position: Int32Array
 class PairAutomaton:
     """The token DFA of the rules of a tokenizer, with tokens given by their ids.
 
-    Made by :attr:`AnyTokenizer.pair_automaton`. Methods that need states raise ImproperDictionaryError if the rules
-    are not proper.
-
-    Parameters
-    ----------
-    tokenizer : BytePairs
+    Made by :attr:`AnyTokenizer.pair_automaton`. Methods that need states raise ImproperDictionaryError if the rules are
+    not proper.
     """
 
     def __init__(self, tokenizer: BytePairs) -> None:

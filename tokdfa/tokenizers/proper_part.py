@@ -74,13 +74,7 @@ class ProperPart:
 
 
 def proper_part(tokenizer: BytePairs) -> ProperPart:
-    """Return the proper part of a tokenizer's dictionary.
-
-    Raises
-    ------
-    LimitExceededError
-        If there are too many pairs to look at.
-    """
+    """Return the proper part of a tokenizer's dictionary; LimitExceededError if there are too many pairs to look at."""
     merger = tokenizer.piece_ids.merger
     words = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
     last, ascending = tokenizer.piece_ids.last_steps

@@ -63,13 +63,7 @@ _LONGEST = 4
 
 
 def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_format: str) -> Spelled:
-    """Return the spelling of tokens that are decoded by steps.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If what a token adds to the text depends on more than whether it is the first or the last one.
-    """
+    """Return the spelling of tokens that are decoded by steps, if it depends only on which of them is first or last."""
     at_end = all(isinstance(step, DecodeSuffix) for step in steps)
     at_start = all(step.is_separate and not (isinstance(step, StripWhole) and step.count > 1) for step in steps)
     if not (at_start or at_end):

@@ -25,13 +25,7 @@ _LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sent
 
 
 def table_of(unicode: str) -> str | None:
-    """Return the name of the table of a version, written as ``tokenizers==0.20.3``; None for the newest table.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If the tables of that version are not known.
-    """
+    """Return the name of the table of a version, written as ``tokenizers==0.20.3``; None for the newest table."""
     part = resolve(unicode)
     return None if part.name == part.library else part.name
 

@@ -25,16 +25,6 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
 
     With `is_text` all replacements must be UTF-8, whether in use or not, as tokenizers demands.
 
-    Raises
-    ------
-    FileFormatError
-        If it is truncated or points outside of itself.
-    UnsupportedFeatureError
-        If a rule does not consist of whole characters, or more rules are prefixes of each other than the library
-        considers.
-    LimitExceededError
-        If a rule makes its word much longer.
-
     Notes
     -----
     Four bytes of length, then the units of a trie as Darts-clone writes it, then the replacements, each ended by a zero

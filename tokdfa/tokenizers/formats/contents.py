@@ -163,17 +163,8 @@ class NumberedWords(NamedTuple):
 def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
     """Number the words of a byte-level file as a Dictionary numbers its tokens.
 
-    Parameters
-    ----------
-    words : Spellings
-        Distinct words of two bytes or more; word i is token 256 + i in `rules`, and bytes are tokens 0 to 255.
-    rules : int32 array of shape (rules, 3)
-        The rules: left part, right part, product.
-
-    Returns
-    -------
-    NumberedWords
-        Its `number` has an entry for each token.
+    The words are distinct, of two bytes or more; word i is token 256 + i in `rules`, an int32 array of shape (rules, 3)
+    of left part, right part and product. Bytes are tokens 0 to 255.
     """
     mentioned, extra, number = numbering(rules, 256 + len(words.offsets) - 1, 256)
     tokens = ByteTokens(gathered(words, mentioned - 256))
@@ -182,16 +173,7 @@ def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
 
 
 def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
-    """Number words over any alphabet as a Dictionary numbers its tokens.
-
-    Parameters
-    ----------
-    words : sequence of words
-        Distinct words, the symbols first; word i is token i in `rules`.
-    rules : int32 array of shape (rules, 3)
-        The rules: left part, right part, product.
-    n_symbols : int
-    """
+    """Number distinct words, the symbols first, as a Dictionary numbers its tokens; see `number_bytes`."""
     mentioned, extra, number = numbering(rules, len(words), n_symbols)
     alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
     rest = tuple(words[i] for i in extra.tolist())

@@ -60,17 +60,7 @@ _RANK_LINES = re.compile(rb"(?:\r?\n)*+(?:%s [0-9]{1,10}(?:\r?\n|\Z)){8}" % _BAS
 
 
 def find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
-    """Return the content of a tokenizer file, or of the one in a folder, with its path and its format.
-
-    Raises
-    ------
-    FileFormatError
-        If there is none in a folder, it is empty, or its format is not recognised.
-    LimitExceededError
-        If it is larger than 256 MiB, unpacked.
-    OSError
-        If it cannot be read.
-    """
+    """Return the content of a tokenizer file, or of the one in a folder, with its path and its format."""
     path = Path(path)
     if path.is_dir():
         path, format = _in_folder(path, format)
@@ -109,15 +99,7 @@ def content(path: Path) -> bytes:
 
 
 def unpacked(data: bytes, path: Path) -> bytes:
-    """Return `data`, unpacked if it is gzip.
-
-    Raises
-    ------
-    FileFormatError
-        If it is damaged gzip.
-    LimitExceededError
-        If it is larger than 256 MiB, packed or unpacked.
-    """
+    """Return `data`, unpacked if it is gzip."""
     if len(data) <= LARGEST_FILE and data.startswith(_GZIP):
         try:
             import gzip
@@ -164,13 +146,7 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
 
 
 def detect(data: bytes, path: Path) -> str:
-    """Return the format of a file, judging by its first bytes and then by its name.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not recognised.
-    """
+    """Return the format of a file, judging by its first bytes and then by its name."""
     from tokdfa.tokenizers.formats.merges import CLIP_HEADER
 
     name = path.name.removesuffix(".gz")
@@ -228,15 +204,6 @@ def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) ->
     """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
 
     `of_object` is whether a library has just written it, rather than read it.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not in that format; the error says where.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly.
-    OSError
-        If the file beside it cannot be read.
     """
     with _without_collector():
         return _read(data, path, format, of_object)

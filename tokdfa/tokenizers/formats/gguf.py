@@ -63,18 +63,7 @@ _NOT_READ = {
 
 
 def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
-    """Read the head of a GGUF file with a byte pair, SentencePiece or WordPiece tokenizer.
-
-    Raises
-    ------
-    FileFormatError
-        If it is damaged, lacks a key or contradicts itself, so that llama.cpp refuses it or aborts; the error gives
-        the byte offset.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly; the error gives the key.
-    LimitExceededError
-        If its counts exceed the limits of `GGUFHead`.
-    """
+    """Read the head of a GGUF file with a byte pair, SentencePiece or WordPiece tokenizer."""
     head = GGUFHead(data, path)
     model = head.string(MODEL)
     for key in head.keys:
@@ -95,13 +84,7 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
 
 
 def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
-    """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default".
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If llama.cpp does not know the name.
-    """
+    """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default"."""
     name = head.string(PRE, default="default") or "default"
     if name not in PRE_TOKENIZERS:
         raise UnsupportedFeatureError(

@@ -263,23 +263,7 @@ class GGUFHead:
 
 
 def read_head(file: BinaryIO, path: Path, size: int) -> bytes:
-    """Return the head of a GGUF file that is open at its first byte; more of it is not read.
-
-    Parameters
-    ----------
-    file : binary file
-    path : Path
-        For messages.
-    size : int
-        The number of bytes of the file.
-
-    Raises
-    ------
-    FileFormatError, UnsupportedFeatureError
-        As `GGUFHead`.
-    LimitExceededError
-        If the head is larger than 128 MiB, or as `GGUFHead`.
-    """
+    """Return the head of a GGUF file of `size` bytes that is open at its first byte; more of it is not read."""
     data = bytearray(file.read(min(_FIRST_PART, size)))
     while True:
         head = GGUFHead.__new__(GGUFHead)

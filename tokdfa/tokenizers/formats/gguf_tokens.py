@@ -54,18 +54,7 @@ _FILLS = {
 
 
 class GGUFTokens(NamedTuple):
-    """The tokens of a file.
-
-    Attributes
-    ----------
-    texts : list of str
-        The text of each id.
-    types : list of int
-        The type of each id.
-    id_of : mapping of str to int
-    specials : tuple of Special
-        Those that are found in texts, whatever type the file gives them.
-    """
+    """The tokens of a file by id, and those that are found in texts, whatever type the file gives them."""
 
     texts: list[str]
     types: list[int]
@@ -74,15 +63,7 @@ class GGUFTokens(NamedTuple):
 
 
 def read_tokens(head: GGUFHead) -> GGUFTokens:
-    """Read the tokens and their types.
-
-    Raises
-    ------
-    FileFormatError
-        If a token is there twice, or types are missing.
-    UnsupportedFeatureError
-        If it is not certain which tokens are special, or in which order llama.cpp looks for them.
-    """
+    """Read the tokens and their types."""
     texts = [text or f"[EMPTY_{id}]" for id, text in enumerate(head.strings(TOKENS))]
     if not 0 < len(texts) <= LARGEST_ID:
         raise FileFormatError(

@@ -69,23 +69,10 @@ def _not_a_number(name: str) -> NoReturn:
 def parse_object(
     data: bytes, path: Path, *, last_key_counts: bool = False, number: Callable[[str], float] = float
 ) -> JsonObject:
-    """Parse a file that holds one JSON object.
+    """Parse a file that holds one JSON object; `number` reads a number that is not an integer from its spelling.
 
-    Parameters
-    ----------
-    data : bytes
-    path : Path
-    last_key_counts : bool
-        Whether an object may have duplicate keys, of which the last one counts, and -0 is an integer. Python's `json`
-        reads so, and it is much faster for files of many small objects.
-    number : callable
-        The function that reads a number that is no integer from its spelling.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not UTF-8 or not JSON (with line and column), is nested too deeply, has a duplicate key in an object
-        or half of a surrogate pair (with the path), or is not an object.
+    With `last_key_counts` an object may have duplicate keys, of which the last one counts, and -0 is an integer.
+    Python's `json` reads so, and it is much faster for files of many small objects.
     """
     text = decode_utf8(data, path)
     found_repeating: list[_Repeating] = []
@@ -138,16 +125,7 @@ def _walk(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class JsonObject:
-    """A JSON object together with its path.
-
-    Parameters
-    ----------
-    fields : dict
-    where : str
-        JSON path, such as ``$.model``.
-    path : Path
-        The file.
-    """
+    """A JSON object together with its JSON path, such as ``$.model``, and its file."""
 
     def __init__(self, fields: dict[str, Any], where: str, path: Path) -> None:
         self.fields = fields
@@ -158,14 +136,16 @@ class JsonObject:
         """Return file and JSON path of the value of `key`."""
         return f"{self.path}, {self.where}.{key}"
 
-    def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
-        """Return the value of `key`, which must be of type `kind`, not null; `default` where it is absent.
+    def wrong(self, key: str, what: str, *, hint: str | None = None) -> FileFormatError:
+        """Return the error that says what is wrong with the value of `key`."""
+        return FileFormatError(what, value=self.fields.get(key), where=self.place(key), hint=hint)
 
-        Raises
-        ------
-        FileFormatError
-            If it is of another type, or is absent and there is no default.
-        """
+    def unmodelled(self, key: str, what: str, *, hint: str | None = None) -> UnsupportedFeatureError:
+        """Return the error that says why the value of `key` is refused."""
+        return UnsupportedFeatureError(what, value=self.fields.get(key), where=self.place(key), hint=hint)
+
+    def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
+        """Return the value of `key`, which must be of type `kind`, not null; `default` where it is absent."""
         if key not in self.fields:
             if default is not _REQUIRED:
                 return default  # type: ignore[no-any-return]
@@ -173,7 +153,7 @@ class JsonObject:
         value = self.fields[key]
         # bool is a subclass of int.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise FileFormatError(f"{_NAMES[kind]} is expected", value=value, where=self.place(key))
+            raise self.wrong(key, f"{_NAMES[kind]} is expected")
         return value
 
     def get_or_none(self, key: str, kind: type[T]) -> T | None:
@@ -184,6 +164,13 @@ class JsonObject:
         """Return the object at `key`, None where it is absent or null."""
         fields = self.get_or_none(key, dict)
         return None if fields is None else JsonObject(fields, f"{self.where}.{key}", self.path)
+
+    def required(self, key: str, what: str) -> JsonObject:
+        """Return the object at `key`; `what` is the error where it is absent or null."""
+        found = self.object(key)
+        if found is None:
+            raise FileFormatError(what, where=self.place(key))
+        return found
 
     def objects(self, key: str, default: Any = _REQUIRED) -> list[JsonObject]:
         """Return the objects in the array at `key`."""
@@ -207,7 +194,7 @@ class JsonObject:
         value = self.fields[key]
         # 0 == False, but they are not the same setting.
         if not any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in modelled):
-            raise UnsupportedFeatureError(why, value=value, where=self.place(key))
+            raise self.unmodelled(key, why)
 
 
 def check_surrogates(text: str, where: str) -> None:
@@ -224,15 +211,7 @@ _MOST_ZEROS = 308
 def as_serde_json(text: str) -> float:
     """Return the number that serde_json, and with it the library tokenizers, reads from a number of JSON.
 
-    Parameters
-    ----------
-    text : str
-        A number as JSON spells it.
-
-    Returns
-    -------
-    float
-        Infinite if the library refuses the number as out of range.
+    It is infinite if the library refuses the number as out of range.
 
     Notes
     -----

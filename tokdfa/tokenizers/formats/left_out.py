@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level
 
@@ -20,15 +20,7 @@ _LARGEST_NUMBER, _LARGEST_SIZE = (1 << 32) - 1, (1 << 64) - 1
 
 
 def read_left_out(top: JsonObject) -> tuple[str, ...]:
-    """Return the names of what `encode` leaves out: truncation, padding, and post-processors that add special tokens.
-
-    Raises
-    ------
-    FileFormatError
-        If a field is missing or wrong; the error gives the JSON path and the value.
-    UnsupportedFeatureError
-        If a post-processor is unknown, or changes ids that are not those of special tokens.
-    """
+    """Return the names of what `encode` leaves out: truncation, padding, and special tokens that are added."""
     return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
 
 
@@ -51,8 +43,7 @@ def _read_padding(top: JsonObject) -> tuple[str, ...]:
     strategy = padding.fields.get("strategy")
     fixed = strategy.get("Fixed") if isinstance(strategy, dict) and len(strategy) == 1 else None
     if strategy not in ("BatchLongest", {"BatchLongest": None}) and not _is_number(fixed, _LARGEST_SIZE):
-        what = 'a strategy must be "BatchLongest" or {"Fixed": length}'
-        raise FileFormatError(what, value=strategy, where=padding.place("strategy"))
+        raise padding.wrong("strategy", 'a strategy must be "BatchLongest" or {"Fixed": length}')
     _one_of(padding, "direction", _DIRECTIONS)
     if padding.fields.get("pad_to_multiple_of") is not None:
         _number(padding, "pad_to_multiple_of", _LARGEST_SIZE)
@@ -64,12 +55,12 @@ def _read_padding(top: JsonObject) -> tuple[str, ...]:
 
 def _one_of(step: JsonObject, key: str, values: Collection[str]) -> None:
     if step.get(key, str) not in values:
-        raise FileFormatError(f"it must be one of {', '.join(values)}", value=step.fields[key], where=step.place(key))
+        raise step.wrong(key, f"it must be one of {', '.join(values)}")
 
 
 def _number(step: JsonObject, key: str, largest: int) -> None:
     if not 0 <= step.get(key, int) <= largest:
-        raise FileFormatError(f"a number must be from 0 to {largest}", value=step.fields[key], where=step.place(key))
+        raise step.wrong(key, f"a number must be from 0 to {largest}")
 
 
 def _is_number(value: object, largest: int) -> bool:
@@ -92,7 +83,7 @@ def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
             adding.append(kind)
         else:
             hint = "tokenizers has ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing"
-            raise UnsupportedFeatureError("an unknown post-processor", value=kind, where=step.place("type"), hint=hint)
+            raise step.unmodelled("type", "an unknown post-processor", hint=hint)
     return tuple(adding)
 
 
@@ -100,7 +91,7 @@ def _check_pair_processor(step: JsonObject, kind: str) -> None:
     for key in ("sep", "cls"):
         pair = step.get(key, list)
         if len(pair) != 2 or type(pair[0]) is not str or not _is_number(pair[1], _LARGEST_NUMBER):
-            raise FileFormatError("a token and its id are expected", value=pair, where=step.place(key))
+            raise step.wrong(key, "a token and its id are expected")
     if kind == "RobertaProcessing":
         step.get("trim_offsets", bool, True)
         step.get("add_prefix_space", bool, True)
@@ -115,23 +106,20 @@ def _check_template(step: JsonObject) -> None:
                 raise FileFormatError("a sequence or a special token is expected", value=item.fields, where=item.where)
             name = inner.get("id", str)
             if kinds == ["Sequence"] and name not in ("A", "B"):
-                raise FileFormatError("a sequence must be A or B", value=name, where=inner.place("id"))
+                raise inner.wrong("id", "a sequence must be A or B")
             _number(inner, "type_id", _LARGEST_NUMBER)
     names = [item.fields["Sequence"]["id"] for item in step.objects("single") if "Sequence" in item.fields]
     if names != ["A"]:
         # The library leaves out special tokens alone, so that the ids of a text would vanish, be repeated, or fail.
-        what = "a template for one text must have $A exactly once, and not $B"
-        raise UnsupportedFeatureError(what, value=step.fields["single"], where=step.place("single"))
-    tokens = step.object("special_tokens")
-    if tokens is None:
-        raise FileFormatError("no special tokens", where=step.place("special_tokens"))
+        raise step.unmodelled("single", "a template for one text must have $A exactly once, and not $B")
+    tokens = step.required("special_tokens", "no special tokens")
     for name in tokens.fields:
         token = tokens.object(name)
         if token is None:
-            raise FileFormatError("an object is expected", value=None, where=tokens.place(name))
+            raise tokens.wrong(name, "an object is expected")
         token.get("id", str)
         ids, names = token.get("ids", list), token.get("tokens", list)
         if len(ids) != len(names) or not all(_is_number(id, _LARGEST_NUMBER) for id in ids):
-            raise FileFormatError("an id for each token is expected", value=ids, where=token.place("ids"))
+            raise token.wrong("ids", "an id for each token is expected")
         if not all(type(spelled) is str for spelled in names):
-            raise FileFormatError("tokens must be strings", value=names, where=token.place("tokens"))
+            raise token.wrong("tokens", "tokens must be strings")

@@ -37,18 +37,7 @@ Kind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something odd in a file.
-
-    Attributes
-    ----------
-    kind : str
-    where : str
-        The key or the component that has it.
-    value : str
-        The first case.
-    count : int
-        The number of cases.
-    """
+    """Something odd in a file: the key or component that has it, the first case, and the number of cases."""
 
     kind: Kind
     where: str
@@ -70,15 +59,7 @@ _READ_BY: dict[str, tuple[str, ...]] = {
 
 
 def lint_file(path: Path) -> list[Finding]:
-    """Return what is odd in a GGUF file, from its head alone; nothing for a file of another format.
-
-    Raises
-    ------
-    FileFormatError
-        If its head is damaged, or of another version or byte order.
-    OSError
-        If it cannot be read.
-    """
+    """Return what is odd in a GGUF file, from its head alone; nothing for a file of another format."""
     if not path.is_file():
         return []
     with path.open("rb") as file:

@@ -47,18 +47,7 @@ _AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
 def read_object(source: Any, format: str | None = None) -> AnyContents:
     """Read an object that is a tokenizer, or that has the content of a tokenizer file.
 
-    Parameters
-    ----------
-    source : object
-    format : str, optional
-        One of `FORMATS`, for bytes and file objects; detected by default.
-
-    Raises
-    ------
-    WrongTypeError
-        If it is nothing that can be read; says what can.
-    FileFormatError, UnsupportedFeatureError, LimitExceededError
-        As for the files; and if the object does more than its parts.
+    `format` is one of `FORMATS`, for bytes and file objects; it is detected by default.
     """
     path = Path(named(source))
     if isinstance(source, (bytes, bytearray, memoryview)):

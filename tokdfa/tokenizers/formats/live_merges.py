@@ -43,20 +43,7 @@ _METHODS = ("_tokenize", "bpe", "prepare_for_tokenization", "_convert_token_to_i
 def read_merges(source: Any, ranks: Any, path: Path, format: str | None) -> Contents:
     """Read such a tokenizer: its rules, the ids that it has for tokens, its pattern and its special tokens.
 
-    Parameters
-    ----------
-    source : object
-    ranks : dict
-        Its rules, pairs of tokens, with their priorities.
-    path : Path
-        What errors name it by.
-    format : str, optional
-        The format that was asked for; there is none for these.
-
-    Raises
-    ------
-    FileFormatError, UnsupportedFeatureError
-        If the parts are of other types, or the tokenizer does more than GPT-2's.
+    `ranks` are its rules, pairs of tokens, with their priorities.
     """
     if format is not None:
         raise FileFormatError("a tokenizer in Python has no format", value=format, where=str(path))

@@ -45,20 +45,7 @@ _CLIP_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
-    """Read the lines of a merges.txt.
-
-    Parameters
-    ----------
-    data : bytes
-    path : Path
-    limit : int, optional
-        Read only this many rules.
-
-    Raises
-    ------
-    FileFormatError
-        If a line is not two parts separated by one space.
-    """
+    """Read the lines of a merges.txt, or only the first `limit` rules."""
     text = decode_utf8(data, path)
     first_line = 1
     if "#version" in text[: text.find("\n") + 1 or None]:
@@ -131,19 +118,9 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     the order of that alphabet and then the tokens in the order of the rules, as GPT-2 does; over characters, the sorted
     symbols and then the tokens in the order of the rules.
 
-    Parameters
-    ----------
-    data : bytes
-    path : Path
-    bytewise : bool, optional
-        Whether the file is written in GPT-2's byte alphabet. By default this is assumed if it uses no other
-        characters, and uses the Latin letters that the alphabet shares with ordinary text only together with the
-        characters from U+0100 on that represent spaces and controls.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not a merges.txt; the error gives the line.
+    `bytewise` is whether the file is written in GPT-2's byte alphabet. By default this is assumed if it uses no other
+    characters, and uses the Latin letters that the alphabet shares with ordinary text only together with the characters
+    from U+0100 on that represent spaces and controls.
     """
     pairs = read_pairs(data, path)
     suffix = suffix_in(pairs)
@@ -166,11 +143,7 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     dictionary = Dictionary(_words(pairs, suffix))
     check_rules(pairs, dictionary.left, dictionary.right)
     return Contents(
-        format="merges",
-        dictionary=dictionary,
-        ids=_ids_by_rule(dictionary),
-        suffix=suffix,
-        spelled_bytes=bytewise,
+        format="merges", dictionary=dictionary, ids=_ids_by_rule(dictionary), suffix=suffix, spelled_bytes=bytewise
     )
 
 

@@ -20,16 +20,10 @@ __all__ = ["PlainFile", "PlainWords", "read_plain", "read_plain_words"]
 
 
 class PlainFile(NamedTuple):
-    """A file whose model has a vocabulary and rules without faults of their own.
+    """A file whose model has a sound vocabulary and sound rules; `top` is the file without these.
 
-    Attributes
-    ----------
-    top : JsonObject
-        The file with an empty vocabulary and no rules.
-    vocabulary : Vocabulary
-    pairs : callable
-        Returns the rules, given a function that reads them slowly: it is called for rules as strings, and for the
-        errors that they deserve.
+    `pairs` returns the rules, given a function that reads them slowly: it is called for rules as strings, and for the
+    errors that they deserve.
     """
 
     top: JsonObject
@@ -38,16 +32,7 @@ class PlainFile(NamedTuple):
 
 
 class PlainWords(NamedTuple):
-    """A file whose model has a vocabulary without faults of its own, and no rules.
-
-    Attributes
-    ----------
-    top : JsonObject
-        The file with an empty vocabulary.
-    vocabulary : Vocabulary
-    scores : Scores or None
-        Those of the words, if they have scores instead of ids.
-    """
+    """A file whose model has a sound vocabulary and no rules; `top` is the file without the vocabulary."""
 
     top: JsonObject
     vocabulary: Vocabulary
@@ -55,12 +40,9 @@ class PlainWords(NamedTuple):
 
 
 def read_plain(data: bytes, path: Path) -> PlainFile | None:
-    """Read a tokenizer.json whose vocabulary and rules are written plainly.
+    """Read a tokenizer.json whose vocabulary and rules are written plainly; None if anything is odd, or wrong.
 
-    Returns
-    -------
-    PlainFile or None
-        None if anything is odd, or wrong; :func:`~tokdfa.tokenizers.formats.json_text.parse_object` finds out what.
+    Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` finds out what.
     """
     found = read_model(data, LARGEST_ID)
     if found is None or found.merges == NOWHERE:
@@ -83,21 +65,10 @@ def read_plain(data: bytes, path: Path) -> PlainFile | None:
 def read_plain_words(
     data: bytes, path: Path, number: Callable[[str], float], *, scored: bool = False
 ) -> PlainWords | None:
-    """Read a tokenizer.json whose vocabulary is written plainly, and that has no rules.
+    """Read a tokenizer.json whose vocabulary is written plainly, and that has no rules; None as for `read_plain`.
 
-    Parameters
-    ----------
-    data : bytes
-    path : Path
-    number : callable
-        The function that reads a number that is no integer from its spelling, outside of the vocabulary.
-    scored : bool
-        Whether the vocabulary is an array of words with scores.
-
-    Returns
-    -------
-    PlainWords or None
-        None as for :func:`read_plain`.
+    `number` reads a number that is not an integer from its spelling, outside of the vocabulary; `scored` is whether the
+    vocabulary is an array of words with scores.
     """
     found = read_model(data, LARGEST_ID, scored=scored)
     if found is None or found.merges != NOWHERE:

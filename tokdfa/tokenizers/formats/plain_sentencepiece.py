@@ -19,19 +19,9 @@ _TRAINER, _NORMALIZER, _DENORMALIZER = 2, 3, 5
 class Settings(NamedTuple):
     """What a model says besides its pieces.
 
-    Attributes
-    ----------
-    is_unigram : bool
-        Whether it is of type Unigram, or else BPE.
-    byte_fallback : bool
-    is_suffix : bool
-        Whether white space is treated as a suffix.
-    surface : str
-        What decoding gives for the unknown piece.
-    charsmap : bytes
-        The precompiled character table; may be empty.
-    puts, trims, escapes : bool
-        Whether a space is put before texts, white space that is not needed is removed, and spaces become U+2581.
+    `is_suffix` is whether white space is treated as a suffix, `surface` is what decoding gives for the unknown piece,
+    and `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and `escapes` are whether a
+    space is put before texts, white space that is not needed is removed, and spaces become U+2581.
     """
 
     is_unigram: bool
@@ -56,13 +46,10 @@ class _OddError(Exception):
 
 
 def read_plain_model(data: bytes) -> PlainModel | None:
-    """Read a model that is written plainly, as the library writes it.
+    """Read a model that is written plainly, as the library writes it; None if anything is odd, or wrong.
 
-    Returns
-    -------
-    PlainModel or None
-        None if anything is odd, or wrong: a field that is there twice or in another form, a part that is missing, a
-        normalizer with unknown fields, a decoder with a character table, or a model of another type.
+    That is a field that is there twice or in another form, a part that is missing, a normalizer with unknown fields, a
+    decoder with a character table, or a model of another type.
     """
     pieces = read_pieces(data)
     if pieces is None:

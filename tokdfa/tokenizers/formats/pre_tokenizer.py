@@ -34,20 +34,7 @@ def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
 
 
 def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
-    """Return the splitting, and whether it ends in bytes.
-
-    Parameters
-    ----------
-    top : JsonObject
-        The object with the field ``pre_tokenizer``.
-
-    Raises
-    ------
-    FileFormatError
-        If a field is missing or wrong.
-    UnsupportedFeatureError
-        If a step is not modelled exactly; the error gives the JSON path and the value.
-    """
+    """Return the splitting of a tokenizer.json, and whether it ends in bytes."""
     root = top.object("pre_tokenizer")
     if root is None:
         return None, False
@@ -94,15 +81,13 @@ def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
     """Return the replacement of spaces, where one is put before the text, and whether the text is split before each."""
     replacement = step.get("replacement", str)
     if len(replacement) != 1 or step.get("str_rep", str, replacement) != replacement:
-        raise FileFormatError(
-            "the replacement must be one character", value=replacement, where=step.place("replacement")
-        )
+        raise step.wrong("replacement", "the replacement must be one character")
     scheme = step.get("prepend_scheme", str, "always")
     if scheme not in _PREPEND_SCHEMES:
-        raise FileFormatError("unknown scheme", value=scheme, where=step.place("prepend_scheme"))
+        raise step.wrong("prepend_scheme", "unknown scheme")
     # Files older than the schemes have a flag instead, which the library still compares with the scheme.
     if not step.get("add_prefix_space", bool, True) and scheme != "never":
-        raise FileFormatError("the flag contradicts prepend_scheme", value=False, where=step.place("add_prefix_space"))
+        raise step.wrong("add_prefix_space", "the flag contradicts prepend_scheme")
     return replacement, scheme, step.get("split", bool, True)
 
 
@@ -116,13 +101,12 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
     if kind == "CharDelimiterSplit":
         delimiter = step.get("delimiter", str)
         if len(delimiter) != 1:
-            raise FileFormatError("a delimiter must be one character", value=delimiter, where=step.place("delimiter"))
+            raise step.wrong("delimiter", "a delimiter must be one character")
         return (Split(delimiter, "removed", literal=True),)
     if kind == "FixedLength":
         length = step.get("length", int, 5)
         if not 1 <= length <= _LONGEST_PIECE:
-            what = f"a length must be from 1 to {_LONGEST_PIECE}"
-            raise UnsupportedFeatureError(what, value=length, where=step.place("length"))
+            raise step.unmodelled("length", f"a length must be from 1 to {_LONGEST_PIECE}")
         return (patterns.fixed_length(length),)
     simple = {
         "Whitespace": patterns.whitespace,
@@ -133,7 +117,7 @@ def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
         return (simple[kind](),)
     if kind == "BertPreTokenizer":
         return patterns.bert()
-    raise UnsupportedFeatureError("a pre-tokenizer that tokenizers does not have", value=kind, where=step.place("type"))
+    raise step.unmodelled("type", "a pre-tokenizer that tokenizers does not have")
 
 
 def _read_split(step: JsonObject) -> Split:
@@ -146,9 +130,7 @@ def read_pattern(step: JsonObject) -> tuple[str, bool]:
     pattern = step.get("pattern", dict)
     spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
     if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
-        raise FileFormatError(
-            'a pattern must be {"Regex": …} or {"String": …}', value=pattern, where=step.place("pattern")
-        )
+        raise step.wrong("pattern", 'a pattern must be {"Regex": …} or {"String": …}')
     ((key, text),) = spelled
     return text, key == "String"
 
@@ -156,5 +138,5 @@ def read_pattern(step: JsonObject) -> tuple[str, bool]:
 def _read_behavior(step: JsonObject, *default: str) -> Behavior:
     behavior = step.get("behavior", str, *default)
     if behavior not in _BEHAVIORS:
-        raise FileFormatError("unknown behavior", value=behavior, where=step.place("behavior"))
+        raise step.wrong("behavior", "unknown behavior")
     return _BEHAVIORS[behavior]

@@ -31,24 +31,9 @@ _MOST_SYMBOLS = 1 << 24
 
 
 def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
-    """Return the contents of a file of ranked words.
+    """Return the contents of a file of ranked words, distinct and not empty; the id of rank 0 is `first_id`.
 
-    Parameters
-    ----------
-    words : Spellings
-        Distinct and not empty.
-    ranks : int64 array
-        Their ranks, distinct and not negative.
-    path : Path
-        For messages.
-    format : str
-    first_id : int
-        The id of rank 0.
-
-    Raises
-    ------
-    FileFormatError
-        If a byte of UTF-8 has no rank, or an id is too large for tables.
+    `ranks` is an int64 array of distinct numbers that are not negative.
     """
     if int(ranks.max()) + first_id > LARGEST_ID:
         raise FileFormatError(
@@ -90,19 +75,12 @@ def rules_of_words(
 ) -> tuple[Int32Array, Int32Array | None]:
     """Return the rules of ranked words and, if they do not determine all merges, all splits.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Words of two symbols or more, strongest first; word i is token ``len(symbols) + i``.
-    symbols : mapping of str to int
-        The numbers of the symbols, from 0 on.
-    priority : int32 array, optional
-        Ascending; words of equal priority are equally strong, and ties go to the leftmost pair.
+    The words have two symbols or more, strongest first; word i is token ``len(symbols) + i``. `symbols` numbers the
+    symbols, from 0 on. `priority`, ascending, says which words are equally strong, so that ties go to the leftmost
+    pair.
 
-    Returns
-    -------
-    rules, splits : int32 arrays of shape (n, 3)
-        Rows of left part, right part and product, by ascending rank; the second is None if no rules are missing.
+    Both results are int32 arrays of shape (n, 3), rows of left part, right part and product by ascending rank; the
+    second is None if no rules are missing.
     """
     offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
     return _rules(_numbers(words, symbols), offsets, len(symbols), priority)
@@ -202,21 +180,8 @@ def over_scored(
 ) -> dict[str, Any]:
     """Return dictionary, further tokens, ids and merges of words with scores, as fields of Contents.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The words that merge, distinct and not empty.
-    ids : int32 array, scored : float64 array
-        The id and the score of each; the scores are finite.
-    atoms : mapping of str to int
-        Symbols of several characters, which never merge, with their ids.
-    where : str
-        For messages.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If a word has a character that is not a word itself.
+    `texts` are the words that merge, distinct and not empty, with their `ids` and finite scores. `atoms` are symbols of
+    several characters, which never merge, with their ids.
     """
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     longer, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)

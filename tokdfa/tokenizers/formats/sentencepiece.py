@@ -46,16 +46,7 @@ class _Pieces(NamedTuple):
 
 
 def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
-    """Read a SentencePiece model.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not such a model, or the library would refuse it.
-    UnsupportedFeatureError
-        If it is neither BPE nor Unigram, or asks for something that is not modelled exactly; or if it is not written
-        plainly, and the packages that read it are missing.
-    """
+    """Read a SentencePiece model."""
     plain = read_plain_model(data)
     words = None if plain is None else _sound_words(plain)
     if plain is None or words is None:

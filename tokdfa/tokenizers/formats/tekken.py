@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
@@ -65,30 +65,20 @@ def read_tekken(data: bytes, path: Path) -> Contents:
     """Read a tekken.json.
 
     The ids of the special tokens come first. The configuration gives the number of ranked tokens that are used.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not JSON, lacks a field, has one of the wrong type, or contradicts itself; the error gives the path.
-    UnsupportedFeatureError
-        If it has an unknown field, or a special token without text.
     """
     # mistral-common also reads the file with Python's json.
     top = parse_object(data, path, last_key_counts=True)
     top.only(_FIELDS)
-    config = top.object("config")
-    if config is None:
-        raise FileFormatError("the configuration is missing", where=top.place("config"))
+    config = top.required("config", "the configuration is missing")
     config.only(_CONFIG_FIELDS)
     config.refuse_unless("version", _VERSIONS, "an unknown version of the format")
     n_ids = config.get("default_vocab_size", int)
     n_specials = config.get("default_num_special_tokens", int)
     vocabulary = top.get("vocab", list)
     if not 0 <= n_specials < n_ids <= min(len(vocabulary) + n_specials, LARGEST_ID):
-        raise FileFormatError(
+        raise config.wrong(
+            "default_vocab_size",
             f"{n_specials} special tokens and {len(vocabulary)} ranked ones do not make up this number of ids",
-            value=n_ids,
-            where=config.place("default_vocab_size"),
         )
     specials = _read_specials(top, config.get("version", str), n_specials)
     words = _read_words(vocabulary[: n_ids - n_specials], top)
@@ -138,14 +128,10 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
         content = token.get("token_str", str)
         if not content:
             # It would split a stream without being in its text, so no position in the text would show it.
-            raise UnsupportedFeatureError("a special token without text", value=content, where=token.place("token_str"))
+            raise token.unmodelled("token_str", "a special token without text")
         # mistral-common looks specials up by their position in the list but reports their rank.
         if token.get("rank", int) != len(contents):
-            raise UnsupportedFeatureError(
-                f"the special token of rank {len(contents)} is expected here",
-                value=token.fields["rank"],
-                where=token.place("rank"),
-            )
+            raise token.unmodelled("rank", f"the special token of rank {len(contents)} is expected here")
         contents.append(content)
     if len(contents) > n_specials:
         raise FileFormatError(

@@ -52,17 +52,7 @@ _SIMPLE: dict[str, Callable[[], Normalizer]] = {
 
 
 def read_normalizer(top: JsonObject) -> Normalizer | None:
-    """Return the normalizer of a tokenizer.json; None if it has none or one without steps.
-
-    Raises
-    ------
-    FileFormatError
-        If a field is missing or wrong.
-    UnsupportedFeatureError
-        If a step is not modelled exactly; the error gives the JSON path and the value.
-    PatternError
-        If the pattern of a replacement cannot be read.
-    """
+    """Return the normalizer of a tokenizer.json; None if it has none or one without steps."""
     root = top.object("normalizer")
     steps = tuple(_read_normalizer(step) for step in flatten(root, "normalizers")) if root else ()
     return Chain(steps) if steps else None
@@ -78,7 +68,7 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
         prefix = step.get("prepend", str)
         if not prefix:
             # The library then loses track of the origin of characters, and drops some.
-            raise UnsupportedFeatureError("the text to prepend is empty", value=prefix, where=step.place("prepend"))
+            raise step.unmodelled("prepend", "the text to prepend is empty")
         return Prepend(prefix)
     if kind == "Replace":
         return _read_replace(step)
@@ -88,7 +78,7 @@ def _read_normalizer(step: JsonObject) -> Normalizer:
         return read_bert_normalizer(step)
     if kind in _SIMPLE:
         return _SIMPLE[kind]()
-    raise UnsupportedFeatureError("a normalizer that tokenizers does not have", value=kind, where=step.place("type"))
+    raise step.unmodelled("type", "a normalizer that tokenizers does not have")
 
 
 def read_bert_normalizer(step: JsonObject) -> BertNormalizer:
@@ -132,13 +122,6 @@ def read_decoder(
     None means that no steps are needed: tokens spell the text one after the other, in GPT-2's byte alphabet if
     `is_bytewise`, or over characters with a space for the `suffix` of words. Without a decoder, a pre-tokenizer or
     `normalizer` ByteLevel tells the bytes; the library's own `decode` then puts spaces between tokens.
-
-    Raises
-    ------
-    FileFormatError
-        If a field is missing or wrong.
-    UnsupportedFeatureError
-        If a step, or their order, is not modelled exactly; the error gives the JSON path and the value.
     """
     root = top.object("decoder")
     read = list(flatten(root, "decoders")) if root else []
@@ -150,9 +133,7 @@ def read_decoder(
         if isinstance(normalizer, Chain) and normalizer.steps[-1] == ByteLetters() and suffix is None:
             return (DecodeByteLevel(),)
         hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
-        raise UnsupportedFeatureError(
-            "the decoder is missing, so ids have no text", value=None, where=top.place("decoder"), hint=hint
-        )
+        raise top.unmodelled("decoder", "the decoder is missing, so ids have no text", hint=hint)
     behind = {"Fuse"} if is_bytewise and suffix is None else {"Fuse", "Replace", "Strip"}
     if (is_bytewise and not of_bytes) or ("ByteLevel" in kinds[1:]) or (of_bytes and set(kinds[1:]) - behind):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
@@ -175,12 +156,10 @@ def read_decoder(
             continue
         made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _reader(step, kind)(step)
         if is_fused and not _is_by_character(made):
-            raise UnsupportedFeatureError("a step after Fuse is not modelled", value=kind, where=step.place("type"))
+            raise step.unmodelled("type", "a step after Fuse is not modelled")
         if is_joined and not _is_by_character(made):
             # A run of bytes is one token by now, which such a step would treat as a whole.
-            raise UnsupportedFeatureError(
-                "this step after ByteFallback is not modelled", value=kind, where=step.place("type")
-            )
+            raise step.unmodelled("type", "this step after ByteFallback is not modelled")
         steps.append(made)
         is_joined |= kind == "ByteFallback"
     return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
@@ -196,15 +175,13 @@ def _is_by_character(step: DecodeStep) -> bool:
 def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
     character = step.get("content", str)
     if len(character) != 1:
-        raise FileFormatError("the content must be one character", value=character, where=step.place("content"))
+        raise step.wrong("content", "the content must be one character")
     start, stop = step.get("start", int), step.get("stop", int)
     if not 0 <= start <= _LARGEST_COUNT:
-        raise FileFormatError(f"a count must be from 0 to {_LARGEST_COUNT}", value=start, where=step.place("start"))
+        raise step.wrong("start", f"a count must be from 0 to {_LARGEST_COUNT}")
     if stop:
         # The library fails if a token is shorter than the part removed from it.
-        raise UnsupportedFeatureError(
-            "removing characters from the end is not modelled", value=stop, where=step.place("stop")
-        )
+        raise step.unmodelled("stop", "removing characters from the end is not modelled")
     return StripWhole(character, start) if is_fused else DecodeStrip(character, start)
 
 
@@ -224,7 +201,7 @@ def _read_decode_metaspace(step: JsonObject) -> DecodeStep:
 def _read_suffix(step: JsonObject) -> DecodeStep:
     suffix = step.get("suffix", str)
     if not suffix:
-        raise UnsupportedFeatureError("the suffix is empty", value=suffix, where=step.place("suffix"))
+        raise step.unmodelled("suffix", "the suffix is empty")
     return DecodeSuffix(suffix)
 
 
@@ -243,5 +220,5 @@ _DECODERS = {
 
 def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], DecodeStep]:
     if kind not in _DECODERS:
-        raise UnsupportedFeatureError("this decoder is not modelled", value=kind, where=step.place("type"))
+        raise step.unmodelled("type", "this decoder is not modelled")
     return _DECODERS[kind]

@@ -42,25 +42,9 @@ __all__ = ["as_published", "read_by_name", "read_encoding", "read_tiktoken", "sp
 def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) -> AnyContents:
     """Return the contents of a rank file with special tokens.
 
-    Parameters
-    ----------
-    contents : Contents
-    given : dict of str to int, str or Path
-        The ids of the special tokens by their text; or the name of one of tiktoken's encodings; or a JSON file with an
-        object of texts and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, of which those
-        that are not ``"special": true`` are text.
-
-    Raises
-    ------
-    FileFormatError
-        If there is no such encoding or file, or the file is something else, or a special token has no text, or its id
-        is no id, that of a token or that of another one.
-    UnsupportedFeatureError
-        If the contents are not those of a rank file.
-    OSError
-        If the file cannot be read.
-    WrongTypeError
-        If they are given in another form.
+    They are given as ids by text; as the name of one of tiktoken's encodings; or as a JSON file with an object of texts
+    and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, of which those that are not
+    ``"special": true`` are text.
     """
     where, texts = "specials", frozenset[Any]()
     if isinstance(given, str) and given in ENCODINGS:
@@ -75,9 +59,7 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
         )
     if not isinstance(contents, Contents) or contents.format != "tiktoken":
         raise UnsupportedFeatureError(
-            "special tokens can be given for rank files only; this one has its own",
-            value=contents.format,
-            where=where,
+            "special tokens can be given for rank files only; this one has its own", value=contents.format, where=where
         )
     specials = tuple(replace(special, is_text=special.content in texts) for special in specials_of(pairs, where))
     taken = set(contents.ids.tolist()).intersection(special.id for special in specials)
@@ -92,22 +74,9 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
 def specials_of(
     pairs: Mapping[Any, Any], where: str, *, decoded: Callable[[int], str] | None = None
 ) -> tuple[Special, ...]:
-    """Return special tokens, checked.
+    """Return special tokens, given as ids by text, checked.
 
-    Parameters
-    ----------
-    pairs : mapping of str to int
-    where : str
-        For messages.
-    decoded : function of int to str, optional
-        Returns the text to which an id decodes; called if several special tokens share it.
-
-    Raises
-    ------
-    FileFormatError
-        If a text is empty or not UTF-8, or an id is no id.
-    UnsupportedFeatureError
-        If two share an id and it is not known which of them it decodes to.
+    `decoded` returns the text to which an id decodes; it is called if several special tokens share it.
     """
     of_id: dict[int, list[str]] = {}
     # Members of an enumeration of strings become plain ones.
@@ -155,7 +124,7 @@ def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
     texts = set()
     for id, row in rows.fields.items():
         if not (id.isascii() and id.isdecimal()) or not isinstance(row, dict):
-            raise FileFormatError("an id and its token are expected", value=row, where=rows.place(id))
+            raise rows.wrong(id, "an id and its token are expected")
         token = JsonObject(row, f"{rows.where}.{id}", path)
         text = token.get("content", str)
         if text in pairs:
@@ -184,11 +153,6 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
 
     The lines may be in any order. A file of ranks that tiktoken publishes gets the pattern and the specials that
     tiktoken gives to it; other files record neither.
-
-    Raises
-    ------
-    FileFormatError
-        If a line is not a token and a rank, a token or a rank occurs twice, or a byte has no rank.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
@@ -255,13 +219,7 @@ def read_encoding(name: str) -> Contents | None:
 
 
 def read_by_name(path: str | Path, format: str | None = None) -> Contents:
-    """Return the contents of the encoding of tiktoken that a path with nothing there names.
-
-    Raises
-    ------
-    MissingFileError
-        If it names none, or one whose file is not on this machine; the error says what was meant, or how to get it.
-    """
+    """Return the contents of the encoding of tiktoken that a path with nothing there names."""
     name = str(path)
     if name in ENCODINGS and format in (None, "tiktoken"):
         if (contents := read_encoding(name)) is not None:

@@ -44,15 +44,7 @@ _LETTERS_FOR_BYTES = "decoding mistakes these letters for bytes of the byte alph
 
 
 def read_tokenizer_json(data: bytes, path: Path) -> Contents:
-    """Read a tokenizer.json.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not JSON, lacks a field or has one of the wrong type, or contradicts itself.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
-    """
+    """Read a tokenizer.json."""
     plain = read_plain(data, path)
     top = parse_object(data, path) if plain is None else plain.top
     # Unknown fields are ignored elsewhere; here the library fails on them.
@@ -90,10 +82,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     else:
         fallback = _read_fallback(model, vocabulary, is_affixed=bool(prefix or suffix))
         if whole_piece and (suffix or prefix or fallback):
-            raise UnsupportedFeatureError(
-                "ignore_merges is modelled only without suffix, prefix and unknown symbols",
-                value=True,
-                where=model.place("ignore_merges"),
+            raise model.unmodelled(
+                "ignore_merges", "ignore_merges is modelled only without suffix, prefix and unknown symbols"
             )
         contents = over_characters(
             vocabulary,
@@ -165,9 +155,7 @@ def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: boo
     if as_bytes and has_bytes([*needless, *(byte for byte in range(256) if spelled[byte])]):
         return Fallback(bytes=tuple(names))
     if unknown is not None and unknown not in known:
-        raise FileFormatError(
-            "the unknown token is not in the vocabulary", value=unknown, where=model.place("unk_token")
-        )
+        raise model.wrong("unk_token", "the unknown token is not in the vocabulary")
     if unknown is None and not as_bytes:
         return None
     fuses = bool(model.get_or_none("fuse_unk", bool)) and unknown is not None
@@ -221,9 +209,7 @@ def _reads_as_bytes(content: str) -> bool:
 
 
 def _model(top: JsonObject) -> JsonObject:
-    model = top.object("model")
-    if model is None:
-        raise FileFormatError("the model is missing", where=top.place("model"))
+    model = top.required("model", "the model is missing")
     model.refuse_unless("type", ("BPE",), "only BPE models can be read")
     model.get_or_none("unk_token", str)
     model.get_or_none("fuse_unk", bool)
@@ -289,22 +275,14 @@ def read_added_tokens(top: JsonObject, vocabulary: Vocabulary, is_bytewise: bool
         content = token.get("content", str)
         flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
         if not content or content in contents:
-            raise FileFormatError(
-                "an added token that is empty or a duplicate", value=content, where=token.place("content")
-            )
+            raise token.wrong("content", "an added token that is empty or a duplicate")
         if is_bytewise and _reads_as_bytes(content):
-            raise UnsupportedFeatureError(
-                _LETTERS_FOR_BYTES,
-                value=content,
-                where=token.place("content"),
-            )
+            raise token.unmodelled("content", _LETTERS_FOR_BYTES)
         # The library does not read the ids of added tokens but assigns them; a file with other ids is wrong.
         next_id = last + 1 if last >= n_words else n_words
         assigned = id_of.get(content, next_id)
         if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):
-            raise FileFormatError(
-                f"tokenizers gives {content!r} the id {assigned}", value=token.fields["id"], where=token.place("id")
-            )
+            raise token.wrong("id", f"tokenizers gives {content!r} the id {assigned}")
         is_taken[assigned] = True
         last = max(last, assigned)
         contents.add(content)

@@ -73,27 +73,12 @@ def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
 
 
 def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_object: bool = False) -> UnigramContents:
-    """Read a tokenizer.json with a Unigram model.
+    """Read a tokenizer.json with a Unigram model; truncation, padding and the post-processor are only named.
 
-    Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
-    out, and named.
-
-    Parameters
-    ----------
-    top : JsonObject
-        The file, with the scores as the library has them in memory: of a file those that it reads, see
-        :func:`~tokdfa.tokenizers.formats.json_text.as_serde_json`.
-    plain : PlainWords, optional
-        What has been read of it, if its vocabulary was written plainly; `top` then has an empty one.
-    of_object : bool
-        Whether a library has just written it, and its scores are to be read as they are written.
-
-    Raises
-    ------
-    FileFormatError
-        If it lacks a field or has one of the wrong type, or contradicts itself.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
+    The numbers of `top` are those that the library has in memory: of a file those that it reads, see
+    :func:`~tokdfa.tokenizers.formats.json_text.as_serde_json`, and those that are written if it has just written them
+    (`of_object`). `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
+    one.
     """
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
@@ -118,9 +103,7 @@ def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_ob
 
 
 def _read_model(top: JsonObject, plain: PlainWords | None, of_object: bool) -> tuple[UnigramModel, Vocabulary]:
-    model = top.object("model")
-    if model is None:
-        raise FileFormatError("the model is missing", where=top.place("model"))
+    model = top.required("model", "the model is missing")
     place = model.place("vocab")
     pieces: Sequence[str]
     if plain is not None and plain.scores is not None:
@@ -131,8 +114,7 @@ def _read_model(top: JsonObject, plain: PlainWords | None, of_object: bool) -> t
         pieces, scores, vocabulary = _read_vocabulary(model, place)
     unknown = model.get_or_none("unk_id", int)
     if unknown is not None and not 0 <= unknown < len(pieces):
-        what = "the id of the unknown piece is that of no piece"
-        raise FileFormatError(what, value=unknown, where=model.place("unk_id"))
+        raise model.wrong("unk_id", "the id of the unknown piece is that of no piece")
     as_bytes = model.get("byte_fallback", bool, False)
     names = [f"<0x{byte:02X}>" for byte in range(256)] if as_bytes else []
     id_of = vocabulary.ids_of(names)

@@ -50,13 +50,6 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     """Return the contents of a vocabulary that is written in GPT-2's byte alphabet.
 
     Tokens with other characters are kept; no text has them among its tokens.
-
-    Raises
-    ------
-    FileFormatError
-        If a rule needs a token that is not in the vocabulary, or a byte has no token.
-    UnsupportedFeatureError
-        If a rule has a character outside the alphabet.
     """
     rules = _rules(vocabulary, pairs)
     spelled, gap = vocabulary.words
@@ -102,25 +95,9 @@ def over_characters(
 ) -> Contents:
     """Return the contents of a vocabulary over characters.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pairs : Pairs
-    format : str
-    prefix, suffix : str, optional
-        What is put before all symbols of a piece except the first, and what is appended to the last one.
-    whole_piece : bool
-        Whether a piece that is a token is emitted without merging.
-    fallback : Fallback, optional
-        What symbols outside the vocabulary become; the symbols that it names are in the vocabulary.
-
-    Raises
-    ------
-    FileFormatError
-        If a rule needs a token that is not in the vocabulary.
-    UnsupportedFeatureError
-        If a rule mentions the token for unknown symbols, or a symbol that is not a token, or its parts and its product
-        are not the same symbols.
+    `prefix` is put before all symbols of a piece except the first, and `suffix` is appended to the last one. With
+    `whole_piece` a piece that is a token is emitted without merging. `fallback` is what symbols outside the vocabulary
+    become; the symbols that it names are in the vocabulary.
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}

@@ -32,14 +32,9 @@ _CONFIG: Final = "tokenizer_config.json"
 
 
 class Case(NamedTuple):
-    """What says whether texts become lower case for a vocab.txt, which does not.
+    """What says whether texts become lower case for a vocab.txt, which does not, and whether accents are removed.
 
-    Attributes
-    ----------
-    source : str
-        The default of the libraries, the file next to it, or the caller.
-    strip_accents : bool or None
-        Whether accents are removed, if that is said by itself; by default they are in lower case.
+    By default they are removed in lower case.
     """
 
     source: Literal["default", "tokenizer_config.json", "lowercase="]
@@ -92,15 +87,6 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
     As in tokenizers, white space at the ends of lines is dropped, and the last of equal entries counts. The file says
     nothing about normalization. It is BERT's, in lower case and without accents, which is the default of the libraries,
     unless a ``tokenizer_config.json`` next to it says otherwise.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not UTF-8 or begins with a byte order mark.
-    LimitExceededError
-        If the entries are too long.
-    UnsupportedFeatureError
-        If the configuration asks for more than BERT's normalizer and splitting.
     """
     text = decode_utf8(data, path)
     lines = text.removesuffix("\n").split("\n")
@@ -142,13 +128,7 @@ def _cased(normalizer: BertNormalizer, case: Case, lowercase: bool) -> BertNorma
 
 
 def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContents:
-    """Return the contents of a vocab.txt whose texts become lower case or not, as the caller says.
-
-    Raises
-    ------
-    UnsupportedFeatureError
-        If they are those of another file, which says so itself.
-    """
+    """Return the contents of a vocab.txt whose texts become lower case or not, as the caller says."""
     if not isinstance(contents, WordPieceContents) or contents.case is None:
         what = "whether text becomes lower case can be said only for a vocab.txt; this file says so itself"
         raise UnsupportedFeatureError(what, value=lowercase, where=where)
@@ -161,20 +141,8 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
-    out, and named.
-
-    Parameters
-    ----------
-    top : JsonObject
-    plain : PlainWords, optional
-        What has been read of it, if its vocabulary was written plainly; `top` then has an empty one.
-
-    Raises
-    ------
-    FileFormatError
-        If it lacks a field or has one of the wrong type, or contradicts itself.
-    UnsupportedFeatureError
-        If it asks for something that is not modelled exactly; the error gives the JSON path and the value.
+    out, and named. `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
+    one.
     """
     top.only(TOP_FIELDS)
     top.refuse_unless("version", ("1.0",), "an unknown version of the format")
@@ -183,8 +151,7 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
     decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
     if decoder.get("prefix", str) != vocabulary.prefix:
-        what = f"the model has the prefix {vocabulary.prefix!r}"
-        raise UnsupportedFeatureError(what, value=decoder.fields["prefix"], where=decoder.place("prefix"))
+        raise decoder.unmodelled("prefix", f"the model has the prefix {vocabulary.prefix!r}")
     if plain is None:
         entries = dict(vocabulary.items())
         known = Vocabulary(list(entries), np.fromiter(entries.values(), np.int32, len(entries)), entries)
@@ -213,9 +180,7 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
 
 
 def _read_model(top: JsonObject, plain: PlainWords | None) -> WordPieceVocabulary:
-    model = top.object("model")
-    if model is None:
-        raise FileFormatError("the model is missing", where=top.place("model"))
+    model = top.required("model", "the model is missing")
     model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
     entries: Mapping[str, int] | EntryTexts
     place = model.place("vocab")
@@ -226,9 +191,7 @@ def _read_model(top: JsonObject, plain: PlainWords | None) -> WordPieceVocabular
         entries = EntryTexts(*words, plain.vocabulary.ids, table)
     longest_word = model.get("max_input_chars_per_word", int)
     if longest_word < 0:
-        raise FileFormatError(
-            "a length must not be negative", value=longest_word, where=model.place("max_input_chars_per_word")
-        )
+        raise model.wrong("max_input_chars_per_word", "a length must not be negative")
     try:
         return WordPieceVocabulary(
             entries,
@@ -274,9 +237,7 @@ def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:
     """Return the processor at `key`, which must be of one kind."""
     step = top.object(key)
     if step is None:
-        raise UnsupportedFeatureError(why, value=None, where=top.place(key), hint=f"it must be {kind}")
+        raise top.unmodelled(key, why, hint=f"it must be {kind}")
     if step.get("type", str) != kind:
-        raise UnsupportedFeatureError(
-            why, value=step.fields["type"], where=step.place("type"), hint=f"it must be {kind}"
-        )
+        raise step.unmodelled("type", why, hint=f"it must be {kind}")
     return step

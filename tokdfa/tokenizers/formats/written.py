@@ -27,13 +27,7 @@ class Joined(NamedTuple):
 
 
 def joined(parts: Sequence[str]) -> Joined:
-    """Join strings, which have no lone surrogates.
-
-    Raises
-    ------
-    TypeError
-        If one is not a string.
-    """
+    """Join strings, which have no lone surrogates."""
     text = "\0".join(parts).encode("utf-8")
     if text.count(0) == len(parts) - 1:
         return Joined(text, 0)
@@ -44,18 +38,9 @@ def joined(parts: Sequence[str]) -> Joined:
 class Pairs:
     """The rules of a file as written.
 
-    Parameters
-    ----------
-    text : bytes or uint8 array
-        The rules in UTF-8, separated by `outer`; each is two parts separated by `inner`. Where that does not hold,
-        `columns` raises.
-    n_rules : int
-    inner, outer : int
-        Bytes that no part contains.
-    columns : callable
-        Returns the left parts and the right ones as strings, or raises the error that the file deserves.
-    where : callable
-        Returns the position of a rule for messages.
+    `text` has the rules in UTF-8, separated by `outer`; each is two parts separated by `inner`. These are bytes that no
+    part contains; where that does not hold, `columns` raises. The callables return the left parts and the right ones as
+    strings, or raise the error that the file deserves; and the position of a rule for messages.
     """
 
     def __init__(
@@ -100,21 +85,7 @@ class Pairs:
 
 
 class Vocabulary:
-    """Spellings and their ids: distinct ones, and small enough for tables.
-
-    Parameters
-    ----------
-    spellings : list of str
-        Without lone surrogates.
-    ids : int32 array
-        The id of each.
-    id_of : mapping of str to int
-        The same.
-
-    Attributes
-    ----------
-    ids : int32 array
-    """
+    """Spellings without lone surrogates and their ids: distinct ones, and small enough for tables."""
 
     def __init__(self, spellings: list[str], ids: Int32Array, id_of: Mapping[str, int]) -> None:
         self.spellings = spellings
@@ -123,16 +94,7 @@ class Vocabulary:
 
     @classmethod
     def of_text(cls, words: Spellings, ids: Int32Array, table: WordTable) -> Vocabulary:
-        """Return the vocabulary of words in UTF-8, which become strings when they are first asked for.
-
-        Parameters
-        ----------
-        words : Spellings
-            Each is followed by `SEPARATOR`, which none of them contains.
-        ids : int32 array
-        table : WordTable
-            The table of these words, all distinct.
-        """
+        """Return the vocabulary of distinct words in UTF-8, each followed by `SEPARATOR`; `table` is theirs."""
         made = cls.__new__(cls)
         made.ids = ids
         made.words = words, 1
@@ -187,13 +149,7 @@ def in_utf8(words: Sequence[str]) -> Spellings:
 
 
 def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
-    """Check a JSON object of spellings and ids.
-
-    Raises
-    ------
-    FileFormatError
-        If an id is not an integer from 0 on, is too large, or occurs twice, or a spelling is empty.
-    """
+    """Check a JSON object of spellings and ids."""
     spellings = list(fields)
     values = list(fields.values())
     if not spellings:
