@@ -44,9 +44,9 @@ def command(
     if raw and as_json:
         raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.loading import load_decoder
+    from tokdfa.tokenizers.loading import load_unsplit
 
-    decoder = load_decoder(tok, specials=specials, format=format_name)
+    decoder = load_unsplit(tok, specials=specials, format=format_name).decoder
     chunks = iter_ids(ids, dtype=dtype, field=field)
     if raw:
         for data in decoder.iter_bytes(chunks):

@@ -188,7 +188,7 @@ def _lifted(state: CanonicalState) -> LiftedState:
 
 def _check(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose canonical language is not this product."""
-    if not tokenizer.is_bytewise:
+    if tokenizer.why_not("bytes"):
         raise UnsupportedFeatureError("the automaton of a whole tokenizer needs a dictionary over bytes")
     if len(tokenizer.whole_piece_tokens):
         number = int(tokenizer.whole_piece_tokens[0])
@@ -203,7 +203,7 @@ def _check(tokenizer: Tokenizer) -> None:
 
 def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
     """Return the special tokens that a text must not spell because they would be found in it."""
-    return [special.content.encode() for special in tokenizer.specials] if tokenizer.finds_specials else []
+    return [special.content.encode() for special in tokenizer.found_specials]
 
 
 def check_overlaps(contents: list[bytes]) -> None:

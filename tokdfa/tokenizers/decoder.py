@@ -44,13 +44,6 @@ _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.ui
 _BLOCK = 1 << 18
 
 
-class Decoded(NamedTuple):
-    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
-
-    text: str
-    ends: Int64Array
-
-
 class Spellings(NamedTuple):
     """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
 

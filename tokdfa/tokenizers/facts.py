@@ -48,7 +48,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "whole_piece": tokenizer.whole_piece,
         "specials": len(tokenizer.specials),
         "text_specials": sum(special.is_text for special in tokenizer.specials),
-        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
+        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.found_specials else "ignored",
         "fingerprint": tokenizer.fingerprint,
         "seconds": seconds,
     }
@@ -56,7 +56,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
     """Return facts about the proper part of an improper dictionary, and where merging differs from it."""
-    if tokenizer.dictionary.properness() or not tokenizer.is_bytewise:
+    if tokenizer.dictionary.properness() or tokenizer.why_not("bytes"):
         return None
     try:
         part = tokenizer.proper_part
@@ -162,7 +162,7 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
         "left_out": list(tokenizer.ignored),
         "specials": len(tokenizer.specials),
         "text_specials": sum(special.is_text for special in tokenizer.specials),
-        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.finds_specials else "ignored",
+        "specials_policy": "none" if not tokenizer.specials else "found" if tokenizer.found_specials else "ignored",
         **({} if tokenizer.library is None else {"library": tokenizer.library}),
         "fingerprint": tokenizer.fingerprint,
     }

@@ -19,7 +19,6 @@ from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 
 if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.decoder import Decoder
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
@@ -28,7 +27,6 @@ __all__ = [
     "default_tokenizer",
     "load",
     "load_byte_pairs",
-    "load_decoder",
     "load_each",
     "load_unsplit",
     "tokenizer_of",
@@ -202,11 +200,6 @@ def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[
     from tokdfa.splitting.named import NAMED
 
     return tuple((name, tokenizer_of(contents, name)) for name in NAMED)
-
-
-def load_decoder(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> Decoder:
-    """Load the decoder of a tokenizer; see :func:`load_unsplit`."""
-    return load_unsplit(path, specials=specials, format=format).decoder
 
 
 def tokenizer_of(

@@ -7,9 +7,10 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from os import PathLike, fstat
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from tokdfa.errors import FileFormatError, LimitExceededError
 from tokdfa.tokenizers.formats.contents import Contents
@@ -221,38 +222,32 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
-    if format == "vocab.txt":
-        from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
+# The module and the function that read a format from its content alone.
+_READERS = {
+    "vocab.txt": ("wordpiece", "read_vocab_txt"),
+    "gguf": ("gguf", "read_gguf"),
+    "tekken": ("tekken", "read_tekken"),
+    "tiktoken": ("tiktoken", "read_tiktoken"),
+    "sentencepiece": ("sentencepiece", "read_sentencepiece"),
+    "clip": ("merges", "read_clip"),
+}
 
-        return read_vocab_txt(data, path)
+
+def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
+    """Read a file by the reader of its format, which is imported only then."""
+    if format in _READERS:
+        module, name = _READERS[format]
+        read = getattr(import_module(f"tokdfa.tokenizers.formats.{module}"), name)
+        return cast("AnyContents", read(data, path))
     if format == "tokenizer.json":
         return _read_json(data, path, of_object)
-    if format == "gguf":
-        from tokdfa.tokenizers.formats.gguf import read_gguf
-
-        return read_gguf(data, path)
-    if format == "tekken":
-        from tokdfa.tokenizers.formats.tekken import read_tekken
-
-        return read_tekken(data, path)
-    if format == "tiktoken":
-        from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
-
-        return read_tiktoken(data, path)
-    if format == "sentencepiece":
-        from tokdfa.tokenizers.formats.sentencepiece import read_sentencepiece
-
-        return read_sentencepiece(data, path)
     if format == "merges+vocab":
         from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
 
         beside = path.with_name("vocab.json")
         return read_vocabulary_and_merges(content(beside), data, beside, path)
-    from tokdfa.tokenizers.formats.merges import read_clip, read_merges
+    from tokdfa.tokenizers.formats.merges import read_merges
 
-    if format == "clip":
-        return read_clip(data, path)
     bytewise = {"merges": None, "merges-bytes": True, "merges-characters": False}[format]
     return read_merges(data, path, bytewise=bytewise)
 

@@ -9,12 +9,21 @@ from typing import Any
 import numpy as np
 
 from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.errors import FileFormatError
 from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
-from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, GGUFTokens, read_tokens
+from tokdfa.tokenizers.formats.gguf_tokens import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    TOKENS,
+    UNKNOWN,
+    USER_DEFINED,
+    GGUFTokens,
+    read_tokens,
+)
 from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -68,7 +77,7 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
     model = head.string(MODEL)
     for key in head.keys:
         if key.startswith("tokenizer.") and key not in _WITHOUT_EFFECT and not key.startswith(_TEMPLATES):
-            raise UnsupportedFeatureError("an unknown key", value=key, where=head.place(key))
+            raise head.unmodelled("an unknown key", key, key)
     if model == "gpt2":
         return _byte_level(head)
     if model == "llama":
@@ -76,10 +85,10 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
     if model == "bert":
         return _wordpiece(head)
     what = _NOT_READ.get(model, "a kind of tokenizer that llama.cpp does not know")
-    raise UnsupportedFeatureError(
+    raise head.unmodelled(
         f"only the kinds gpt2 (byte pairs), llama (SentencePiece) and bert (WordPiece) can be read, not {what}",
-        value=model,
-        where=head.place(MODEL),
+        model,
+        MODEL,
     )
 
 
@@ -87,10 +96,10 @@ def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
     """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default"."""
     name = head.string(PRE, default="default") or "default"
     if name not in PRE_TOKENIZERS:
-        raise UnsupportedFeatureError(
+        raise head.unmodelled(
             f"{LLAMA_CPP} has no pre-tokenizer of this name, or it is not modelled",
-            value=name,
-            where=head.place(PRE),
+            name,
+            PRE,
             hint="tokdfa info shows what else is odd in the file",
         )
     return PRE_TOKENIZERS[name]
@@ -100,8 +109,7 @@ def _byte_level(head: GGUFHead) -> Contents:
     pre = pre_tokenizer(head)
     tokens = read_tokens(head)
     if BYTE in tokens.types:
-        where = head.place_of_string("tokenizer.ggml.tokens", tokens.types.index(BYTE))
-        raise UnsupportedFeatureError("a byte token in a byte-level vocabulary", value=BYTE, where=where)
+        raise head.unmodelled("a byte token in a byte-level vocabulary", BYTE, TOKENS, tokens.types.index(BYTE))
     pairs = _pairs(head)
     vocabulary = Vocabulary(tokens.texts, np.arange(len(tokens.texts), dtype=np.int32), tokens.id_of)
     if has_bytes(BYTE_OF[letter] for letter in BYTE_OF.keys() & tokens.id_of.keys()):
@@ -122,7 +130,7 @@ def _check_spelled(head: GGUFHead, tokens: GGUFTokens) -> None:
     for id, text in enumerate(tokens.texts):
         if id not in found and not is_spelled(text):
             what = "a token with a character outside GPT-2's byte alphabet in a vocabulary without some bytes"
-            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string("tokenizer.ggml.tokens", id))
+            raise head.unmodelled(what, text, TOKENS, id)
 
 
 def _decoded(text: str) -> bytes:
@@ -142,9 +150,7 @@ def _pairs(head: GGUFHead) -> Pairs:
     for index, rule in enumerate(head.strings(key)):
         at = rule.find(" ", 1)
         if at < 0 or "\0" in rule:
-            raise FileFormatError(
-                "a rule must be two parts separated by a space", value=rule, where=head.place_of_string(key, index)
-            )
+            raise head.wrong("a rule must be two parts separated by a space", rule, key, index)
         left.append(rule[:at])
         right.append(rule[at + 1 :])
     return Pairs.of_columns(left, right, lambda index: head.place_of_string(key, index))
@@ -162,7 +168,7 @@ def _sentencepiece(head: GGUFHead) -> Contents:
     key = "tokenizer.ggml.scores"
     scores = head.numbers(key, ("f32", "i32")) if key in head else np.zeros(len(tokens.texts), dtype=np.float32)
     if len(scores) < len(tokens.texts):
-        raise FileFormatError("fewer scores than tokens", value=len(scores), where=head.place(key))
+        raise head.wrong("fewer scores than tokens", len(scores), key)
     scores = scores[: len(tokens.texts)].astype(np.float32)
     if not np.isfinite(scores).all():
         index = int(np.argmin(np.isfinite(scores)))
@@ -177,12 +183,10 @@ def _sentencepiece(head: GGUFHead) -> Contents:
         elif id not in found:
             normal[text] = (id, score)
         if SPACE in text and id in found:
-            where = head.place_of_string("tokenizer.ggml.tokens", id)
             what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
-            raise UnsupportedFeatureError(what, value=text, where=where)
+            raise head.unmodelled(what, text, TOKENS, id)
         if len(text) > _LONGEST_PIECE:
-            where = head.place_of_string("tokenizer.ggml.tokens", id)
-            raise UnsupportedFeatureError(f"a token of more than {_LONGEST_PIECE} characters", value=text, where=where)
+            raise head.unmodelled(f"a token of more than {_LONGEST_PIECE} characters", text, TOKENS, id)
     _check_byte_tokens(head, tokens, byte_tokens, normal)
     splits = head.boolean("tokenizer.ggml.add_space_prefix", default=True)
     return Contents(
@@ -192,7 +196,7 @@ def _sentencepiece(head: GGUFHead) -> Contents:
             np.array([id for id, _ in normal.values()], dtype=np.int32),
             np.array([score for _, score in normal.values()], dtype=np.float64),
             byte_tokens,
-            head.place("tokenizer.ggml.tokens"),
+            head.place(TOKENS),
         ),
         fallback=Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256))),
         rewriting=Rewriting(
@@ -207,22 +211,21 @@ def _check_byte_tokens(
     head: GGUFHead, tokens: GGUFTokens, byte_tokens: dict[str, int], normal: dict[str, tuple[int, float]]
 ) -> None:
     """Refuse byte tokens that are missing, that merging may make, or that are found in texts."""
-    key = "tokenizer.ggml.tokens"
     if not has_bytes(byte for text in byte_tokens if (byte := byte_of(text)) is not None):
-        what = "some byte that text can have has no token such as <0x0A>"
-        raise UnsupportedFeatureError(what, value=len(byte_tokens), where=head.place(key))
+        raise head.unmodelled("some byte that text can have has no token such as <0x0A>", len(byte_tokens), TOKENS)
     found = {special.content for special in tokens.specials}
     for text, id in byte_tokens.items():
         if text in found or tokens.types[id] != BYTE:
-            what = "a byte token whose type is not that of byte tokens"
-            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, id))
+            raise head.unmodelled("a byte token whose type is not that of byte tokens", text, TOKENS, id)
         if any(text[:cut] in tokens.id_of and text[cut:] in tokens.id_of for cut in range(1, len(text))):
-            what = "a byte token that llama.cpp makes of the characters of its name, too"
-            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, id))
+            raise head.unmodelled(
+                "a byte token that llama.cpp makes of the characters of its name, too", text, TOKENS, id
+            )
     for text in normal:
         if tokens.types[tokens.id_of[text]] == BYTE:
-            what = "a token of the type of byte tokens whose name is none of theirs"
-            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string(key, tokens.id_of[text]))
+            raise head.unmodelled(
+                "a token of the type of byte tokens whose name is none of theirs", text, TOKENS, tokens.id_of[text]
+            )
 
 
 def _wordpiece(head: GGUFHead) -> WordPieceContents:
@@ -235,13 +238,10 @@ def _wordpiece(head: GGUFHead) -> WordPieceContents:
         elif text == SPACE:
             what = "a token that is the sign for the beginning of a word alone, with which any word may begin"
         if what:
-            raise UnsupportedFeatureError(what, value=text, where=head.place_of_string("tokenizer.ggml.tokens", id))
+            raise head.unmodelled(what, text, TOKENS, id)
     for special in tokens.specials:
         if special.level:
-            where = head.place_of_string("tokenizer.ggml.tokens", special.id)
-            raise UnsupportedFeatureError(
-                "a special token that overlaps with another", value=special.content, where=where
-            )
+            raise head.unmodelled("a special token that overlaps with another", special.content, TOKENS, special.id)
     unknown = _unknown_id(head, len(tokens.texts))
     lowercase = head.boolean("tokenizer.ggml.normalizer.lowercase", default=True)
     strips = head.boolean("tokenizer.ggml.normalizer.strip_accents", default=lowercase)

@@ -203,6 +203,18 @@ class GGUFHead:
         value = self._values.get(key)
         return f"{self.path}, {key}, byte {self.end if value is None else value.at}"
 
+    def wrong(self, what: str, value: object, key: str, index: int | None = None) -> FileFormatError:
+        """Return the error that says what is wrong with the value of `key`, or with one string of an array."""
+        where = self.place(key) if index is None else self.place_of_string(key, index)
+        return FileFormatError(what, value=value, where=where)
+
+    def unmodelled(
+        self, what: str, value: object, key: str, index: int | None = None, *, hint: str | None = None
+    ) -> UnsupportedFeatureError:
+        """Return the error that says why a value is refused; see `wrong`."""
+        where = self.place(key) if index is None else self.place_of_string(key, index)
+        return UnsupportedFeatureError(what, value=value, where=where, hint=hint)
+
     def _value(self, key: str, of: tuple[int, ...], is_array: bool) -> _Value:
         value = self._values.get(key)
         if value is None:

@@ -7,11 +7,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 
-__all__ = ["BYTE", "CONTROL", "NORMAL", "UNKNOWN", "UNUSED", "USER_DEFINED", "GGUFTokens", "read_tokens"]
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "TOKENS",
+    "TYPES",
+    "UNKNOWN",
+    "UNUSED",
+    "USER_DEFINED",
+    "GGUFTokens",
+    "read_tokens",
+]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
@@ -66,23 +76,19 @@ def read_tokens(head: GGUFHead) -> GGUFTokens:
     """Read the tokens and their types."""
     texts = [text or f"[EMPTY_{id}]" for id, text in enumerate(head.strings(TOKENS))]
     if not 0 < len(texts) <= LARGEST_ID:
-        raise FileFormatError(
-            f"the number of tokens must be from 1 to {LARGEST_ID}", value=len(texts), where=head.place(TOKENS)
-        )
+        raise head.wrong(f"the number of tokens must be from 1 to {LARGEST_ID}", len(texts), TOKENS)
     id_of = {text: id for id, text in enumerate(texts)}
     if len(id_of) < len(texts):
         id = next(id for id, text in enumerate(texts) if id_of[text] != id)
-        what = f"the same token as {id_of[texts[id]]}, at which llama.cpp aborts"
-        raise FileFormatError(what, value=texts[id], where=head.place_of_string(TOKENS, id))
+        raise head.wrong(f"the same token as {id_of[texts[id]]}, at which llama.cpp aborts", texts[id], TOKENS, id)
     odd = next((id for id, text in enumerate(texts) if "\0" in text), None)
     if odd is not None:
-        what = "a token with a zero character, at which llama.cpp cuts it off"
-        raise UnsupportedFeatureError(what, value=texts[odd], where=head.place_of_string(TOKENS, odd))
+        raise head.unmodelled("a token with a zero character, at which llama.cpp cuts it off", texts[odd], TOKENS, odd)
     types = [NORMAL] * len(texts)
     if TYPES in head:
         types = head.numbers(TYPES, ("i32",)).tolist()
         if len(types) < len(texts):
-            raise FileFormatError("fewer types than tokens", value=len(types), where=head.place(TYPES))
+            raise head.wrong("fewer types than tokens", len(types), TYPES)
         del types[len(texts) :]
     return GGUFTokens(texts, types, id_of, _specials(head, texts, types, id_of))
 
@@ -96,15 +102,12 @@ def _specials(head: GGUFHead, texts: list[str], types: list[int], id_of: Mapping
             continue
         if len(there) > 1:
             what = "llama.cpp makes one of these tokens a control token, and which one is not known"
-            raise UnsupportedFeatureError(
-                what,
-                value=[texts[id] for id in there],
-                where=head.place(TYPES),
-                hint=f"add the key tokenizer.ggml.{keys[0]}",
+            raise head.unmodelled(
+                what, [texts[id] for id in there], TYPES, hint=f"add the key tokenizer.ggml.{keys[0]}"
             )
         ids.update(there)
     if "<|plamo:eos|>" in id_of:
-        raise UnsupportedFeatureError("a token of PLaMo", value="<|plamo:eos|>", where=head.place(TOKENS))
+        raise head.unmodelled("a token of PLaMo", "<|plamo:eos|>", TOKENS)
     if "<|tool_response>" in id_of and "</s>" in id_of:
         ids.discard(id_of["</s>"])  # Gemma 4 has it as an ordinary token
     specials = tuple(Special(id, texts[id], is_text=_is_text(texts[id], types[id])) for id in sorted(ids))
@@ -129,7 +132,7 @@ def _in_order(head: GGUFHead, specials: tuple[Special, ...]) -> tuple[Special, .
     for earlier, later in conflicts:
         if sizes[earlier] == sizes[later] or head.string("tokenizer.ggml.model") != "gpt2":
             what = f"a special token that overlaps with {later!r}; which one llama.cpp finds is not modelled"
-            raise UnsupportedFeatureError(what, value=earlier, where=head.place(TOKENS))
+            raise head.unmodelled(what, earlier, TOKENS)
     levels = {size: level for level, size in enumerate(sorted(set(sizes.values()), reverse=True))}
     return tuple(replace(special, level=levels[sizes[special.content]]) for special in specials)
 
@@ -163,10 +166,8 @@ def _with_strips(head: GGUFHead, specials: tuple[Special, ...], id_of: Mapping[s
     elif "phi-3" in name or "phi3" in name:
         missing = [text for text in ("</s>", "<unk>", "<s>", "<|endoftext|>") if text not in id_of]
         if missing:
-            raise FileFormatError(
-                "a model of this name must have this token, or llama.cpp refuses it",
-                value=missing[0],
-                where=head.place("general.name"),
+            raise head.wrong(
+                "a model of this name must have this token, or llama.cpp refuses it", missing[0], "general.name"
             )
         right = {special.content for special in specials} - {"<unk>", "<s>", "<|endoftext|>"}
     elif "modern-bert" in name:
@@ -174,8 +175,7 @@ def _with_strips(head: GGUFHead, specials: tuple[Special, ...], id_of: Mapping[s
     strips = left | right
     found = {special.content for special in specials} & strips
     if found and any(set(" \t\n\v\f\r").intersection(special.content) for special in specials):
-        what = "a special token that strips white space, beside one that has some"
-        raise UnsupportedFeatureError(what, value=min(found), where=head.place(TOKENS))
+        raise head.unmodelled("a special token that strips white space, beside one that has some", min(found), TOKENS)
     return tuple(
         replace(special, lstrip=special.content in left, rstrip=special.content in right, strips_ascii=True)
         if special.content in strips

@@ -19,9 +19,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import spellings
-from tokdfa.tokenizers.formats.attributes import asked as _asked
-from tokdfa.tokenizers.formats.attributes import attribute as _attribute
-from tokdfa.tokenizers.formats.attributes import given as _given
+from tokdfa.tokenizers.formats.attributes import asked, attribute, given
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, read_as, unpacked
 from tokdfa.tokenizers.formats.live_merges import read_merges
@@ -57,13 +55,13 @@ def read_object(source: Any, format: str | None = None) -> AnyContents:
     inner = None if isinstance(source, type) else source
     for _ in range(_DEEPEST):
         for names, read in _READERS.items():
-            values = [_attribute(inner, name, path) for name in names]
+            values = [attribute(inner, name, path) for name in names]
             if not any(value is None for value in values):
                 contents = read(inner, values[0], path, format)
                 return replace(contents, library=_library_of([inner, *values]))
-        inner = next((found for name in _WITHIN if (found := _attribute(inner, name, path)) is not None), None)
+        inner = next((found for name in _WITHIN if (found := attribute(inner, name, path)) is not None), None)
     hint = f"tokdfa.load takes {_TAKEN}"
-    if not isinstance(source, type) and callable(_attribute(source, "convert_tokens_to_ids", path)):
+    if not isinstance(source, type) and callable(attribute(source, "convert_tokens_to_ids", path)):
         what = "a tokenizer in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
         hint = "load its files, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError(what, where=str(path), hint=hint)
@@ -109,7 +107,7 @@ def _read_bytes(data: bytes, path: Path, format: str | None) -> AnyContents:
 
 
 def _read_file(source: Any, read: Any, path: Path, format: str | None) -> AnyContents:
-    name = _attribute(source, "name", path)
+    name = attribute(source, "name", path)
     if isinstance(name, str) and name:
         path = Path(name)
     try:
@@ -118,7 +116,7 @@ def _read_file(source: Any, read: Any, path: Path, format: str | None) -> AnyCon
         raise FileFormatError(f"not text: {error}", where=str(path), hint="open it with mode 'rb'") from None
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    return _read_bytes(_given(data, bytes, "content", path), path, format)
+    return _read_bytes(given(data, bytes, "content", path), path, format)
 
 
 def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> AnyContents:
@@ -138,13 +136,13 @@ def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> 
 
 def _read_tokenizer(source: Any, to_str: Any, path: Path, format: str | None) -> AnyContents:
     _refuse_format(format, "tokenizer.json", path)
-    if _attribute(source, "encode_special_tokens", path):
+    if attribute(source, "encode_special_tokens", path):
         what = "special tokens that are split up in a text, by encode_special_tokens, are not modelled"
         raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
-    text = _given(_asked(to_str, "JSON", path), str, "JSON", path)
-    model = _attribute(source, "model", path)
+    text = given(asked(to_str, "JSON", path), str, "JSON", path)
+    model = attribute(source, "model", path)
     for name in ("alpha", "nbest_size"):
-        value = _attribute(model, name, path)
+        value = attribute(model, name, path)
         if isinstance(value, (int, float)):
             what = f"with {name} the ids of a Unigram model are random"
             raise UnsupportedFeatureError(what, value=value, where=str(path), hint="set it to None before loading")
@@ -152,10 +150,10 @@ def _read_tokenizer(source: Any, to_str: Any, path: Path, format: str | None) ->
 
 
 def _read_fast(source: Any, backend: Any, path: Path, format: str | None) -> AnyContents:
-    if _attribute(source, "split_special_tokens", path):
+    if attribute(source, "split_special_tokens", path):
         what = "special tokens that are split up in a text, by split_special_tokens, are not modelled"
         raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
-    to_str = _attribute(backend, "to_str", path)
+    to_str = attribute(backend, "to_str", path)
     if to_str is None:
         raise UnsupportedFeatureError("a backend that is no tokenizers.Tokenizer", value=backend, where=str(path))
     return _read_tokenizer(backend, to_str, path, format)
@@ -183,11 +181,11 @@ def _ranked(ranks: Mapping[Any, Any], path: Path, first_id: int = 0, format: str
 
 def _read_encoding(source: Any, ranks: Any, path: Path, format: str | None) -> Contents:
     _refuse_format(format, "tiktoken", path)
-    contents = _ranked(_given(ranks, dict, "_mergeable_ranks", path), path)
-    pattern = _given(_attribute(source, "_pat_str", path), str, "_pat_str", path)
-    given = _given(_attribute(source, "_special_tokens", path), dict, "_special_tokens", path)
+    contents = _ranked(given(ranks, dict, "_mergeable_ranks", path), path)
+    pattern = given(attribute(source, "_pat_str", path), str, "_pat_str", path)
+    pairs = given(attribute(source, "_special_tokens", path), dict, "_special_tokens", path)
     specials = specials_of(
-        given, str(path), decoded=lambda id: _asked(lambda: source.decode([id]), f"text of {id}", path)
+        pairs, str(path), decoded=lambda id: asked(lambda: source.decode([id]), f"text of {id}", path)
     )
     taken = set(contents.ids.tolist())
     for special in specials:
@@ -202,13 +200,13 @@ def _read_encoding(source: Any, ranks: Any, path: Path, format: str | None) -> C
 
 def _read_tekken(source: Any, rows: Any, path: Path, format: str | None) -> Contents:
     _refuse_format(format, "tekken", path)
-    n_specials = _given(_attribute(source, "num_special_tokens", path), int, "num_special_tokens", path)
-    encoding = _attribute(source, "_model", path)
-    ranks = _given(_attribute(encoding, "_mergeable_ranks", path), dict, "_mergeable_ranks", path)
-    pattern = _given(_attribute(encoding, "_pat_str", path), str, "_pat_str", path)
+    n_specials = given(attribute(source, "num_special_tokens", path), int, "num_special_tokens", path)
+    encoding = attribute(source, "_model", path)
+    ranks = given(attribute(encoding, "_mergeable_ranks", path), dict, "_mergeable_ranks", path)
+    pattern = given(attribute(encoding, "_pat_str", path), str, "_pat_str", path)
     contents = _ranked(ranks, path, n_specials, "tekken")
     pairs: dict[Any, Any] = {}
-    for row in _given(rows, list, "_all_special_tokens", path):
+    for row in given(rows, list, "_all_special_tokens", path):
         text = row.get("token_str") if isinstance(row, Mapping) and row.get("rank") == len(pairs) else None
         if not isinstance(text, str) or text in pairs:
             what = f"the special token of rank {len(pairs)} is expected here, with a text of its own"
@@ -225,37 +223,37 @@ def _read_tekken(source: Any, rows: Any, path: Path, format: str | None) -> Cont
 def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> Contents | UnigramContents:
     _refuse_format(format, "sentencepiece", path)
     for name in ("_reverse", "_enable_sampling"):
-        if _attribute(source, name, path):
+        if attribute(source, name, path):
             raise UnsupportedFeatureError(f"the option {name[1:]} is not modelled", value=True, where=str(path))
-    data = _given(_asked(proto, "model", path), bytes, "model", path)
+    data = given(asked(proto, "model", path), bytes, "model", path)
     if not data:
         raise FileFormatError("no model has been loaded into the processor", where=str(path))
     contents = read_as(data, path, "sentencepiece")
     assert isinstance(contents, (Contents, UnigramContents))
-    encode = _attribute(source, "encode", path)
+    encode = attribute(source, "encode", path)
     _check_order(source, encode, contents, path)
-    adds = len(_asked(lambda: encode(""), "ids of the empty text", path)) > 0
+    adds = len(asked(lambda: encode(""), "ids of the empty text", path)) > 0
     return replace(contents, ignored=(*contents.ignored, "bos and eos")) if adds else contents
 
 
 def _check_order(source: Any, encode: Any, contents: Contents | UnigramContents, path: Path) -> None:
     """Refuse a processor that reverses the pieces by extra options of older versions, which no attribute shows."""
-    piece_of = _attribute(source, "id_to_piece", path)
+    piece_of = attribute(source, "id_to_piece", path)
     symbols: Iterable[str]
     if isinstance(contents, Contents):
         symbols = map("".join, contents.dictionary.alphabet.symbols)  # type: ignore[arg-type]
     else:
         symbols = (contents.model.pieces[id] for id in np.flatnonzero(contents.model.is_found).tolist())
     letters = [symbol for symbol in symbols if len(symbol) == 1 and symbol.islower()][:2]
-    ids = _asked(lambda: encode(" ".join(letters)), "ids of a text", path)
-    spelled = "".join(_asked(lambda: [*map(piece_of, ids)], "pieces of a text", path))
+    ids = asked(lambda: encode(" ".join(letters)), "ids of a text", path)
+    spelled = "".join(asked(lambda: [*map(piece_of, ids)], "pieces of a text", path))
     if len(letters) == 2 and [letter for letter in spelled if letter in letters] == letters[::-1]:
         raise UnsupportedFeatureError("the extra option reverse is not modelled", value="reverse", where=str(path))
 
 
 def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Contents:
     """Read the SentencePiece model of a tokenizer in Python, with the ids that this one has for its pieces."""
-    how = _attribute(type(source), "_tokenize", path)
+    how = attribute(type(source), "_tokenize", path)
     kind, _, _ = str(getattr(how, "__qualname__", "")).partition(".")
     if not str(getattr(how, "__module__", "")).startswith("transformers.") or kind not in (
         _ALWAYS_AS_IT_IS | _AS_IT_IS_IF_LEGACY
@@ -263,12 +261,12 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
         what = "a tokenizer in Python that may change texts before its SentencePiece model sees them"
         hint = "load its sp_model, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError(what, value=kind or type(source).__name__, where=str(path), hint=hint)
-    if kind in _AS_IT_IS_IF_LEGACY and not _attribute(source, "legacy", path):
+    if kind in _AS_IT_IS_IF_LEGACY and not attribute(source, "legacy", path):
         hint = "load its file, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError("legacy=False is not modelled", value=False, where=str(path), hint=hint)
-    if _attribute(source, "do_lower_case", path):
+    if attribute(source, "do_lower_case", path):
         raise UnsupportedFeatureError("do_lower_case is not modelled", value=True, where=str(path))
-    proto = _attribute(model, "serialized_model_proto", path)
+    proto = attribute(model, "serialized_model_proto", path)
     if proto is None:
         raise UnsupportedFeatureError("its sp_model is no SentencePieceProcessor", value=model, where=str(path))
     contents = _read_processor(model, proto, path, format)
@@ -277,24 +275,24 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
         hint = "load its sp_model, or the tokenizer with a backend in Rust"
         raise UnsupportedFeatureError(what, value=kind, where=str(path), hint=hint)
     words = (*contents.dictionary.alphabet, *contents.extra)
-    number_of = _attribute(source, "convert_tokens_to_ids", path)
+    number_of = attribute(source, "convert_tokens_to_ids", path)
     pieces = [*map("".join, words)]
     controls = [special.content for special in contents.specials]
-    numbers = _asked(lambda: list(number_of([*pieces, *controls])), "ids", path)
-    ids = [_given(id, int, "id of a piece", path) for id in numbers]
+    numbers = asked(lambda: list(number_of([*pieces, *controls])), "ids", path)
+    ids = [given(id, int, "id of a piece", path) for id in numbers]
     own, of_controls = ids[: len(pieces)], ids[len(pieces) :]
     if len(set(own)) < len(own) or not 0 <= min(own) <= max(own) <= LARGEST_ID:
         raise UnsupportedFeatureError("two pieces share an id, or have none", where=str(path))
     unknown = contents.fallback.unknown if contents.fallback is not None else None
-    if unknown is not None and _attribute(source, "unk_token_id", path) != own[pieces.index(unknown)]:
+    if unknown is not None and attribute(source, "unk_token_id", path) != own[pieces.index(unknown)]:
         raise UnsupportedFeatureError("what is unknown does not get the id of the unknown piece", where=str(path))
     specials = {id: text for text, id in zip(controls, of_controls, strict=True)}
-    added = _attribute(source, "added_tokens_decoder", path)
-    for id, token in _given(added, dict, "added_tokens_decoder", path).items():
-        if _given(id, int, "id of an added token", path) in own:
+    added = attribute(source, "added_tokens_decoder", path)
+    for id, token in given(added, dict, "added_tokens_decoder", path).items():
+        if given(id, int, "id of an added token", path) in own:
             continue
-        text = _given(_attribute(token, "content", path), str, "added token", path)
-        if not _attribute(token, "special", path) and id not in specials:
+        text = given(attribute(token, "content", path), str, "added token", path)
+        if not attribute(token, "special", path) and id not in specials:
             what = "an added token that is not special, which is found in texts, is not modelled"
             raise UnsupportedFeatureError(what, value=text, where=str(path))
         if unknown is not None and text and set(text).isdisjoint(pieces):

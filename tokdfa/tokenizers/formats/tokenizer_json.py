@@ -27,16 +27,9 @@ from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.unicode.normalization import spaces
 
-__all__ = [
-    "TOP_FIELDS",
-    "check_prefix_once",
-    "check_strips",
-    "normalized_specials",
-    "read_added_tokens",
-    "read_tokenizer_json",
-]
+__all__ = ["check_top", "read_added_tokens", "read_specials", "read_steps", "read_tokenizer_json"]
 
-TOP_FIELDS = [
+_TOP_FIELDS = [
     *("version", "truncation", "padding", "added_tokens", "normalizer"),
     *("pre_tokenizer", "post_processor", "decoder", "model"),
 ]
@@ -47,12 +40,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     """Read a tokenizer.json."""
     plain = read_plain(data, path)
     top = parse_object(data, path) if plain is None else plain.top
-    # Unknown fields are ignored elsewhere; here the library fails on them.
-    top.only(TOP_FIELDS)
-    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
-    normalizer = read_normalizer(top)
-    splitting, is_bytewise = read_pre_tokenizer(top)
-    check_prefix_once(top, splitting, normalizer)
+    normalizer, splitting, is_bytewise = read_steps(top)
     model = _model(top)
     suffix = model.get_or_none("end_of_word_suffix", str) or None
     ignored = read_left_out(top)
@@ -95,9 +83,7 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
             fallback=fallback,
         )
         contents = replace(contents, spelled_bytes=is_bytewise, drops_unknown=_may_drop(fallback))
-    specials = read_added_tokens(top, vocabulary, is_bytewise)
-    specials = normalized_specials(top, specials, normalizer, is_bytewise)
-    check_strips(top, specials)
+    specials = read_specials(top, vocabulary, normalizer, is_bytewise)
     decoding = read_decoder(top, is_bytewise=is_bytewise, suffix=suffix, normalizer=normalizer)
     if decoding is None and suffix and _is_read_elsewhere(suffix, vocabulary, specials):
         decoding = (DecodeSuffix(suffix),)
@@ -119,7 +105,31 @@ def _is_read_elsewhere(suffix: str, vocabulary: Vocabulary, specials: tuple[Spec
     return any(suffix in text[:-1] for text in vocabulary.spellings) or any(suffix in added.text for added in specials)
 
 
-def check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer: Normalizer | None) -> None:
+def check_top(top: JsonObject) -> None:
+    """Refuse fields of a tokenizer.json that the library does not know, on which it fails, and other versions."""
+    top.only(_TOP_FIELDS)
+    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
+
+
+def read_steps(top: JsonObject) -> tuple[Normalizer | None, Splitting | None, bool]:
+    """Return what a tokenizer.json does to a text before its model: normalizer, splitting, and if that gives bytes."""
+    check_top(top)
+    normalizer = read_normalizer(top)
+    splitting, is_bytewise = read_pre_tokenizer(top)
+    _check_prefix_once(top, splitting, normalizer)
+    return normalizer, splitting, is_bytewise
+
+
+def read_specials(
+    top: JsonObject, vocabulary: Vocabulary, normalizer: Normalizer | None, is_bytewise: bool
+) -> tuple[Special, ...]:
+    """Return the added tokens as they are looked for; refuse those on which the library fails."""
+    specials = _normalized(top, read_added_tokens(top, vocabulary, is_bytewise), normalizer, is_bytewise)
+    _check_strips(top, specials)
+    return specials
+
+
+def _check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer: Normalizer | None) -> None:
     """Refuse a character that is put before the first piece only, where it is not known which one is the first."""
     if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
         # Whether a text begins there then depends on what the library thinks it has removed.
@@ -169,7 +179,7 @@ def _may_drop(fallback: Fallback | None) -> bool:
     return fallback.unknown is None and fallback.bytes is not None and None in fallback.bytes
 
 
-def normalized_specials(
+def _normalized(
     top: JsonObject, specials: tuple[Special, ...], normalizer: Normalizer | None, is_bytewise: bool
 ) -> tuple[Special, ...]:
     """Return added tokens as they are looked for; refuse those that become empty or equal to another one."""
@@ -192,7 +202,7 @@ def normalized_specials(
     return tuple(found)
 
 
-def check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
+def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
     """Refuse added tokens on which the library fails: one that strips the white space of which another consists."""
     blanks = "".join(spaces())
     for index, special in enumerate(specials):

@@ -15,15 +15,8 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitConte
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import PlainWords
-from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
-from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
-from tokdfa.tokenizers.formats.tokenizer_json import (
-    TOP_FIELDS,
-    check_prefix_once,
-    check_strips,
-    normalized_specials,
-    read_added_tokens,
-)
+from tokdfa.tokenizers.formats.text_steps import read_decoder
+from tokdfa.tokenizers.formats.tokenizer_json import read_specials, read_steps
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
 
@@ -80,15 +73,9 @@ def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_ob
     (`of_object`). `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
     one.
     """
-    top.only(TOP_FIELDS)
-    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
-    normalizer = read_normalizer(top)
-    splitting, is_bytewise = read_pre_tokenizer(top)
-    check_prefix_once(top, splitting, normalizer)
+    normalizer, splitting, is_bytewise = read_steps(top)
     model, vocabulary = _read_model(top, plain, of_object)
-    specials = read_added_tokens(top, vocabulary, is_bytewise=is_bytewise)
-    specials = normalized_specials(top, specials, normalizer, is_bytewise)
-    check_strips(top, specials)
+    specials = read_specials(top, vocabulary, normalizer, is_bytewise)
     decoding = read_decoder(top, is_bytewise=False, suffix=None, normalizer=normalizer)
     return UnigramContents(
         format="tokenizer.json",

@@ -17,7 +17,7 @@ from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, de
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
-from tokdfa.tokenizers.formats.tokenizer_json import TOP_FIELDS, read_added_tokens
+from tokdfa.tokenizers.formats.tokenizer_json import check_top, read_added_tokens
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.unicode.normalization import spaces
 from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
@@ -144,10 +144,11 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     out, and named. `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
     one.
     """
-    top.only(TOP_FIELDS)
-    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
+    check_top(top)
     vocabulary = _read_model(top, plain)
-    normalizer = _read_normalizer(top)
+    normalizer = read_bert_normalizer(
+        _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
+    )
     _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
     decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
     if decoder.get("prefix", str) != vocabulary.prefix:
@@ -226,11 +227,6 @@ def _is_utf8(entries: Iterable[str]) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _read_normalizer(top: JsonObject) -> BertNormalizer:
-    step = _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
-    return read_bert_normalizer(step)
 
 
 def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:
