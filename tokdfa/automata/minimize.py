@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, running_sum
-from tokdfa.automata.exploration import reached
+from tokdfa.alphabet import Word, show
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.automata.exploration import reached, trace
+from tokdfa.errors import AlphabetError
 from tokdfa.kernels.dfa import explicit as kernels
+from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.alphabet import Word, show
-from tokdfa.arrays import Int32Array
-from tokdfa.automata.exploration import trace
-from tokdfa.errors import AlphabetError
-from tokdfa.verdict import Verdict
 
-__all__ = ["equivalence", "isomorphism", "minimize_hopcroft", "reachable_states", "useful_states"]
+__all__ = ["equivalence", "isomorphism", "minimize_hopcroft", "reachable_states", "restricted", "useful_states"]
 
 
 def reachable_states(dfa: TokenDFA) -> BoolArray:
@@ -29,6 +27,23 @@ def reachable_states(dfa: TokenDFA) -> BoolArray:
 def useful_states(dfa: TokenDFA) -> BoolArray:
     """Return, for each state, whether an accepting run visits it."""
     return reached(dfa.targets, dfa.sources, dfa.final) & reachable_states(dfa)
+
+
+def restricted(dfa: TokenDFA, keep: BoolArray) -> TokenDFA:
+    """Return the automaton restricted to the states in `keep`, in their order; `keep` has the initial state."""
+    if keep.all():
+        return dfa
+    number = np.cumsum(keep, dtype=np.int32) - 1
+    kept = keep[dfa.sources] & keep[dfa.targets]
+    n_kept = running_sum(np.bincount(dfa.sources[kept], minlength=len(keep)))
+    return dfa.from_arrays(
+        dfa.alphabet,
+        n_kept[np.concatenate(([True], keep))],
+        dfa.tokens[kept],
+        number[dfa.targets[kept]],
+        int(number[dfa.initial]),
+        dfa.final[keep],
+    )
 
 
 def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
@@ -92,8 +107,6 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     -----
     Hopcroft and Karp's algorithm, O((m₁ + m₂) α(n)): states that should be equal are merged in a union-find forest.
     """
-    from tokdfa.kernels.dfa import explicit as kernels
-
     spelling, tokens = _second_tokens(first, second)
     order = np.lexsort((tokens, second.sources))
     # Both automata side by side, followed by a sink for the transitions that one of them lacks.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.protocol import TokenAutomaton, checked, warn_of_dead_end
 from tokdfa.display import Displayed
 from tokdfa.errors import AlphabetError, AutomatonError
@@ -331,35 +331,19 @@ class TokenDFA(Displayed):
 
     def reachable(self) -> TokenDFA:
         """Return the automaton without the states that cannot be reached; the others keep their order."""
-        from tokdfa.automata.minimize import reachable_states
+        from tokdfa.automata.minimize import reachable_states, restricted
 
-        return self.restricted(reachable_states(self))
+        return restricted(self, reachable_states(self))
 
     def trim(self) -> TokenDFA:
         """Return the automaton restricted to the states on accepting runs, in their order.
 
         An automaton that accepts nothing becomes one state without transitions.
         """
-        from tokdfa.automata.minimize import useful_states
+        from tokdfa.automata.minimize import restricted, useful_states
 
         useful = useful_states(self)
-        return self.restricted(useful) if useful[self.initial] else TokenDFA(self.alphabet, [{}], finals=[])
-
-    def restricted(self, keep: BoolArray) -> TokenDFA:
-        """Return the automaton restricted to the states in `keep`, in their order; `keep` has the initial state."""
-        if keep.all():
-            return self
-        number = np.cumsum(keep, dtype=np.int32) - 1
-        kept = keep[self.sources] & keep[self.targets]
-        n_kept = running_sum(np.bincount(self.sources[kept], minlength=len(keep)))
-        return TokenDFA.from_arrays(
-            self.alphabet,
-            n_kept[np.concatenate(([True], keep))],
-            self.tokens[kept],
-            number[self.targets[kept]],
-            int(number[self.initial]),
-            self.final[keep],
-        )
+        return restricted(self, useful) if useful[self.initial] else TokenDFA(self.alphabet, [{}], finals=[])
 
     def minimize(self) -> TokenDFA:
         """Return the minimal trim DFA of the same language, its states numbered breadth first with tokens ascending.
@@ -399,14 +383,9 @@ class TokenDFA(Displayed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenDFA):
             return NotImplemented
-        return (
-            self.initial == other.initial
-            and np.array_equal(self.final, other.final)
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.tokens, other.tokens)
-            and np.array_equal(self.targets, other.targets)
-            and self.alphabet == other.alphabet
-        )
+        arrays = ((getattr(self, name), getattr(other, name)) for name in ("final", "offsets", "tokens", "targets"))
+        same = self.initial == other.initial and all(np.array_equal(ours, theirs) for ours, theirs in arrays)
+        return same and self.alphabet == other.alphabet
 
     def __hash__(self) -> int:
         return hash((self.initial, self.final.tobytes(), self.tokens.tobytes(), self.targets.tobytes()))

@@ -10,7 +10,10 @@ The tokens that a state does not allow are a row of intervals of positions; equa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
@@ -57,26 +60,11 @@ def forbidding_states(folding: Struct, u: Int32Array, v: Int32Array, times: Int3
 
 def fold(
     left: Int32Array, right: Int32Array, product: Int32Array, n_symbols: int, n_tokens: int
-) -> tuple[
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int64Array,
-    Int32Array,
-]:
+) -> tuple[npt.NDArray[Any], ...]:
     """Fold all rules of a proper dictionary, from u and v to uv; tokens below `n_symbols` are symbols.
 
-    Returns int32 arrays, and `pairs` of int64. One entry per state: `parent`, `removed` and `rule`, the state that it
-    was copied from, the token it lost, the rule that made it; -1 for the initial state. One per token: `state` and
-    `birth`, the state reached on it, and the one its live rule made, 0 for symbols; both -1 for dead tokens; `head` and
-    `tail`, the parts in that rule, -1 for symbols. One per rule: `blocker`, -1 for a live rule; otherwise the earlier
-    rule that merges across the border between u and v, or `LEFT_DEAD` or `RIGHT_DEAD` if that part is a dead token.
-    Last the live rules as a hash table, u·2³² + v in `pairs` and the state made in `made`; -1 and 0 in free slots.
+    Returns the fields of :class:`tokdfa.dictionary.Folding`, which explains them, in order; `blocker` has `LEFT_DEAD`
+    or `RIGHT_DEAD` where that part is a dead token.
     """
     n_rules = len(left)
     parent, removed, rule = np.full((3, n_rules + 1), -1, dtype=np.int32)
