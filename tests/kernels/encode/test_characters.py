@@ -77,7 +77,7 @@ def test_pieces_are_cut_where_nothing_joins_the_symbols() -> None:
 
 def in_python(tokenizer: Any) -> PieceIds:
     """The same function without the compiled loop: symbols in lists, merged one piece at a time."""
-    twin = PieceIds(tokenizer._contents)
+    twin = PieceIds(tokenizer.piece_ids._contents)
     twin.__dict__["_characters"] = None
     return twin
 
