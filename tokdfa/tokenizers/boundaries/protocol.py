@@ -201,7 +201,7 @@ class PairMemory:
 
 
 class SafelyCut:
-    """What byte pair tokenizers say about the places at which their texts may be cut."""
+    """What a tokenizer says about the places at which its texts may be cut."""
 
     def safe_cuts(self, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
         """Return the places at which ids, or a text, may be cut and the parts encoded separately.
@@ -235,8 +235,8 @@ class SafelyCut:
         :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`. Places within a piece are left out, although
         merging may leave two tokens there side by side. Where a pre-tokenizer over bytes puts a space before texts, the
         part after the place begins with a space, so that none is put before it. For tokenizers that change texts in
-        other ways than by a normalization form, the places are those between two characters that every text is cut
-        between. The cost is about 2 µs an id, and about 1 ms for `last_safe_cut` in ordinary text.
+        other ways than by a normalization form, or do not merge, the places are those between two characters that every
+        text is cut between. The cost is about 2 µs an id, and about 1 ms for `last_safe_cut` in ordinary text.
 
         Examples
         --------
