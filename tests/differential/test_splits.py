@@ -278,7 +278,7 @@ def test_steps_of_files(step: dict[str, Any], tmp_path: Path) -> None:
     from tokenizers import Tokenizer
 
     from tokdfa.tokenizers.formats.json_text import JsonObject
-    from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
+    from tokdfa.tokenizers.formats.text_steps import read_pre_tokenizer
 
     file = {"version": "1.0", "pre_tokenizer": step, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
     rest = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))

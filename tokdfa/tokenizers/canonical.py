@@ -107,13 +107,7 @@ class CanonicalAutomaton(Displayed):
         return self._lifted.is_final(_lifted(state))
 
     def step(self, state: CanonicalState, token: int) -> CanonicalState | None:
-        """Return the state reached from `state` on an id, or None if nothing canonical continues like this.
-
-        Raises
-        ------
-        TokenStreamError
-            If no token has that id.
-        """
+        """Return the state reached from `state` on an id, or None if nothing canonical continues like this."""
         if token in self._specials:
             return self.initial if self.is_final(state) else None
         parts = self._parts_of(token)

@@ -45,6 +45,9 @@ __all__ = [
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
 """The parts of a fingerprint, in the order in which they are shown."""
 
+_EVENTS = (CONTINUES, BEGINS, DROPPED)
+_SURROGATES = slice(0xD800, 0xE000)
+
 
 @dataclass(frozen=True)
 class Fingerprint(Guided):
@@ -270,10 +273,6 @@ def _hash(*values: object) -> str:
         data = value if isinstance(value, bytes) else ascii(value).encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
-
-
-_EVENTS = (CONTINUES, BEGINS, DROPPED)
-_SURROGATES = slice(0xD800, 0xE000)
 
 
 def splitting_form(splitting: Splitting) -> bytes:

@@ -46,15 +46,7 @@ def lock_text(found: Fingerprint) -> str:
 
 
 def read_lock(path: str | Path) -> Fingerprint:
-    """Return the fingerprint that a lock file has.
-
-    Raises
-    ------
-    FileFormatError
-        If it is not a lock file, or its fingerprint is not that of its parts; the error says where.
-    OSError
-        If it cannot be read.
-    """
+    """Return the fingerprint that a lock file has; FileFormatError says where it is not one, or contradicts itself."""
     with Path(path).open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     hint = "write it again: tokdfa fingerprint TOK -o FILE"

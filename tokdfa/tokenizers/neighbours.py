@@ -38,16 +38,9 @@ _NEVER = np.int64(1 << 40)
 class Neighbours:
     """The live tokens of a tokenizer, and the tokens that each forbids after it.
 
-    Parameters
-    ----------
-    words : sequence of words
-        All tokens that are numbered.
-    ids : int32 array
-        Their ids, -1 for none.
-    position : int32 array
-        Their positions in the rows.
-    rows : Rows
-        The tokens that each token forbids; tokens that are not live have the row -1. `of_state` has no meaning.
+    `words` are all tokens that are numbered; `ids` (int32) has their ids, -1 for none, and `position` (int32) their
+    positions in the rows. `rows` has the tokens that each token forbids: tokens that are not live have the row -1, and
+    its `of_state` has no meaning.
     """
 
     def __init__(self, words: Sequence[Word], ids: Int32Array, position: Int32Array, rows: Rows) -> None:

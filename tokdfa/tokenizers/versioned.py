@@ -33,13 +33,7 @@ def table_of(unicode: str) -> str | None:
 def check_byte_pairs(contents: Contents | UnigramContents, unicode: str, library: str | None) -> None:
     """Raise UnsupportedFeatureError unless all of a tokenizer but its splitting is known for a version.
 
-    Parameters
-    ----------
-    contents : Contents or UnigramContents
-    unicode : str
-        The version, written as ``tokenizers==0.20.3``.
-    library : str, optional
-        The library of its splitting, if it has one.
+    `unicode` is the version, written as ``tokenizers==0.20.3``, and `library` that of its splitting, if it has one.
     """
     part = resolve(unicode)
     _check_library(library or _LIBRARY.get(contents.format, "tokenizers"), part, unicode)

@@ -26,6 +26,9 @@ _NAMES = {
     bool: "true or false",
     float: "a number",
 }
+_PARTS = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+_LARGEST = (1 << 64) - 1
+_MOST_ZEROS = 308
 
 
 def decode_utf8(data: bytes, path: Path) -> str:
@@ -201,11 +204,6 @@ def check_surrogates(text: str, where: str) -> None:
     """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise FileFormatError("half of a surrogate pair", value=text, where=where)
-
-
-_PARTS = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
-_LARGEST = (1 << 64) - 1
-_MOST_ZEROS = 308
 
 
 def as_serde_json(text: str) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from tokdfa.errors import FileFormatError
 from tokdfa.tokenizers.formats.json_text import JsonObject
-from tokdfa.tokenizers.formats.pre_tokenizer import flatten, read_byte_level
+from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level
 
 __all__ = ["read_left_out"]
 

@@ -38,6 +38,17 @@ if TYPE_CHECKING:
 
 __all__ = ["as_published", "read_by_name", "read_encoding", "read_tiktoken", "specials_of", "with_specials"]
 
+_FAULTS = {
+    1: "not a character of base64",
+    2: "base64 of the wrong length",
+    3: "a rank without a token",
+    4: "no rank after the token",
+    5: "a rank must be written in decimal digits",
+    6: "unexpected text after the rank",
+    7: f"a rank must be at most {LARGEST_RANK}",
+}
+_SHOWN = 24
+
 
 def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) -> AnyContents:
     """Return the contents of a rank file with special tokens.
@@ -134,18 +145,6 @@ def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
         if not token.get("special", bool, False):
             texts.add(text)
     return pairs, frozenset(texts)
-
-
-_FAULTS = {
-    1: "not a character of base64",
-    2: "base64 of the wrong length",
-    3: "a rank without a token",
-    4: "no rank after the token",
-    5: "a rank must be written in decimal digits",
-    6: "unexpected text after the rank",
-    7: f"a rank must be at most {LARGEST_RANK}",
-}
-_SHOWN = 24
 
 
 def read_tiktoken(data: bytes, path: Path) -> Contents:

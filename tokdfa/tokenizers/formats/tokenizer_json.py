@@ -19,8 +19,7 @@ from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.plain_model import read_plain
-from tokdfa.tokenizers.formats.pre_tokenizer import read_pre_tokenizer
-from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer
+from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined
 from tokdfa.tokenizers.normalizers import Normalizer
