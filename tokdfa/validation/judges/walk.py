@@ -147,7 +147,7 @@ class WalkJudge:
 
     def _feed_beginning(self, beginning: Beginning, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
         """Judge ids up to the first place where the text is certainly cut, and return the rest."""
-        for place, id in enumerate(ids.tolist()):
+        for place, id in enumerate(map(int, ids)):
             if beginning.is_cut_before(id):
                 self._beginning = None
                 self._begin(self._first, self._byte)
