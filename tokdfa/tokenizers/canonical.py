@@ -28,20 +28,11 @@ Mask: TypeAlias = int
 class CanonicalState(NamedTuple):
     """What the ids read so far leave open.
 
-    Parameters
-    ----------
-    hypotheses : int
-        The hypotheses that the ids confirm, as bits.
-    pair : int
-        The state of the pair test after the last token; -1 at the beginning of a text.
-    cut : bytes
-        The bytes of a symbol that is cut short, or of one that can be completed to symbols of the same classes.
-    is_inside : bool
-        Whether that symbol began within a token, so no piece can begin with it.
-    must_begin : bool
-        Whether the pair test forbids the border at which it began, so a piece must begin with it.
-    spelled : bytes
-        The end of the text, with which a special token may begin.
+    `hypotheses` are those that the ids confirm, as bits, and `pair` is the state of the pair test after the last token,
+    -1 at the beginning of a text. `cut` has the bytes of a symbol that is cut short, or of one that can be completed to
+    symbols of the same classes. If that symbol began within a token (`is_inside`), no piece can begin with it; if the
+    pair test forbids the boundary at which it began (`must_begin`), a piece must. `spelled` is the end of the text,
+    with which a special token may begin.
     """
 
     hypotheses: Mask

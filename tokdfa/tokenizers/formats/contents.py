@@ -51,12 +51,8 @@ LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken", "gguf")
 class Rewriting:
     """The rewriting of texts before they are split into pieces, and after ids are spelled.
 
-    Attributes
-    ----------
-    normalizer : Normalizer, optional
-        Applied to the text between the special tokens of level 0.
-    decoding : tuple of steps, optional
-        The steps that make a text from the spellings of tokens; by default the spellings are concatenated.
+    The normalizer is applied to the text between the special tokens of level 0. `decoding` are the steps that make a
+    text from the spellings of tokens; by default the spellings are concatenated.
     """
 
     normalizer: Normalizer | None = None

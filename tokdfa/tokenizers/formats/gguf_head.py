@@ -58,31 +58,9 @@ class _CutOffError(Exception):
 class GGUFHead:
     """The keys of a GGUF file, with typed access to their values.
 
-    Parameters
-    ----------
-    data : bytes
-        The file from its first byte to the end of its keys, or further.
-    path : Path
-        For messages.
-    size : int, optional
-        The number of bytes of the whole file; by default that of `data`.
-
-    Attributes
-    ----------
-    version : int
-        The version of the container.
-    end : int
-        The number of bytes that the head takes.
-
-    Raises
-    ------
-    FileFormatError
-        If it is damaged or cut off; the error gives the byte offset.
-    UnsupportedFeatureError
-        If it is of another version or byte order.
-    LimitExceededError
-        If it has more than 65,536 keys, an array of more than 2²⁴ numbers or 2²² strings, or a string of more than
-        2²⁶ bytes.
+    `data` is the file from its first byte to the end of its keys, or further, and `size` the number of bytes of the
+    whole file, by default that of `data`. `version` is that of the container, and `end` the number of bytes that the
+    head takes.
 
     Notes
     -----

@@ -2,16 +2,17 @@
 
 They split by a pattern of the module `regex`, spell the bytes of a piece in GPT-2's alphabet, and merge in rounds: all
 occurrences of the best pair, then again from the top. On proper dictionaries whose parts never meet too late that is
-leftmost merging; others are refused.
+leftmost merging; others are refused. The functions that ask objects for their attributes, which may be computed and
+fail, are here too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,14 +20,14 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.formats.attributes import asked, attribute, given
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.files import read_as
 from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.unicode.versions import resolve
 
-__all__ = ["read_merges"]
+__all__ = ["asked", "attribute", "given", "read_merges"]
 
+T = TypeVar("T")
 # Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.
 _AS_GPT2 = {
     "BartTokenizer",
@@ -38,6 +39,26 @@ _AS_GPT2 = {
     "RobertaTokenizer",
 }
 _METHODS = ("_tokenize", "bpe", "prepare_for_tokenization", "_convert_token_to_id")
+
+
+def attribute(source: object, name: str, path: Path) -> Any:
+    """Return an attribute; None if there is none. An object may compute it, and fail to."""
+    return asked(lambda: getattr(source, name, None), name, path)
+
+
+def asked(ask: Callable[[], T], name: str, path: Path) -> T:
+    """Return what a function of an object gives, or raise UnsupportedFeatureError if it fails."""
+    try:
+        return ask()
+    except Exception as error:
+        raise UnsupportedFeatureError(f"the object cannot give its {name}: {error}", where=str(path)) from error
+
+
+def given(value: object, kind: type[T], name: str, path: Path) -> T:
+    """Return a value, or raise FileFormatError if it is of another type."""
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise FileFormatError(f"the {name} of the object must be of type {kind.__name__}", value=value, where=str(path))
+    return value
 
 
 def read_merges(source: Any, ranks: Any, path: Path, format: str | None) -> Contents:

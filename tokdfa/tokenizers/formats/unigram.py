@@ -30,13 +30,7 @@ LARGEST_SCORE = 1e30
 class UnigramContents(SplitContents):
     """The contents of the file of a Unigram tokenizer.
 
-    Attributes
-    ----------
-    model : UnigramModel
-    user_defined : tuple of int
-        The ids of SentencePiece's user-defined pieces, whose scores depend on its version.
-    rewriting : Rewriting
-        What is done to texts before they are split, and to the spellings of ids.
+    `user_defined` are the ids of SentencePiece's user-defined pieces, whose scores depend on its version.
     """
 
     algorithm: ClassVar[str] = "Unigram"

@@ -45,24 +45,10 @@ class Case(NamedTuple):
 class WordPieceContents:
     """The contents of the file of a WordPiece tokenizer.
 
-    Attributes
-    ----------
-    format : str
-        The format's name, as ``--format`` takes it.
-    vocabulary : WordPieceVocabulary
-    normalizer : WordNormalizer
-    specials : tuple of Special
-        The special tokens, which are cut out of the raw text first.
-    cleanup : bool
-        Whether decoding removes spaces before punctuation, as the decoder of tokenizers does if asked to.
-    ignored : tuple of str
-        What else the file asks for; it shapes batches for a model and is left to the user.
-    library : str, optional
-        The library and version of the object that was read, such as ``tokenizers==0.23.3``.
-    silent : frozenset of int
-        The ids that decoding leaves out.
-    case : Case, optional
-        What says whether texts become lower case, if the file does not.
+    The special tokens are cut out of the raw text first. `ignored` names what else the file asks for, which shapes
+    batches for a model and is left to the user. `cleanup` is whether decoding removes spaces before punctuation, as the
+    decoder of tokenizers does if asked to, and `silent` are the ids that it leaves out. `case` is what says whether
+    texts become lower case, if the file does not.
     """
 
     algorithm: ClassVar[str] = "WordPiece"
