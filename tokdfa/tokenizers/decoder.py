@@ -260,7 +260,7 @@ class WholeDecoder(Decoder):
 
     def string_of(self, ids: npt.ArrayLike) -> str:
         """Return the text of a stream that is given at once."""
-        return "".join(self.iter_text([ids]))
+        return self.text_of(self.check(ids)).text
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""

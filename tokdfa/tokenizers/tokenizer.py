@@ -282,14 +282,20 @@ class Tokenizer(SafelyCut, AnyTokenizer):
             If it is not a string.
         """
         if type(text) is not str:
-            check_text(text)
-            text = str.__str__(text)
+            return self._encode_other(text)
         try:
             direct = self._of_thread.direct
         except AttributeError:
             direct = self._of_thread.direct = self.model.direct(self)
         ids: Int32Array | None = None if direct is None else direct(text)
         return self.model.encode(self, text) if ids is None else ids
+
+    def _encode_other(self, text: Any) -> Int32Array:
+        """Return the ids of a text of another type than most."""
+        if isinstance(text, bytes) and isinstance(self.model, WordPiece):
+            return self.model.encode(self, text)
+        check_text(text)
+        return self.encode(str.__str__(text))
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
@@ -352,19 +358,14 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
         return self.model.name_of(self, id)
 
-    def decode(self, ids: npt.ArrayLike) -> str:
-        """Return the text that `ids` spell, special tokens included if the decoder includes them.
+    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
+        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds.
 
         Raises
         ------
         TokenStreamError
-            If they are not integers in one dimension, or one means nothing, or their bytes are not UTF-8; the error
-            says which token, and which byte.
+            As :meth:`decode` does.
         """
-        return self.decode_with_ends(ids).text if isinstance(self.decoder, WholeDecoder) else super().decode(ids)
-
-    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
-        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds; see :meth:`decode`."""
         decoder = self.decoder
         checked = decoder.check(ids)
         if isinstance(decoder, WholeDecoder):
@@ -605,13 +606,6 @@ class WordPieceTokenizer(Tokenizer):
     """
 
     model: WordPiece
-
-    def encode(self, text: str | bytes) -> Int32Array:
-        """Return the ids of a text, which may be given in UTF-8; see :meth:`Tokenizer.encode`."""
-        if isinstance(text, bytes):
-            return self.model.encode(self, text)
-        check_bytes_or_text(text)
-        return super().encode(text)
 
     @property
     def vocabulary(self) -> WordPieceVocabulary:
