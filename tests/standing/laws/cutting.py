@@ -18,7 +18,8 @@ def check(member: Member, drawn: random.Random, continuations: int = CONTINUATIO
     """Cut a text where it is said to be safe, and encode it with many nasty continuations."""
     met: Counter[str] = Counter()
     tokenizer = member.tokenizer
-    if tokenizer.why_not("rules") is not None:
+    if tokenizer.algorithm == "Unigram":
+        # The sum of scores goes on across a cut, so the part after it is not encoded as a text of its own.
         return met + Counter(["refused"])
     text = member.text(drawn)
     cuts = tokenizer.safe_cuts(text).tolist()
