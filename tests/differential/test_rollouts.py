@@ -80,7 +80,8 @@ def found(check: tokdfa.RolloutCheck) -> list[rollouts.Expected]:
         for each in StretchClass
         for violation in check.of_class(each)
     ]
-    return sorted(rows, key=lambda row: row.start)
+    # A stretch without ids is before the one that begins there.
+    return sorted(rows, key=lambda row: (row.start, row.stop))
 
 
 def check_rollout(peer: Peer, ids: list[int], drawn: random.Random, counts: Counter[str]) -> None:
