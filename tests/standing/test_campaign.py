@@ -82,7 +82,7 @@ def test_safe_seams_survive_a_thousand_contents() -> None:
 # Seeds of longer runs that found something; see the changes that mended it.
 @pytest.mark.parametrize(
     ("part", "seed"),
-    [("cut", 400252), ("cut", 408612), ("find", 403692), ("turns", 406096), ("verdict", 401466)],
+    [("cut", 400252), ("cut", 408612), ("find", 403692), ("splice", 412950), ("turns", 406096), ("verdict", 401466)],
 )
 def test_seeds_that_found_something_find_it_no_more(part: str, seed: int) -> None:
     outcome = run([seed], [part])

@@ -141,6 +141,11 @@ class Symbols:
             known = {byte for byte, symbol in enumerate(self._spells) if symbol is not None}
             spelled = [point for point in points.tolist() if known.issuperset(_utf8(point))]
             self.refused[spelled] = False
+            if self.is_marked and spelled:
+                # With a mark they have other bytes than without, so they are not the same wherever they are.
+                if not all(known.issuperset(part.encode()) for mark in self._marks for part in mark):
+                    raise UnsupportedFeatureError("only some bytes have tokens, and symbols are marked by others")
+                self.unknown[spelled] = False
 
     def _check_bytes(self) -> None:
         letters = [CHARACTER_OF[byte] for byte in sorted(BYTES_OF_UTF8)]
