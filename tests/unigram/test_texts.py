@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from support.seeds import seeds
 from support.viterbi import encode_by_definition
-from tokdfa.tokenizers.unigram_texts import text_segmenter
 
+from tokdfa.tokenizers.models.unigram import text_segmenter
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import BEGINNING, Segmenter

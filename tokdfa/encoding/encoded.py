@@ -1,4 +1,4 @@
-"""The ids of several pieces."""
+"""Pieces with their ids, and ids with their text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tokdfa.arrays import Int32Array, Int64Array
 
-__all__ = ["Encoded"]
+__all__ = ["Decoded", "Encoded"]
 
 
 class Encoded(NamedTuple):
@@ -17,3 +17,10 @@ class Encoded(NamedTuple):
 
     ids: Int32Array
     offsets: Int64Array
+
+
+class Decoded(NamedTuple):
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array

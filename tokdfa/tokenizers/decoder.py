@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,14 @@ from tokdfa.arrays import (
     id_array,
     running_sum,
 )
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
-from tokdfa.tokenizers.decoding import Decoded, DecodeStep, decode_tokens
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.decoding import DecodeStep
 
 __all__ = [
-    "Decoded",
     "Decoder",
     "Spellings",
     "StringsOfIds",
@@ -243,6 +245,8 @@ class WholeDecoder(Decoder):
     def text_of(self, ids: Int32Array) -> Decoded:
         """Return the text of checked ids, and the end of what each adds."""
         strings = self._strings.of_ids
+        from tokdfa.tokenizers.decoding import decode_tokens
+
         return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:

@@ -11,11 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.tokenizers.normalizers import Replace, check_growth, most_characters
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
@@ -32,7 +31,6 @@ __all__ = [
     "DecodeStrip",
     "DecodeSuffix",
     "DecodeWordPiece",
-    "Decoded",
     "ReplaceWhole",
     "StripWhole",
     "byte_of",
@@ -56,13 +54,6 @@ CLEANUP = (
 
 REPLACEMENT = "\ufffd"
 _SPACE = "\u2581"
-
-
-class Decoded(NamedTuple):
-    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
-
-    text: str
-    ends: Int64Array
 
 
 class DecodeStep(ABC):

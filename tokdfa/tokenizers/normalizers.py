@@ -76,6 +76,11 @@ class UnicodeForm(Normalizer):
     keeps_beginning = True
     is_local = True
 
+    @property
+    def only_form(self) -> Form:
+        """The form."""
+        return self.form
+
     def __call__(self, text: str) -> str:
         """Return `text` normalized; only stretches that change are looked at closely."""
         if text.isascii():
@@ -304,6 +309,11 @@ class Chain(Normalizer):
     """
 
     steps: tuple[Normalizer, ...]
+
+    @property
+    def only_form(self) -> Form | None:
+        """The normalization form that texts are brought into, if nothing else is done to them."""
+        return self.steps[0].only_form if len(self.steps) == 1 else None
 
     @property
     def keeps_beginning(self) -> bool:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.unicode.normalization import normalize
 from tokdfa.unicode.quick_check import Change, changes
 

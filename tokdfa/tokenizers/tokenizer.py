@@ -14,25 +14,21 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.encoded import Decoded, Encoded
 from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
-from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, WholeDecoder
+from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch, foreign_character
 from tokdfa.tokenizers.models.byte_pairs import BytePairs
 from tokdfa.tokenizers.models.model import Model
-from tokdfa.tokenizers.models.unigram import Unigram
-from tokdfa.tokenizers.models.wordpiece import WordPiece
-from tokdfa.tokenizers.normalizers import Chain, UnicodeForm
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
-from tokdfa.tokenizers.whole import why_whole
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -44,6 +40,8 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.models.unigram import Unigram
+    from tokdfa.tokenizers.models.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.transducers.one_pass import OnePass
@@ -104,7 +102,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     """
 
     pretokenizer: PreTokenizer | None
-    model: BytePairs | Unigram | WordPiece
+    model: Model
 
     def __init__(
         self, contents: Contents | UnigramContents | WordPieceContents, pretokenizer: PreTokenizer | None = None
@@ -118,10 +116,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self.rewriting = contents.rewriting or Rewriting()
         self.is_plain = contents.is_plain
         self.pretokenizer = pretokenizer
-        self.model = cast("BytePairs | Unigram | WordPiece", _MODELS[contents.algorithm](contents))
+        self.model = _model_of(contents)
         self.algorithm = self.model.algorithm
         self.semantics = self.model.semantics
-        if isinstance(self.model, WordPiece):
+        if self.model.pretokenizer is not None:
             self.pretokenizer = cast("PreTokenizer", self.model.pretokenizer)
         self._start()
 
@@ -214,12 +212,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     def _read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
         if not self.is_bytewise or any(self.rewrites[1:]) or self.rewriting.decoding is not None:
             return None
-        form: Form | None = None
-        if self.rewriting.normalizer is not None:
-            steps = self.rewriting.normalizer.steps if isinstance(self.rewriting.normalizer, Chain) else ()
-            if len(steps) != 1 or not isinstance(steps[0], UnicodeForm):
-                return None
-            form = steps[0].form
+        normalizer = self.rewriting.normalizer
+        form = None if normalizer is None else normalizer.only_form
+        if normalizer is not None and form is None:
+            return None
         return self.with_contents(replace(self.contents, rewriting=None)), form
 
     @property
@@ -237,6 +233,8 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @cached_property
     def why_whole(self) -> str | None:
         """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
+        from tokdfa.tokenizers.whole import why_whole
+
         return why_whole(self) if self.is_plain else self.boundaries.why_none
 
     @property
@@ -292,7 +290,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def _encode_other(self, text: Any) -> Int32Array:
         """Return the ids of a text of another type than most."""
-        if isinstance(text, bytes) and isinstance(self.model, WordPiece):
+        if isinstance(text, bytes) and self.model.takes_bytes:
             return self.model.encode(self, text)
         check_text(text)
         return self.encode(str.__str__(text))
@@ -320,7 +318,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def normalizer(self) -> Callable[[str], str] | None:
         """What is done to texts before they are split; None if nothing is."""
-        return self.model.normalizer if isinstance(self.model, WordPiece) else self.rewriting.normalizer
+        return self.model.normalizer or self.rewriting.normalizer
 
     # Ids to text
 
@@ -391,7 +389,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def acceptor(self) -> Acceptor | None:
         """What judges streams word by word, by one call to the kernels; None where no words do."""
-        return self.model.acceptor(self) if isinstance(self.model, Unigram) else None
+        return self.model.acceptor(self)
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
@@ -407,7 +405,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def segmenter(self) -> Segmenter | None:
         """The compiled segmentation of texts by scores; None where tokens have none."""
-        return self.model.segmenter if isinstance(self.model, Unigram) else None
+        return self.model.segmenter
 
     @cached_property
     def leaving_out(self) -> Self | None:
@@ -475,7 +473,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def spells_bytes(self) -> bool:
         """Whether characters of the symbols represent bytes, in GPT-2's alphabet."""
-        return not isinstance(self.model, WordPiece) and self.model.spells_bytes
+        return self.model.spells_bytes
 
     @property
     def whole_piece(self) -> bool:
@@ -506,7 +504,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def pair_automaton(self) -> PairAutomaton | None:
         """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
-        return self.model.pair_automaton if isinstance(self.model, BytePairs) else None
+        return self.model.pair_automaton
 
     @property
     def proper_part(self) -> ProperPart:
@@ -516,7 +514,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def proper_dictionary(self) -> Dictionary | None:
         """The proper dictionary that merges as the tokenizer does; None without; see :class:`BytePairs`."""
-        return self.model.proper_dictionary if isinstance(self.model, BytePairs) else None
+        return self.model.proper_dictionary
 
     @property
     def whole_piece_tokens(self) -> Int32Array:
@@ -647,6 +645,19 @@ def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
     return tokenizer.why_not("rules") is None
 
 
+def _model_of(contents: Any) -> Model:
+    """Return the model of a file, of which the module is imported only then."""
+    if contents.algorithm == "byte pair":
+        return BytePairs(contents)
+    if contents.algorithm == "Unigram":
+        from tokdfa.tokenizers.models.unigram import Unigram
+
+        return Unigram(contents)
+    from tokdfa.tokenizers.models.wordpiece import WordPiece
+
+    return WordPiece(contents)
+
+
 class _Strings:
     """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
@@ -664,7 +675,6 @@ class _Strings:
 
 
 _PIECES = frozenset({str, bytes})
-_MODELS: dict[str, Callable[[Any], Model]] = {"byte pair": BytePairs, "Unigram": Unigram, "WordPiece": WordPiece}
 # What a tokenizer is made of, besides what follows from it.
 _PARTS = frozenset(
     ("contents", "format", "algorithm", "specials", "finds_specials", "ignored", "library", "rewriting", "is_plain")

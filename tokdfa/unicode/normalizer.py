@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tokdfa.unicode.normalization import Form
 
 __all__ = ["Normalizer", "Sides"]
 
@@ -28,6 +31,11 @@ class Normalizer(ABC):
     @abstractmethod
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
+
+    @property
+    def only_form(self) -> Form | None:
+        """The normalization form that texts are brought into, if nothing else is done to them."""
+        return None
 
     @property
     def keeps_beginning(self) -> bool:

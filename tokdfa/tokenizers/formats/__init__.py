@@ -1,7 +1,7 @@
 """Tokenizer files of every format, and live objects. Untrusted bytes stop here: none are ever unpickled or run.
 
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
-of other libraries, by their attributes (`live_merges` reads these, and objects that merge in Python). `files` then
+of other libraries, by their attributes (`live_merges` reads these, and objects that merge in Python). `reading` then
 calls the format's module: `tokenizer_json`, `tekken`, `tiktoken` (with the names of its `encodings`), `sentencepiece`,
 `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with `gguf_head`, the
 container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises: FileFormatError
@@ -23,7 +23,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tokdfa.tokenizers.formats.files import FORMATS, check_format, find, read_as
+from tokdfa.tokenizers.formats.files import FORMATS, check_format, find
+from tokdfa.tokenizers.formats.reading import read_as
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents

@@ -1,24 +1,18 @@
-"""Which file of a folder holds the tokenizer, what a file contains, its format, and the reader of each format."""
+"""Which file of a folder holds the tokenizer, what a file contains, and its format."""
 
 from __future__ import annotations
 
-import gc
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
 from os import PathLike, fstat
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from tokdfa.errors import FileFormatError, LimitExceededError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, read_head
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.json_text import JsonObject
-    from tokdfa.tokenizers.formats.plain_model import PlainWords
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
@@ -31,7 +25,6 @@ __all__ = [
     "detect",
     "find",
     "named",
-    "read_as",
     "unpacked",
 ]
 
@@ -199,93 +192,3 @@ def _begins_with_piece(data: bytes) -> bool:
 
 AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
 """What the file of a tokenizer of any algorithm gives."""
-
-
-def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
-    """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
-
-    `of_object` is whether a library has just written it, rather than read it.
-    """
-    with _without_collector():
-        return _read(data, path, format, of_object)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector away from millions of new strings, none of which is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-# The module and the function that read a format from its content alone.
-_READERS = {
-    "vocab.txt": ("wordpiece", "read_vocab_txt"),
-    "gguf": ("gguf", "read_gguf"),
-    "tekken": ("tekken", "read_tekken"),
-    "tiktoken": ("tiktoken", "read_tiktoken"),
-    "sentencepiece": ("sentencepiece", "read_sentencepiece"),
-    "clip": ("merges", "read_clip"),
-}
-
-
-def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
-    """Read a file by the reader of its format, which is imported only then."""
-    if format in _READERS:
-        module, name = _READERS[format]
-        read = getattr(import_module(f"tokdfa.tokenizers.formats.{module}"), name)
-        return cast("AnyContents", read(data, path))
-    if format == "tokenizer.json":
-        return _read_json(data, path, of_object)
-    if format == "merges+vocab":
-        from tokdfa.tokenizers.formats.vocabulary import read_vocabulary_and_merges
-
-        beside = path.with_name("vocab.json")
-        return read_vocabulary_and_merges(content(beside), data, beside, path)
-    from tokdfa.tokenizers.formats.merges import read_merges
-
-    bytewise = {"merges": None, "merges-bytes": True, "merges-characters": False}[format]
-    return read_merges(data, path, bytewise=bytewise)
-
-
-def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
-    # A plain search first, because it is much faster; decoders and tokens may have these names as well.
-    names = [name for name in ("WordPiece", "Unigram") if f'"{name}"'.encode("ascii") in data]
-    if names:
-        from tokdfa.tokenizers.formats.json_text import as_serde_json, parse_object
-        from tokdfa.tokenizers.formats.plain_model import read_plain_words
-
-        # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
-        number = float if of_object else as_serde_json
-        for name in names:
-            plain = read_plain_words(data, path, number, scored=name == "Unigram")
-            if plain is not None and _kind_of_model(plain.top) == name:
-                return _read_kind(plain.top, plain, of_object)
-        top = parse_object(data, path, number=number)
-        if _kind_of_model(top) in names:
-            return _read_kind(top, None, of_object)
-    from tokdfa.tokenizers.formats.tokenizer_json import read_tokenizer_json
-
-    return read_tokenizer_json(data, path)
-
-
-def _read_kind(top: JsonObject, plain: PlainWords | None, of_object: bool) -> AnyContents:
-    """Read a tokenizer.json with a WordPiece or Unigram model, and its vocabulary from `plain` if that is given."""
-    if _kind_of_model(top) == "WordPiece":
-        from tokdfa.tokenizers.formats.wordpiece import read_wordpiece_json
-
-        return read_wordpiece_json(top, plain)
-    from tokdfa.tokenizers.formats.unigram import read_unigram_json
-
-    return read_unigram_json(top, plain, of_object=of_object)
-
-
-def _kind_of_model(top: JsonObject) -> str | None:
-    """Return the kind of the model, if the file gives one."""
-    model = top.fields.get("model")
-    kind = model.get("type") if isinstance(model, dict) else None
-    return kind if isinstance(kind, str) else None

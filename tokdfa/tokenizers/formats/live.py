@@ -20,9 +20,10 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeErr
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, read_as, unpacked
+from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacked
 from tokdfa.tokenizers.formats.live_merges import asked, attribute, given, read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
+from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.tiktoken import as_published, specials_of
 from tokdfa.tokenizers.formats.unigram import UnigramContents
 

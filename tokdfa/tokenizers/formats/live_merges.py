@@ -21,7 +21,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import read_as
+from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.unicode.versions import resolve
 

@@ -15,9 +15,7 @@ from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.encoding.stream import EncodingStream, HeldStream, SettlingStream, encode_from
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.boundaries.texts import TextBoundaries
 from tokdfa.tokenizers.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder, spellings
 from tokdfa.tokenizers.formats.contents import Contents
@@ -317,6 +315,9 @@ class BytePairs(Model):
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
         """Return the boundaries in texts and ids, where both sides are encoded separately."""
+        from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
+        from tokdfa.tokenizers.boundaries.texts import TextBoundaries
+
         if tokenizer.read_in_form is not None:
             return TextBoundaries(tokenizer)
         why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)

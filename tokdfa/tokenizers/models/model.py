@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from tokdfa.arrays import BoolArray, Int32Array
 
 if TYPE_CHECKING:
+    from tokdfa.dictionary import Dictionary
     from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.decoder import Decoder, Spellings
+    from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
+    from tokdfa.unigram.segmenter import Acceptor, Segmenter
 
 __all__ = ["Direct", "Model"]
 
@@ -35,10 +38,19 @@ class Model(ABC):
         "byte pair", "Unigram" or "WordPiece".
     semantics : str
         How the algorithm chooses; see :class:`~tokdfa.AnyTokenizer`.
+    takes_bytes : bool
+        Whether a text may be given in UTF-8.
+    spells_bytes : bool
+        Whether the characters of its entries represent bytes, in GPT-2's alphabet.
+    normalizer : callable or None
+        What it does to texts itself before it makes ids.
     """
 
     algorithm: ClassVar[str]
     semantics: str
+    takes_bytes: ClassVar[bool] = False
+    spells_bytes: bool = False
+    normalizer: Callable[[str], str] | None = None
 
     @property
     @abstractmethod
@@ -50,6 +62,26 @@ class Model(ABC):
     def sizes(self) -> dict[str, int]:
         """The numbers of what it is made of: rules, pieces, entries."""
 
+    @property
+    def pretokenizer(self) -> str | None:
+        """The name of what splits texts into words, if the model does so itself."""
+        return None
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """The compiled segmentation of texts by scores; None where tokens have none."""
+        return None
+
+    @property
+    def pair_automaton(self) -> PairAutomaton | None:
+        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
+        return None
+
+    @property
+    def proper_dictionary(self) -> Dictionary | None:
+        """The proper dictionary that merges as the model does; None without."""
+        return None
+
     # From text to ids
 
     @abstractmethod
@@ -57,7 +89,7 @@ class Model(ABC):
         """Return the function that encodes usual texts in this thread; None if there is none."""
 
     @abstractmethod
-    def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
+    def encode(self, tokenizer: Tokenizer, text: Any) -> Int32Array:
         """Return the ids of any text; see :meth:`Tokenizer.encode`."""
 
     def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
@@ -71,6 +103,10 @@ class Model(ABC):
     @abstractmethod
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
         """Return the boundaries in texts and ids, where both sides are encoded separately."""
+
+    def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
+        """Return what judges streams word by word; None where no words do."""
+        return None
 
     # From ids to text
 

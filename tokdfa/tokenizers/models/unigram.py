@@ -270,10 +270,16 @@ def sentences_of(tokenizer: Tokenizer) -> Sentences:
 
 
 def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if that takes two steps."""
+    segmenter = tokenizer.segmenter
+    if segmenter is None or not tokenizer.derived(sentences_of).are_whole:
+        return None
+    return text_segmenter(segmenter, tokenizer.rewriting.normalizer)
+
+
+def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
     """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
-    model, normalizer = tokenizer.model, tokenizer.rewriting.normalizer
-    assert isinstance(model, Unigram)
-    if not tokenizer.derived(sentences_of).are_whole or not model.is_single or model.table.has_inner_spaces:
+    if not segmenter.model.is_single or segmenter.model.has_inner_spaces:
         return None
     if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
         return None
@@ -284,7 +290,7 @@ def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
     if any(" " in word or SPACE in word for word in table.kept):
         return None
     return TextSegmenter(
-        model.segmenter,
+        segmenter,
         table.rules,
         table.kept,
         puts_space=normalizer.puts_space,

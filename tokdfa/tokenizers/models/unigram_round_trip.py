@@ -8,10 +8,10 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece
 from tokdfa.tokenizers.decoding import decode_tokens as decode_tokens_by
 from tokdfa.tokenizers.models.unigram_accepted import is_usual, piece_spellings

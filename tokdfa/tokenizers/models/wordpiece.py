@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.encoding.stream import EncodingStream, HeldStream
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
-from tokdfa.tokenizers.decoder import Decoded, Decoder, Spellings, spellings
+from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.spelled import Spelled
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
     from tokdfa.wordpiece.end_to_end import EndToEnd
+    from tokdfa.wordpiece.normalizer import WordNormalizer
     from tokdfa.wordpiece.stream import StreamLanguage, StreamState
     from tokdfa.wordpiece.trie import FailureTrie
 
@@ -49,6 +51,8 @@ class WordPiece(Model):
 
     algorithm = "WordPiece"
     semantics: Literal["longest match"] = "longest match"
+    takes_bytes = True
+    normalizer: WordNormalizer
 
     def __init__(self, contents: WordPieceContents) -> None:
         self.vocabulary = contents.vocabulary

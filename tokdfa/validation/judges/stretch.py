@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import AlphabetError, TokenStreamError
-from tokdfa.tokenizers.decoder import Decoded
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.differences import differences
 from tokdfa.validation.kind import ViolationKind
