@@ -45,7 +45,7 @@ void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *bir
                     int32_t *position, int32_t *width);
 void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth);
 
-/* The states whose rows are gathered, the rows so far, and working memory; see rows.py. It belongs to one thread. */
+/* The states whose rows are gathered, the rows so far, and working memory; see folding.py. It belongs to one thread. */
 typedef struct {
     const int32_t *parent;
     const int32_t *first;

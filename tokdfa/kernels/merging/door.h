@@ -12,7 +12,7 @@ typedef struct {
     int32_t *product;
 } tokdfa_merges;
 
-/* Words, and the outputs for the pairs that make them; see words.py. It belongs to one thread. */
+/* Words, and the outputs for the pairs that make them; see merging.py. It belongs to one thread. */
 typedef struct {
     const int32_t *text;
     const int64_t *offsets;

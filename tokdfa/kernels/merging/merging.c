@@ -209,7 +209,7 @@ TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32
     return end;
 }
 
-/* Find the pairs that make words, strongest word first; see words.py. `merges` is empty, with room for all pairs. */
+/* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, with room for all pairs. */
 TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
     workplace w;
     if (!open_workplace(&w, longest_of(job->offsets, job->n_words))) {

@@ -127,7 +127,7 @@ typedef struct {
 
 /* A walk over many streams that goes on after what is wrong; stream k has the ids from begins[k] to ends[k]. What is
    found, `count` pairs, are the first id and the id after the last one of parts that something wrong is in; see
-   wrong.py. It belongs to one thread. */
+   walk.py. It belongs to one thread. */
 typedef struct {
     const int64_t *begins;
     const int64_t *ends;
