@@ -125,7 +125,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def _start(self) -> None:
         """Set what a text begins with: what is done there, unless it goes on after a place where texts are cut."""
-        self.first_normalizer = self.rewriting.normalizer
+        self.first_normalizer = self.normalizer
         self.first_pretokenizer = self.pretokenizer
         self.continues = False
         self._of_thread = local()
@@ -228,7 +228,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @cached_property
     def boundaries(self) -> Boundaries:
         """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
-        return self.model.boundaries(self)
+        return self.derived(_boundaries)
 
     @cached_property
     def why_whole(self) -> str | None:
@@ -643,6 +643,10 @@ class WordPieceTokenizer(Tokenizer):
 def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
     """Return whether the tokens are made by rules, so that the model is :class:`BytePairs`."""
     return tokenizer.why_not("rules") is None
+
+
+def _boundaries(tokenizer: Tokenizer) -> Boundaries:
+    return tokenizer.model.boundaries(tokenizer)
 
 
 def _model_of(contents: Any) -> Model:
