@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -305,6 +304,8 @@ def default_dictionary() -> Dictionary:
     >>> len(tokdfa.default_dictionary()), str(tokdfa.default_dictionary()[0])
     (3840, ' ≀t')
     """
+    from importlib.resources import files
+
     from tokdfa.tokenizers.formats.merges import read_merges
 
     resource = files(__package__).joinpath("data", "default.merges.txt")
@@ -325,5 +326,7 @@ def default_tokenizer() -> Tokenizer:
     >>> tokdfa.default_tokenizer().encode("a single man").tolist()
     [64, 2513, 462]
     """
+    from importlib.resources import as_file, files
+
     with as_file(files(__package__).joinpath("data", "default.merges.txt")) as path:
         return load_byte_pairs(path, pretokenizer="gpt2")

@@ -20,7 +20,6 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
-from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.pieces import Pieces
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.validation.result import Validation
 

@@ -19,16 +19,12 @@ from tokdfa.encoding.special import Special
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.splitting.pretokenizer import pretokenizer as pretokenizer_of
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
 from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
 from tokdfa.tokenizers.formats.contents import Rewriting
-from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch, foreign_character
-from tokdfa.tokenizers.models.byte_pairs import BytePairs
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
@@ -40,10 +36,12 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.models.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
@@ -138,7 +136,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
         is_there = {
-            "rules": isinstance(self.model, BytePairs),
+            "rules": self.algorithm == "byte pair",
             "bytes": self.is_bytewise,
             "form": self.form is not None,
         }
@@ -253,7 +251,9 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         twin.first_normalizer = None if normalizer is None else normalizer.later
         split = self.pretokenizer
         if split is not None and split.splitting.prefix_space is not None:
-            twin.first_pretokenizer = pretokenizer_of(replace(split.splitting, prefix_space=None))
+            from tokdfa.splitting.pretokenizer import pretokenizer
+
+            twin.first_pretokenizer = pretokenizer(replace(split.splitting, prefix_space=None))
         twin.continues = True
         return twin
 
@@ -396,10 +396,14 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
         `begins` is whether it is the beginning of a text, and not what follows a special token.
         """
+        from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch
+
         return encode_stretch(self, text, begins=begins)
 
     def foreign_character(self, text: str, *, begins: bool) -> int:
         """Return the place of the character for which a stretch was refused."""
+        from tokdfa.tokenizers.models.byte_pair_texts import foreign_character
+
         return foreign_character(self, text, begins=begins)
 
     @property
@@ -425,14 +429,14 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def _pairs(self) -> BytePairs:
         """The model, which has all that is below; others do not, and this says so."""
-        if not isinstance(self.model, BytePairs):
+        if self.algorithm != "byte pair":
             raise NoRulesError("only a byte pair tokenizer has rules, and tokens with numbers", value=self.algorithm)
-        return self.model
+        return cast("BytePairs", self.model)
 
     @property
     def is_bytewise(self) -> bool:
         """Whether the symbols of the dictionary are the bytes of the text."""
-        return isinstance(self.model, BytePairs) and self.model.is_bytewise
+        return self.algorithm == "byte pair" and self._pairs.is_bytewise
 
     @property
     def rewrites(self) -> tuple[Rewriting | None, Fallback | None, tuple[str, ...], str | None]:
@@ -652,6 +656,8 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
 def _model_of(contents: Any) -> Model:
     """Return the model of a file, of which the module is imported only then."""
     if contents.algorithm == "byte pair":
+        from tokdfa.tokenizers.models.byte_pairs import BytePairs
+
         return BytePairs(contents)
     if contents.algorithm == "Unigram":
         from tokdfa.tokenizers.models.unigram import Unigram

@@ -14,7 +14,7 @@ from tokdfa.splitting.named import NAMED, whitespace_split
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.boundaries.pairs import CONTEXT, CertainPairs
+from tokdfa.tokenizers.boundaries.certain import CONTEXT, CertainPairs
 from tokdfa.training.corpus import Block
 from tokdfa.unicode.utf8 import byte_offsets
 

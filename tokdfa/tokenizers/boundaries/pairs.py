@@ -1,4 +1,4 @@
-"""Pairs of symbols that no piece has side by side: every text is cut between them.
+"""The pairs of symbols that no piece has side by side, found in patterns: every text is cut between them.
 
 Whether a piece ends at some place may depend on text far to the right. Between two symbols that no match of the pattern
 has next to each other it does not: every text is cut there, and the text to the left is split in the same way whatever
@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Uint16Array, distinct
+from tokdfa.arrays import BoolArray, Uint16Array, distinct
 from tokdfa.kernels.encode.events import BEGINS
 from tokdfa.patterns.class_dfa import Partition
 from tokdfa.patterns.syntax import (
@@ -32,72 +31,12 @@ from tokdfa.patterns.syntax import (
     Symbols,
     is_nullable,
 )
-from tokdfa.splitting.known_machines import known_borders, known_certain
 from tokdfa.splitting.machine import Machine
-from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.splitting.step_trees import step_tree
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode import Ranges
 
-__all__ = ["CONTEXT", "CertainPairs", "certain_pairs"]
-
-CONTEXT = 2
-"""The number of symbols after such a boundary that must be available when the text before it is split: a look-ahead
-sees one, and an anchor may ask whether that one is the last."""
-
-
-class CertainPairs:
-    """The pairs of symbols between which a pre-tokenizer cuts every text.
-
-    Attributes
-    ----------
-    certain : bool array of shape (classes, classes)
-        Whether every text is cut between two symbols of these classes.
-    n_classes : int
-    """
-
-    def __init__(self, pretokenizer: PreTokenizer) -> None:
-        self._splitting = pretokenizer.splitting
-        certain = known_certain(self._splitting)
-        if certain is None:
-            self._class_of_code_point, certain = certain_pairs(
-                self._splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine
-            )
-        self.certain: BoolArray = certain
-        self.n_classes = len(self.certain)
-
-    @cached_property
-    def _class_of_code_point(self) -> Uint16Array:
-        """The classes of all code points; of a known splitting they are read when they are first needed."""
-        found = known_borders(self._splitting)
-        assert found is not None
-        return found[0]
-
-    def classes(self, text: str) -> Int32Array:
-        """Return the classes of the symbols of a text."""
-        return self.classes_of(np.array([*map(ord, text)], dtype=np.int32))
-
-    def classes_of(self, code_points: Int32Array) -> Int32Array:
-        """Return the classes of many symbols; negative numbers get arbitrary classes."""
-        return self._class_of_code_point[code_points].astype(np.int32)
-
-    def last(self, text: str, begin: int, end: int) -> int:
-        """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
-
-        Place i is the one before symbol i; the symbol at `end` must exist.
-        """
-        # Ordinary text is cut every few symbols, so begin with a few.
-        step = 64
-        while end > begin:
-            low = max(begin, end - step)
-            classes = self.classes(text[low : end + 1])
-            places = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
-            if len(places):
-                return low + 1 + int(places[-1])
-            end = low
-            step *= 4
-        return begin
-
+__all__ = ["certain_pairs"]
 
 _LOOKS_FAR = (
     *("start of text", "start of line", "start of line with text", "word boundary", "inside a word"),
@@ -108,7 +47,7 @@ _LOOKS_FAR = (
 def certain_pairs(
     splitting: Splitting, machine: Callable[[], Machine | None] = lambda: None
 ) -> tuple[Uint16Array, BoolArray]:
-    """Return the class of each code point, and `CertainPairs.certain`.
+    """Return the class of each code point, and which classes are certain; see :class:`CertainPairs`.
 
     `machine` returns the machine of the splitting, if it has one; asked only where the patterns do not say enough.
     """

@@ -12,7 +12,6 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.piece_ids import PieceIds
-from tokdfa.encoding.stream import EncodingStream, HeldStream, SettlingStream, encode_from
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
@@ -22,14 +21,15 @@ from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
-from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps, spelled_with_suffix
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.encoding.stream import EncodingStream
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.transducers.one_pass import OnePass
 
@@ -269,6 +269,8 @@ class BytePairs(Model):
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
         """Return what each id adds to a text; see :attr:`AnyTokenizer.spelled`."""
+        from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps, spelled_with_suffix
+
         steps = tokenizer.rewriting.decoding
         if steps is not None:
             strings = [str(tokenizer.token_string(id)) for id in range(tokenizer.n_ids)]
@@ -305,6 +307,8 @@ class BytePairs(Model):
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
         """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
+        from tokdfa.encoding.stream import HeldStream, SettlingStream, encode_from
+
         if tokenizer.is_plain:
             return SettlingStream(tokenizer)
         later = tokenizer.later

@@ -10,7 +10,6 @@ import numpy as np
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.special import Special
-from tokdfa.encoding.stream import EncodingStream, HeldStream, encode_from
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, why_none
@@ -21,14 +20,15 @@ from tokdfa.tokenizers.models.unigram_round_trip import UnigramRoundTrip
 from tokdfa.tokenizers.models.unigram_sentences import Sentences, check_encodable
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
-from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps
 from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.unigram.texts import TextSegmenter
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.stream import EncodingStream
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.round_trip import RoundTrip
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
     from tokdfa.unigram.segmenter import Acceptor
 
@@ -180,6 +180,8 @@ class Unigram(Model):
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
         """Return a stream that returns ids up to the last boundary; all of them at the end if none is known."""
+        from tokdfa.encoding.stream import HeldStream, encode_from
+
         before = BEGINNING
 
         def encode(text: str, byte: int) -> Int32Array:
@@ -214,6 +216,8 @@ class Unigram(Model):
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
         """Return what each id adds to a text by its position; see :attr:`AnyTokenizer.spelled`."""
+        from tokdfa.tokenizers.spelled import spelled_by_steps
+
         return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
 
     def decoder(self, tokenizer: Tokenizer) -> WholeDecoder:

@@ -12,17 +12,17 @@ import numpy.typing as npt
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.encoded import Decoded
-from tokdfa.encoding.stream import EncodingStream, HeldStream
 from tokdfa.errors import AutomatonError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import RoundTrip
-from tokdfa.tokenizers.spelled import Spelled
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.stream import EncodingStream
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
     from tokdfa.wordpiece.end_to_end import EndToEnd
     from tokdfa.wordpiece.normalizer import WordNormalizer
@@ -139,6 +139,8 @@ class WordPiece(Model):
 
         If a special token contains white space, nothing is settled before the end.
         """
+        from tokdfa.encoding.stream import HeldStream
+
         return HeldStream(self.end_to_end.encode_ids, tokenizer.boundaries.last_cut)
 
     # From ids to text
@@ -191,6 +193,8 @@ class WordPiece(Model):
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
         """Return what each id adds to a text: before all others without a space, including the prefix."""
+        from tokdfa.tokenizers.spelled import Spelled
+
         return Spelled(tokenizer.id_spellings, "first", self.first_spellings)
 
     def decoder(self, tokenizer: Tokenizer) -> Decoder:
