@@ -45,3 +45,15 @@ def test_bad_questions(tok: Path, options: list[str], message: str, capsys: pyte
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_each_kind_of_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\none\ntwo\n", encoding="utf-8")
+    assert commands.run("cuts", str(tmp_path / "vocab.txt"), "--text", "one two") == 0
+    assert capsys.readouterr().out == "3\n"
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1]]}
+    (tmp_path / "tokenizer.json").write_text(
+        json.dumps({"model": model, "decoder": {"type": "Fuse"}}), encoding="utf-8"
+    )
+    assert commands.run("cuts", str(tmp_path / "tokenizer.json"), "--text", "a a") == 2
+    assert "safe cuts are not known: sums of scores go on across them: 'Unigram'" in capsys.readouterr().err

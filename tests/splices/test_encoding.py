@@ -6,6 +6,7 @@ import pytest
 from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splices.encoding import decode_after, encode_after, with_specials
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
@@ -36,3 +37,13 @@ def test_special_tokens_are_found_or_plain() -> None:
     plain = with_specials(tokenizer, "plain")
     assert len(plain.encode("<x>")) == 3
     assert tokenizer.encode("<x>").tolist() == [257]
+
+
+def test_a_space_before_later_pieces_is_refused() -> None:
+    step = {"type": "Split", "pattern": {"Regex": r"\s*\S+|\s+"}, "behavior": "Isolated", "invert": False}
+    spaced = {**SPACED, "use_regex": False}
+    tokenizer = loaded(pre_tokenizer={"type": "Sequence", "pretokenizers": [step, spaced]})
+    # The piece of a tab has one wherever it is.
+    assert tokenizer.encode("a\t").tolist() == tokenizer.encode(" a").tolist() + tokenizer.encode(" \t").tolist()[:2]
+    with pytest.raises(UnsupportedFeatureError, match="a continuation cannot be encoded by this tokenizer"):
+        encode_after(tokenizer, "a\t")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option
@@ -55,13 +57,10 @@ def command(
     import numpy as np
 
     from tokdfa.arrays import IntegerArray
-    from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.stores import iter_ids
-    from tokdfa.tokenizers.tokenizer import has_rules
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
-    tokenizer = load_tokenizer(tok, loading)
-    if not has_rules(tokenizer):
-        raise UnsupportedFeatureError("safe cuts are known only for byte pair tokenizers", value=tokenizer.algorithm)
+    tokenizer = cast(Tokenizer, load_tokenizer(tok, loading))
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]
     given: IntegerArray | str = np.concatenate([np.empty(0, dtype=np.int64), *chunks]) if text is None else text
     unit = "ids" if text is None else "characters"

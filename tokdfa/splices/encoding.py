@@ -51,8 +51,10 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
     is_local = normalizer is None or normalizer.is_local
     if prefix is None and is_local and not (normalizer is not None and normalizer.touches_ends):
         return tokenizer.encode(text)
-    if not is_local or (prefix and tokenizer.why_not("spelling") is not None):
-        raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=normalizer)
+    # A later step puts a space before pieces, also where the text only goes on.
+    if not is_local or prefix:
+        value = split if is_local else normalizer
+        raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=value)
     return tokenizer.continued.encode(text)
 
 

@@ -129,9 +129,9 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self._of_thread = local()
         self.strings = _Strings(self.model, self.specials, self.n_ids)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, PreTokenizer | None]]:
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
-        return type(self), (self.contents, self.pretokenizer)
+        return _continued if self.continues else type(self), (self.contents, self.pretokenizer)
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
@@ -242,7 +242,15 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     @cached_property
     def continued(self) -> Self:
-        """The tokenizer for a text that goes on: it does nothing to the beginning of a text."""
+        """The tokenizer for a text that goes on: it does nothing to the beginning of a text.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If it is no byte pair tokenizer, of which more than the beginning of a text depends on what is before it.
+        """
+        if self.why_not("rules") is not None:
+            raise UnsupportedFeatureError("what continues a text is not encoded alone", value=self.algorithm)
         normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
         twin = self.twin()
         if steps is not None:
@@ -290,8 +298,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def _encode_other(self, text: Any) -> Int32Array:
         """Return the ids of a text of another type than most."""
-        if isinstance(text, bytes) and self.model.takes_bytes:
-            return self.model.encode(self, text)
+        if self.model.takes_bytes:
+            check_bytes_or_text(text)
+            if isinstance(text, bytes):
+                return self.model.encode(self, text)
         check_text(text)
         return self.encode(str.__str__(text))
 
@@ -313,7 +323,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
-        return self.added_tokens.stretches(text, self.normalizer, self.first_normalizer)
+        return self.added_tokens.stretches(text, self.normalizer, self.model.normalizer or self.first_normalizer)
 
     @property
     def normalizer(self) -> Callable[[str], str] | None:
@@ -368,7 +378,9 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         checked = decoder.check(ids)
         if isinstance(decoder, WholeDecoder):
             return decoder.text_of(checked)
-        return Decoded("".join(decoder.iter_text([checked])), self.ends_of(checked))
+        text, ends = "".join(decoder.iter_text([checked])), self.ends_of(checked)
+        # The first id may add more or less than between others.
+        return Decoded(text, ends + (len(text.encode("utf-8")) - ends[-1:].sum()))
 
     @cached_property
     def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
@@ -653,6 +665,11 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
     return tokenizer.model.boundaries(tokenizer)
 
 
+def _continued(contents: Contents, pretokenizer: PreTokenizer | None) -> Tokenizer:
+    """Return the tokenizer of these parts for a text that goes on."""
+    return Tokenizer(contents, pretokenizer).continued
+
+
 def _model_of(contents: Any) -> Model:
     """Return the model of a file, of which the module is imported only then."""
     if contents.algorithm == "byte pair":
@@ -687,5 +704,5 @@ class _Strings:
 _PIECES = frozenset({str, bytes})
 # What a tokenizer is made of, besides what follows from it.
 _PARTS = frozenset(
-    ("contents", "format", "algorithm", "specials", "finds_specials", "ignored", "library", "rewriting", "is_plain")
-).union(("pretokenizer", "model"))
+    ("contents", "format", "algorithm", "semantics", "specials", "finds_specials", "ignored", "library", "rewriting")
+).union(("is_plain", "pretokenizer", "model"))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
-from tokdfa.errors import TokenStreamError
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.locks import SHARED
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ class SafelyCut:
         ------
         TokenStreamError
             If they are not ids of the tokenizer.
+        UnsupportedFeatureError
+            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any place.
 
         Notes
         -----
@@ -246,7 +248,7 @@ class SafelyCut:
         >>> tokenizer.safe_cuts("a single man")
         array([1, 8])
         """
-        tokenizer = cast("Tokenizer", self)
+        tokenizer = self._cut_exactly()
         if isinstance(ids, str):
             return tokenizer.boundaries.in_text(ids, begins=begins, ends=ends)
         return tokenizer.boundaries.in_ids(tokenizer.decoder.check(ids), begins=begins, ends=ends)
@@ -260,6 +262,8 @@ class SafelyCut:
         ------
         TokenStreamError
             If they are not ids of the tokenizer, or there are fewer than `before`.
+        UnsupportedFeatureError
+            As `safe_cuts` does.
 
         Examples
         --------
@@ -267,7 +271,7 @@ class SafelyCut:
         >>> tokenizer.last_safe_cut("a single man", 5)
         1
         """
-        tokenizer = cast("Tokenizer", self)
+        tokenizer = self._cut_exactly()
         checked = ids if isinstance(ids, str) else tokenizer.decoder.check(ids)
         if not 0 <= before <= len(checked):
             raise TokenStreamError("no such place", value=before, where="before")
@@ -275,3 +279,12 @@ class SafelyCut:
             places = tokenizer.boundaries.in_text(checked, begins=begins, ends=ends)
             return int(places[places <= before].max(initial=0))
         return tokenizer.boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
+
+    def _cut_exactly(self) -> Tokenizer:
+        """Return the tokenizer, whose parts are encoded separately; refuse one that sums scores across places."""
+        tokenizer = cast("Tokenizer", self)
+        if tokenizer.segmenter is not None:
+            raise UnsupportedFeatureError(
+                "safe cuts are not known: sums of scores go on across them", value=tokenizer.algorithm
+            )
+        return tokenizer

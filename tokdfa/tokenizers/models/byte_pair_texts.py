@@ -90,11 +90,13 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
     splitter, form = _splitter(tokenizer), tokenizer.form
     if splitter is None or tokenizer.continues:
         return None
-    if not tokenizer.is_plain and (form is None or not all(_is_in_form(text, form) for text in texts)):
+    if not tokenizer.is_plain and form is None:
         return None
     try:
         found = FoundTexts(texts)
     except (TypeError, UnicodeEncodeError):
+        return None
+    if form is not None and not all(_is_in_form(text, form) for text in texts):
         return None
     if tokenizer.added_tokens:
         # Before anything is encoded, which would have to be done again.
