@@ -7,6 +7,7 @@ import random
 import pytest
 from support.families import FAMILIES, PARTS
 
+import tokdfa
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.unicode.normalization import normalize
@@ -24,6 +25,7 @@ def test_capabilities_are_kept(name: str) -> None:
     for tokenizer, texts in _members(name):
         assert (tokenizer.why_not("rules") is None) == bool(hasattr(tokenizer, "dictionary"))
         if tokenizer.why_not("rules") is not None:
+            assert tokenizer.why_not("leftmost") is not None
             continue
         for text in texts:
             try:
@@ -37,6 +39,14 @@ def test_capabilities_are_kept(name: str) -> None:
                 assert _solid(tokenizer.decode(ids)) == _solid(text)
             elif tokenizer.why_not("form") is None:
                 assert _solid(tokenizer.decode(ids)) == _solid(normalize(text, tokenizer.form))
+
+
+def test_only_some_formats_say_that_the_leftmost_pair_merges() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    assert tokdfa.load(ranks, pretokenizer="gpt2").why_not("leftmost") is None
+    assert (
+        tokdfa.default_tokenizer().why_not("leftmost") == "its format does not say how rules that are not proper merge"
+    )
 
 
 def _alphabet(tokenizer: AnyTokenizer) -> set[int]:

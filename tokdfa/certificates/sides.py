@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tokdfa.arrays import running_sum
+from tokdfa.encoding.special import odd_ones
 from tokdfa.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.merging.merging import derivations
 from tokdfa.splices.encoding import SpecialsPolicy, with_specials
@@ -45,7 +46,7 @@ def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPo
     is_spelled = tokenizer.why_not("bytes") is None and tokenizer.why_not("spelling") is None
     if not is_spelled or tokenizer.suffix is not None:
         raise _unsupported("that change texts or are not over bytes", tokenizer.format)
-    if not all(special.is_plain for special in tokenizer.found_specials):
+    if odd_ones(tokenizer.found_specials):
         raise _unsupported("with special tokens that take white space or are whole words", tokenizer.format)
     splitting = _single_step(tokenizer)
     library = "tokenizers" if tokenizer.format != "tiktoken" else "tiktoken"

@@ -18,7 +18,6 @@ from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.fingerprint import automaton_form, splitting_form
-from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -174,7 +173,7 @@ class Parts:
             return Obstacle.SYMBOLS_CHANGE
         if self.neighbours is None:
             return Obstacle.NO_PAIRS
-        if any(not side.dictionary.properness() and side.format not in LEFTMOST_FORMATS for side in (a, b)):
+        if any(not side.dictionary.properness() and side.why_not("leftmost") is not None for side in (a, b)):
             return Obstacle.UNCLEAR_SEMANTICS
         if any(how.byte_steps for how in self.splittings):
             return Obstacle.PRETOKENIZER

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["Special"]
+__all__ = ["Special", "odd_ones"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,8 @@ class Special:
     def is_plain(self) -> bool:
         """Whether it is found wherever its content occurs, and nothing else belongs to it."""
         return not (self.lstrip or self.rstrip or self.single_word) and self.normalized is None
+
+
+def odd_ones(specials: Iterable[Special]) -> tuple[Special, ...]:
+    """Return the special tokens that are not plain: what is beside them may decide whether they are found."""
+    return tuple(special for special in specials if not special.is_plain)

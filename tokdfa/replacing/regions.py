@@ -183,7 +183,7 @@ class Cuts(ABC):
 
 def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
     """Return the cuts of a tokenizer."""
-    if has_rules(tokenizer) and tokenizer.is_plain and tokenizer.suffix is None:
+    if has_rules(tokenizer) and tokenizer.why_not("spelling") is None and tokenizer.suffix is None:
         splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
         if splitting is None or (splitting.prefix_space is None and splitting.metaspace is None):
             return tokenizer.derived(_PlainCuts)
@@ -270,7 +270,7 @@ class _CutsOfRoundTrip(Cuts):
         self._encode = self._encode_later = tokenizer.encode
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
-        if has_rules(tokenizer) and not tokenizer.is_plain:
+        if has_rules(tokenizer) and tokenizer.why_not("spelling") is not None:
             self._has_later = tokenizer.boundaries.continues
             if self._has_later:
                 self._encode_later = tokenizer.later.encode

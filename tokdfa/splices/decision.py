@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.patterns.budget import Budget
@@ -118,15 +118,16 @@ class Ground:
         if any(event == DROPPED for row in self.hypotheses.moves for cell in row for _, event in cell):
             raise UnsupportedFeatureError("the pre-tokenizer may drop text", value=splitting)
         self.specials = self._specials(tokenizer)
+        is_bytewise = tokenizer.why_not("bytes") is None
         self._neighbours = None if self._symbols.is_marked else tokenizer.derived(neighbours)
-        self._of_bytes = byte_tokens(self._neighbours) if tokenizer.is_bytewise and self._neighbours else None
+        self._of_bytes = byte_tokens(self._neighbours) if is_bytewise and self._neighbours else None
         self.whole = self._whole_pieces(tokenizer)
 
     def _specials(self, tokenizer: Tokenizer) -> tuple[Special, ...]:
         specials = tuple(special for special in tokenizer.found_specials if special.text)
-        odd = next((special for special in specials if not special.is_plain), None)
-        if odd is not None:
-            raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd.content)
+        odd = odd_ones(specials)
+        if odd:
+            raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd[0].content)
         atoms = self._symbols.atoms
         if not atoms:
             return specials
@@ -140,7 +141,7 @@ class Ground:
     def _whole_pieces(self, tokenizer: Tokenizer) -> list[str]:
         """Return the texts of the tokens that are emitted only for whole pieces."""
         numbers = tokenizer.whole_piece_tokens.tolist()
-        if tokenizer.is_bytewise:
+        if tokenizer.why_not("bytes") is None:
             return [word.decode() for word in map(tokenizer.token, numbers) if isinstance(word, bytes)]
         if tokenizer.whole_piece and (self._symbols.is_marked or self._symbols.of_bytes):
             raise UnsupportedFeatureError("whole pieces that are tokens, of symbols that are no characters")

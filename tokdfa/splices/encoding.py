@@ -35,12 +35,13 @@ def twin_with(tokenizer: Tokenizer, specials: Sequence[Special] | None = None, *
 
 def with_specials(tokenizer: Tokenizer, policy: SpecialsPolicy | None) -> Tokenizer:
     """Return the tokenizer that finds special tokens in its texts, or does not; itself if it does so already."""
-    is_same = policy is None or (policy == "found") == tokenizer.finds_specials
-    return tokenizer if is_same else tokenizer.derived(_with_specials_the_other_way)
+    finds = policy == "found"
+    is_same = policy is None or finds == tokenizer.finds_specials
+    return tokenizer if is_same else tokenizer.derived(_finding, finds)
 
 
-def _with_specials_the_other_way(tokenizer: Tokenizer) -> Tokenizer:
-    return twin_with(tokenizer, finds=not tokenizer.finds_specials)
+def _finding(tokenizer: Tokenizer, finds: bool) -> Tokenizer:
+    return twin_with(tokenizer, finds=finds)
 
 
 def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:

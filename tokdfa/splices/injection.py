@@ -255,7 +255,7 @@ class _Question:
         """Answer for slots with patterns: search all their texts."""
         rule = self._rule
         levels = {special.level for special in rule.specials}
-        is_plain = all(special.is_plain for special in rule.specials) and len(levels) < 2
+        is_plain = not rule.is_odd and len(levels) < 2
         is_rewritten = rule.tokenizer.why_not("spelling") is not None and bool(levels - {0})
         if not rule.is_one_text:
             self._check_proof()

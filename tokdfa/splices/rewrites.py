@@ -119,10 +119,11 @@ class Symbols:
         if fallback is not None and fallback.drops:
             raise UnsupportedFeatureError("characters without a token are dropped")
         # Whether the symbols are letters that represent bytes.
-        self.of_bytes = not tokenizer.is_bytewise and tokenizer.spells_bytes
+        is_bytewise = tokenizer.why_not("bytes") is None
+        self.of_bytes = tokenizer.spells_bytes and not is_bytewise
         if self.of_bytes:
             self._check_bytes()
-        if tokenizer.is_bytewise or self.of_bytes:
+        if is_bytewise or self.of_bytes:
             return
         self.unknown = self._unknown()
         if self.is_marked:

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.errors import AlphabetError, PatternError, UnsupportedFeatureError
 from tokdfa.splices.encoding import encode_after, twin_with, with_specials
 from tokdfa.splices.found import overlap
@@ -89,7 +89,7 @@ class Rule:
     @cached_property
     def _is_found_anywhere(self) -> bool:
         """Whether a text has the id of a special token if, and only if, it has the token's text."""
-        is_plain = all(special.is_plain and not special.level for special in self.specials)
+        is_plain = not (self.is_odd or any(special.level for special in self.specials))
         return is_plain and not self._unspelled
 
     @cached_property
@@ -104,7 +104,7 @@ class Rule:
     @cached_property
     def is_odd(self) -> bool:
         """Whether what is beside a special token may decide whether it is found, or what belongs to it."""
-        return any(not special.is_plain for special in self.specials)
+        return bool(odd_ones(self.specials))
 
     @cached_property
     def merged(self) -> list[int]:

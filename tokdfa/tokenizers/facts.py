@@ -87,8 +87,9 @@ def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
         described["unknown_symbols"] = ", else ".join(ways + ([f"{fallback.unknown!r}"] if fallback.unknown else []))
     if prefix is not None:
         described["prefix"] = prefix
-    if tokenizer.why_whole is not None:
-        described["judged_as_a_whole"] = tokenizer.why_whole
+    why = tokenizer.why_whole
+    if why is not None:
+        described["judged_as_a_whole"] = why
     return described
 
 

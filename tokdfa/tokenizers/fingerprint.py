@@ -14,6 +14,7 @@ from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
 from tokdfa.automata.exploration import Numbering
 from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.encoding.special import odd_ones
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.guesses import Guided
 from tokdfa.kernels.dfa.explicit import coarsest_partition
@@ -22,7 +23,6 @@ from tokdfa.patterns.budget import Budget
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses, splitting_budget
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS
 from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _specials(tokenizer: Tokenizer) -> str:
     if not tokenizer.specials:
         return _hash(())
     # Those that strip white space or are single words depend on what is white space, or a word.
-    known = "" if all(special.is_plain for special in tokenizer.specials) else unicode_tables()
+    known = unicode_tables() if odd_ones(tokenizer.specials) else ""
     return _hash(tokenizer.finds_specials, sorted(map(ascii, tokenizer.specials)), known)
 
 
@@ -241,7 +241,7 @@ def _dictionary(tokenizer: Tokenizer) -> str:
             pass
     merges = () if tokenizer.merges is None else tokenizer.merges
     arrays = [array.tolist() for array in (dictionary.left, dictionary.right, *merges)]
-    is_leftmost = tokenizer.format in LEFTMOST_FORMATS
+    is_leftmost = tokenizer.why_not("leftmost") is None
     return _hash(words, dictionary.alphabet.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
 
 
@@ -368,6 +368,6 @@ def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
         tokenizer.finds_specials,
         tuple((special.id, special.content, special.level) for special in tokenizer.specials),
         None if splitting is None else (splitting, splitting.table),
-        None if tokenizer.is_plain else (tokenizer.specials, tokenizer.rewrites),
+        None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
     )
     return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))

@@ -31,9 +31,6 @@ __all__ = [
     "tokenizer_of",
 ]
 
-# The formats of byte pairs that always say how text is split.
-_RECORDING = ("tokenizer.json", "sentencepiece")
-
 Specials: TypeAlias = Mapping[str, int] | str | Path
 
 
@@ -192,13 +189,12 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
 def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[str | None, AnyTokenizer], ...]:
     """Load a tokenizer with each pre-tokenizer that it may have: all named ones where nothing says which it is."""
     contents = read(path, None)
-    if not isinstance(contents, Contents) or contents.splitting is not None or contents.format in _RECORDING:
+    if contents.says_splitting:
         return ((None, load(path)),)
-    if pretokenizer is not None or contents.format == "tiktoken":
-        return ((pretokenizer, tokenizer_of(contents, pretokenizer, where=str(path))),)
     from tokdfa.splitting.named import NAMED
 
-    return tuple((name, tokenizer_of(contents, name)) for name in NAMED)
+    names = (pretokenizer,) if pretokenizer is not None or contents.format == "tiktoken" else (*NAMED,)
+    return tuple((name, _MAKERS[contents.algorithm](contents, name, path, None)) for name in names)
 
 
 def tokenizer_of(

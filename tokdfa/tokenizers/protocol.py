@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyTokenizer", "Capability"]
 
 T = TypeVar("T")
-Capability: TypeAlias = Literal["rules", "bytes", "spelling", "form"]
+Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "spelling", "form"]
 
 
 class AnyTokenizer(Guided, ABC):
@@ -150,8 +150,9 @@ class AnyTokenizer(Guided, ABC):
 
         Parameters
         ----------
-        capability : {"rules", "bytes", "spelling", "form"}
-            "rules": its tokens are made by rules of a dictionary. "bytes": its symbols are the bytes of UTF-8.
+        capability : {"rules", "leftmost", "bytes", "spelling", "form"}
+            "rules": its tokens are made by rules of a dictionary. "leftmost": a library is known that merges them, the
+            leftmost of equally strong pairs first, proper or not. "bytes": its symbols are the bytes of UTF-8.
             "spelling": texts are encoded unchanged, but for a space before them, and ids spell them one after the
             other. "form": the same, except that texts may be brought into a normalization form first.
 
@@ -162,6 +163,8 @@ class AnyTokenizer(Guided, ABC):
         """
         if capability == "rules":
             return f"its algorithm is {self.algorithm}, which has no rules"
+        if capability == "leftmost":
+            return "its format does not say how rules that are not proper merge"
         if capability == "bytes":
             return "its symbols are not the bytes of UTF-8"
         return None if self.is_plain else "it changes texts, or its ids do not spell them one after the other"

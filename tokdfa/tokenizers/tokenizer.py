@@ -15,13 +15,13 @@ from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.encoded import Decoded, Encoded
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
 from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
-from tokdfa.tokenizers.formats.contents import Rewriting
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Rewriting
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
@@ -135,8 +135,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
+        has_rules = self.algorithm == "byte pair"
         is_there = {
-            "rules": self.algorithm == "byte pair",
+            "rules": has_rules,
+            "leftmost": has_rules and self.format in LEFTMOST_FORMATS,
             "bytes": self.is_bytewise,
             "form": self.form is not None,
         }
@@ -192,9 +194,8 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
         Ids of a text in that form are those of `unnormalized`. Texts that are not come from no canonical ids.
         """
-        if self.read_in_form is None or not all(special.is_plain for special in self.specials):
-            return None
-        return self.read_in_form[1]
+        found = self.read_in_form
+        return None if found is None or odd_ones(self.specials) else found[1]
 
     @property
     def read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
@@ -202,13 +203,13 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
         The form is None if texts stay unchanged. Special tokens may strip or be single words.
         """
-        if self.is_plain:
-            return (self, None) if self.is_bytewise else None
-        return self._read_in_form
+        if not self.is_bytewise:
+            return None
+        return (self, None) if self.is_plain else self._read_in_form
 
     @cached_property
     def _read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
-        if not self.is_bytewise or any(self.rewrites[1:]) or self.rewriting.decoding is not None:
+        if any(self.rewrites[1:]) or self.rewriting.decoding is not None:
             return None
         normalizer = self.rewriting.normalizer
         form = None if normalizer is None else normalizer.only_form
@@ -219,7 +220,8 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @property
     def unnormalized(self) -> Tokenizer:
         """The tokenizer without the normalizer, if there is a `form`."""
-        return self if self.read_in_form is None else self.read_in_form[0]
+        found = self.read_in_form
+        return self if found is None else found[0]
 
     # Where texts are cut
 
@@ -430,7 +432,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         `encode` refuses a text that would lose them. The text that ids decode to is judged by what the library does.
         """
         contents = self.contents
-        if contents.algorithm != "byte pair" or not contents.drops_unknown:
+        if not contents.drops_unknown:
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
         dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)

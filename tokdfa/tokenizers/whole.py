@@ -43,7 +43,7 @@ def is_closed(tokenizer: Tokenizer) -> bool:
     If a text may have such a symbol, the symbol is dropped or the text refused, and pairs of neighbouring ids do not
     show which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.
     """
-    if tokenizer.is_bytewise:
+    if tokenizer.why_not("bytes") is None:
         return True
     known = {"".join(cast("str | tuple[str, ...]", symbol)) for symbol in tokenizer.dictionary.alphabet.symbols}
     if tokenizer.spells_bytes:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.boundaries.certain import CertainPairs
     from tokdfa.tokenizers.proper_part import ProperPart
     from tokdfa.tokenizers.round_trip import RoundTrip
-    from tokdfa.unicode.normalization import Form
     from tokdfa.validation.kind import ViolationKind
     from tokdfa.validation.table import Table
     from tokdfa.validation.violation import Cause
@@ -55,8 +54,8 @@ class Model(OfTokenizer["Tokenizer"]):
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._whole = ref(tokenizer)
-        self.form: Form | None = tokenizer.form
-        if self.form is not None:
+        form = self.form = tokenizer.form
+        if form is not None:
             tokenizer = tokenizer.unnormalized
         super().__init__(tokenizer)
         self.lengths = np.diff(tokenizer.id_spellings.offsets)

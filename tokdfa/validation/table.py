@@ -75,13 +75,13 @@ class Table:
         self._borders = model.borders
         self.special = model.special
         self._parts = model.parts
-        self._form_of_texts = model.form
+        form = self._form_of_texts = model.form
         self.lifted = _lifted(tokenizer.pretokenizer.splitting)
         self._backwards = Backwards(contents)
         bounds = model.doubts.bounds
         # The number of preceding ids that are inspected when an id is walked over.
         self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
-        if model.form is not None:
+        if form is not None:
             self.reach = max(self.reach, kernels.MOST_IDS)
         # A special token that the text spells goes back by fewer ids than this.
         self.margin = 1 + CONTEXT + self.reach
@@ -99,7 +99,7 @@ class Table:
         nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
         self._specials = (bounds, nodes, self._backwards.children)
         self._role = np.array([known.role for known in self._classes], dtype=np.uint8)
-        self._form = no_form() if model.form is None else form_tables(model.form)
+        self._form = no_form() if form is None else form_tables(form)
         self._walker: tuple[Struct, Struct] | None = None
         self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
         self._make_room(1)

@@ -90,7 +90,8 @@ def test_special_tokens_that_strip_or_are_single_words_and_normalization() -> No
 
 
 def test_what_what_follows_may_decide() -> None:
-    cuts = TextBoundaries(tokdfa.load(tokenizer_json([])))
+    cuts = tokdfa.load(tokenizer_json([])).boundaries
+    assert isinstance(cuts, TextBoundaries)
     text = "one two  three<|end|>four <|en"
     found = cuts.of_text(text)
     shown = "".join("|" * bool(safe) + symbol for safe, symbol in zip(found.places, text + "$", strict=True))
@@ -105,5 +106,7 @@ def test_without_an_automaton_only_the_ends_of_special_tokens_are_safe(where: st
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     steps = [level] if where == "no pattern" else [split, level]
     content = tokenizer_json([], pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
-    places = TextBoundaries(tokdfa.load(content)).of_text("a b<|end|>c d").places
+    cuts = tokdfa.load(content).boundaries
+    assert isinstance(cuts, TextBoundaries)
+    places = cuts.of_text("a b<|end|>c d").places
     assert [place for place, safe in enumerate(places) if safe] == [0, 3, 10]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.unicode.normalization import spaces
 
 __all__ = ["AddedPairs", "Around", "Occurrences", "overlapping"]
@@ -86,7 +86,7 @@ class Occurrences:
 
     def __init__(self, specials: Sequence[Special]) -> None:
         self._specials = [special for special in specials if special.text]
-        self._odd = {special.text: special for special in self._specials if not special.is_plain}
+        self._odd = {special.text: special for special in odd_ones(self._specials)}
         self.words = tuple(special.text for special in self._specials if special.single_word)
         self._strips_left = any(special.lstrip for special in self._specials)
         self.longest = max((len(special.text) for special in self._specials), default=0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, running_sum
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError
 from tokdfa.locks import SHARED
@@ -38,7 +38,7 @@ _UNKNOWN = 2
 def why_none(tokenizer: Tokenizer) -> str | None:
     """Return why no place of a text is known to be cut; None if some are."""
     rewriting, _, _, prefix = tokenizer.rewrites
-    if tokenizer.is_bytewise or tokenizer.spells_bytes:
+    if tokenizer.why_not("bytes") is None or tokenizer.spells_bytes:
         return "the text is rewritten before it is read as bytes"
     if prefix or tokenizer.suffix or tokenizer.whole_piece:
         return "what a symbol is depends on the piece that it is in"
@@ -88,8 +88,7 @@ class CharacterBoundaries(PairBoundaries):
         self._touches = split.prefix_space is not None or (
             self._normalizer is not None and self._normalizer.touches_ends
         )
-        found = tokenizer.specials if tokenizer.finds_specials else ()
-        levels = [[special for special in found if special.level == level] for level in (0, 1)]
+        levels = [[special for special in tokenizer.found_specials if special.level == level] for level in (0, 1)]
         self._added = [AddedPairs(specials, touches=self._touches) for specials in levels]
         self._atoms = AddedPairs([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
         self._neighbours = PairMemory(20)
@@ -216,7 +215,7 @@ class CharacterBoundaries(PairBoundaries):
 
     def _learn(self, ids: IntegerArray) -> None:
         """Find out which ids are plain."""
-        strips = {special.id for special in self._tokenizer.specials if not special.is_plain}
+        strips = {special.id for special in odd_ones(self._tokenizer.specials)}
         self._plain[ids] = False
         usual: list[int] = []
         words: list[Word] = []

@@ -73,10 +73,9 @@ class TextBoundaries(PairBoundaries):
     it is known to be safe.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        assert tokenizer.read_in_form is not None
-        plain, self._form = tokenizer.read_in_form
-        super().__init__(_why_none(tokenizer, plain, self._form))
+    def __init__(self, tokenizer: Tokenizer, plain: Tokenizer, form: Form | None) -> None:
+        self._form = form
+        super().__init__(_why_none(tokenizer, plain, form))
         self._has_suffix = plain.suffix is not None
         self._normalizer = None if self._form is None else UnicodeForm(self._form)
         self._finder, self._decoder, self._spellings = plain.added_tokens, tokenizer.decoder, tokenizer.id_spellings
@@ -321,6 +320,6 @@ def _why_none(tokenizer: Tokenizer, plain: Tokenizer, form: Form | None) -> str 
         return "nothing splits the text"
     if form is not None:
         return None
-    if not tokenizer.is_plain:
+    if tokenizer.why_not("spelling") is not None:
         return "the text is rewritten before it is read as bytes"
     return None if plain.suffix is None else "what a symbol is depends on the piece that it is in"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
 from tokdfa.tokenizers.normalizers import Normalizer
@@ -15,7 +16,6 @@ from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNorma
 from tokdfa.unicode.normalization import spaces
 
 if TYPE_CHECKING:
-    from tokdfa.encoding.special import Special
     from tokdfa.splitting.steps import Splitting
     from tokdfa.tokenizers.formats.contents import Rewriting
     from tokdfa.unigram.model import UnigramModel
@@ -56,7 +56,7 @@ def why_none(
         return "the decoder is not Metaspace"
     if normalizer is not None and not normalizer.is_local:
         return f"the normalizer may change any part of a text: {normalizer}"
-    if not all(special.is_plain and spaces().isdisjoint(special.text) for special in found):
+    if odd_ones(found) or not all(spaces().isdisjoint(special.text) for special in found):
         return "special tokens strip, are single words, or have spaces"
     return None if all(SPACE not in special.text for special in found) else "special tokens have visible spaces"
 

@@ -13,7 +13,7 @@ from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.merges import Merges
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
@@ -45,6 +45,8 @@ LARGEST_ID = (1 << 24) - 1
 
 # Formats whose library is known and merges leftmost: their rules may be improper.
 LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken", "gguf")
+# The formats of byte pairs that always say how text is split.
+_RECORDING = ("tokenizer.json", "sentencepiece")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,19 @@ class Contents(SplitContents):
             self.rewriting is None
             and self.fallback is None
             and not (self.atoms or self.prefix)
-            and all(special.is_plain for special in self.specials)
+            and not odd_ones(self.specials)
         )
+
+    @property
+    def says_splitting(self) -> bool:
+        """Whether the file says how text is split, if only that it is not."""
+        return self.splitting is not None or self.format in _RECORDING
+
+    @property
+    def characters(self) -> list[str]:
+        """The symbols of one character, in the order of the file; none over bytes."""
+        symbols = self.dictionary.alphabet.symbols
+        return ["".join(symbol) for symbol in symbols if not isinstance(symbol, bytes) and len("".join(symbol)) == 1]
 
 
 class NumberedWords(NamedTuple):

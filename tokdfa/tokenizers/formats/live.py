@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from tokdfa.tokenizers.formats.live_merges import asked, attribute, given, read_
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.tiktoken import as_published, specials_of
-from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
 
 __all__ = ["read_object"]
 
@@ -228,8 +228,7 @@ def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> 
     data = given(asked(proto, "model", path), bytes, "model", path)
     if not data:
         raise FileFormatError("no model has been loaded into the processor", where=str(path))
-    contents = read_as(data, path, "sentencepiece")
-    assert isinstance(contents, (Contents, UnigramContents))
+    contents = cast("Contents | UnigramContents", read_as(data, path, "sentencepiece"))
     encode = attribute(source, "encode", path)
     _check_order(source, encode, contents, path)
     adds = len(asked(lambda: encode(""), "ids of the empty text", path)) > 0
@@ -239,12 +238,7 @@ def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> 
 def _check_order(source: Any, encode: Any, contents: Contents | UnigramContents, path: Path) -> None:
     """Refuse a processor that reverses the pieces by extra options of older versions, which no attribute shows."""
     piece_of = attribute(source, "id_to_piece", path)
-    symbols: Iterable[str]
-    if isinstance(contents, Contents):
-        symbols = map("".join, contents.dictionary.alphabet.symbols)  # type: ignore[arg-type]
-    else:
-        symbols = (contents.model.pieces[id] for id in np.flatnonzero(contents.model.is_found).tolist())
-    letters = [symbol for symbol in symbols if len(symbol) == 1 and symbol.islower()][:2]
+    letters = [*filter(str.islower, contents.characters)][:2]
     ids = asked(lambda: encode(" ".join(letters)), "ids of a text", path)
     spelled = "".join(asked(lambda: [*map(piece_of, ids)], "pieces of a text", path))
     if len(letters) == 2 and [letter for letter in spelled if letter in letters] == letters[::-1]:

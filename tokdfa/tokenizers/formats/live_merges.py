@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -134,8 +134,7 @@ def _merging(tokens: list[str], pairs: list[list[str]], path: Path) -> Contents:
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
     model = {"type": "BPE", "vocab": {token: number for number, token in enumerate(tokens)}, "merges": pairs}
     fields = {"model": model, "pre_tokenizer": level, "decoder": level}
-    contents = read_as(json.dumps(fields).encode("ascii"), path, "tokenizer.json")
-    assert isinstance(contents, Contents)
+    contents = cast("Contents", read_as(json.dumps(fields).encode("ascii"), path, "tokenizer.json"))
     if not contents.dictionary.properness() or not agrees_with_leftmost(contents.dictionary):
         what = "rules on which merging in rounds, as this tokenizer does it, may differ from leftmost merging"
         raise UnsupportedFeatureError(what, where=str(path), hint="load the tokenizer with a backend in Rust")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -68,10 +68,11 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
         raise WrongTypeError(
             "special tokens must be a dict of texts and ids, a file, or the name of an encoding", value=given
         )
-    if not isinstance(contents, Contents) or contents.format != "tiktoken":
+    if contents.format != "tiktoken":
         raise UnsupportedFeatureError(
             "special tokens can be given for rank files only; this one has its own", value=contents.format, where=where
         )
+    contents = cast("Contents", contents)
     specials = tuple(replace(special, is_text=special.content in texts) for special in specials_of(pairs, where))
     taken = set(contents.ids.tolist()).intersection(special.id for special in specials)
     if taken:

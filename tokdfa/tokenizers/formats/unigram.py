@@ -35,10 +35,18 @@ class UnigramContents(SplitContents):
 
     algorithm: ClassVar[str] = "Unigram"
     is_plain: ClassVar[bool] = False
+    says_splitting: ClassVar[bool] = True
+    drops_unknown: ClassVar[bool] = False
 
     model: UnigramModel
     user_defined: tuple[int, ...] = ()
     rewriting: Rewriting = field(default=Rewriting())
+
+    @property
+    def characters(self) -> list[str]:
+        """The pieces of one character that are found in texts, in the order of the file."""
+        pieces = (self.model.pieces[id] for id in np.flatnonzero(self.model.is_found).tolist())
+        return [piece for piece in pieces if len(piece) == 1]
 
 
 def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:

@@ -53,6 +53,8 @@ class WordPieceContents:
 
     algorithm: ClassVar[str] = "WordPiece"
     is_plain: ClassVar[bool] = False
+    says_splitting: ClassVar[bool] = True
+    drops_unknown: ClassVar[bool] = False
     finds_specials: ClassVar[bool] = True
     rewriting: ClassVar[None] = None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -41,18 +42,18 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
 
     It returns None for other texts, and for those that are refused. None is returned if there is no such function.
     """
-    if tokenizer.continues or (tokenizer.form is None and not tokenizer.is_plain):
-        return None
     splitter = _splitter(tokenizer)
-    encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
+    if splitter is None or tokenizer.why_not("form") is not None:
+        return None
+    encoder = tokenizer.piece_ids.text_encoder(splitter)
     if encoder is None:
         return None
     encode = encoder.run.encode_string
     finds_none = tokenizer.added_tokens.finds_none if tokenizer.added_tokens else None
-    form = tokenizer.form
+    changes = _changes(tokenizer)
 
     def encode_direct(text: str) -> Int32Array | None:
-        if form is not None and not _is_in_form(text, form):
+        if changes is not None and changes(text):
             return None
         if finds_none is not None and not finds_none(text):
             return None
@@ -66,37 +67,43 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
 
 
 def _splitter(tokenizer: Tokenizer) -> Splitter | None:
-    """Return the machine that splits texts as they are into pieces of bytes; None if there is none."""
+    """Return the machine that splits texts, from their beginning on, into pieces of bytes; None if there is none."""
     pretokenizer = tokenizer.pretokenizer
-    if pretokenizer is None or not tokenizer.is_bytewise or pretokenizer.splitter is None:
+    if pretokenizer is None or tokenizer.continues or tokenizer.why_not("bytes") is not None:
         return None
     if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
         return None
     return pretokenizer.splitter
 
 
-def _is_in_form(text: str, form: Form) -> bool:
-    """Return whether normalizing a text, or any part of it, gives it back."""
+def _changes(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
+    """Return a function that returns whether a text, or a part of it, may be changed; None if no text is."""
+    if tokenizer.why_not("spelling") is None:
+        return None
+    form = tokenizer.form
+    return (lambda text: True) if form is None else partial(_is_changed, form)
+
+
+def _is_changed(form: Form, text: str) -> bool:
+    """Return whether bringing a text, or a part of it, into a normalization form changes it."""
     if text.isascii():
-        return True
-    try:
-        return is_normal(text.encode("utf-8"), form)
-    except UnicodeEncodeError:
         return False
+    try:
+        return not is_normal(text.encode("utf-8"), form)
+    except UnicodeEncodeError:
+        return True
 
 
 def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
     """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
-    splitter, form = _splitter(tokenizer), tokenizer.form
-    if splitter is None or tokenizer.continues:
-        return None
-    if not tokenizer.is_plain and form is None:
+    splitter, changes = _splitter(tokenizer), _changes(tokenizer)
+    if splitter is None:
         return None
     try:
         found = FoundTexts(texts)
     except (TypeError, UnicodeEncodeError):
         return None
-    if form is not None and not all(_is_in_form(text, form) for text in texts):
+    if changes is not None and any(map(changes, texts)):
         return None
     if tokenizer.added_tokens:
         # Before anything is encoded, which would have to be done again.
@@ -108,12 +115,13 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
 
 def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
     """Return the ids of any text; see :meth:`Tokenizer.encode`."""
-    surrogate = None if tokenizer.is_plain or text.isascii() else _SURROGATE.search(text)
+    changes = _changes(tokenizer)
+    surrogate = None if changes is None or text.isascii() else _SURROGATE.search(text)
     if surrogate is not None:
         where = f"character {surrogate.start()}"
         raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
     stretches = [*tokenizer.stretches(text)]
-    together = None if tokenizer.continues else _encode_together(tokenizer, stretches)
+    together = _encode_together(tokenizer, stretches)
     if together is not None:
         return together
     parts: list[Int32Array] = []
@@ -124,8 +132,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
         try:
             parts.append(encode_stretch(tokenizer, stretch, begins=begins))
         except AlphabetError as error:
-            form = tokenizer.form
-            if not tokenizer.is_plain and (form is None or not _is_in_form(text, form)):
+            if changes is not None and changes(text):
                 raise
             place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, stretch, begins=begins)
             value = text[place : place + 1] if error.value is None else error.value
@@ -177,8 +184,7 @@ def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Arr
 
     `begins` is whether it is the beginning of a text, and not what follows a special token.
     """
-    split = _pretokenizer_at(tokenizer, begins)
-    begins = begins and not tokenizer.continues
+    split, begins = _pretokenizer_at(tokenizer, begins)
     if split is None:
         return tokenizer.encode_piece(text)
     is_bytewise = tokenizer.is_bytewise
@@ -206,13 +212,17 @@ def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
 
 def _split(tokenizer: Tokenizer, stretch: str, begins: bool) -> list[str]:
     """Return the pieces of a normalized stretch."""
-    split = _pretokenizer_at(tokenizer, begins)
-    return [stretch] if split is None else split.split(stretch, begins=begins and not tokenizer.continues)
+    split, begins = _pretokenizer_at(tokenizer, begins)
+    return [stretch] if split is None else split.split(stretch, begins=begins)
 
 
-def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> PreTokenizer | None:
-    """Return the pre-tokenizer of a stretch, which puts nothing before the one with which a text goes on."""
-    return tokenizer.first_pretokenizer if begins else tokenizer.pretokenizer
+def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> tuple[PreTokenizer | None, bool]:
+    """Return the pre-tokenizer of a stretch, and whether a text begins there, rather than goes on after a cut.
+
+    Nothing is put before the stretch with which a text goes on.
+    """
+    split = tokenizer.first_pretokenizer if begins else tokenizer.pretokenizer
+    return split, begins and not tokenizer.continues
 
 
 def foreign_character(tokenizer: Tokenizer, text: str, *, begins: bool) -> int:

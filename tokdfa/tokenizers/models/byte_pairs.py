@@ -309,7 +309,7 @@ class BytePairs(Model):
         """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
         from tokdfa.encoding.stream import HeldStream, SettlingStream, encode_from
 
-        if tokenizer.is_plain:
+        if tokenizer.why_not("spelling") is None:
             return SettlingStream(tokenizer)
         later = tokenizer.later
         return HeldStream(
@@ -322,9 +322,11 @@ class BytePairs(Model):
         from tokdfa.tokenizers.boundaries.characters import CharacterBoundaries, why_none
         from tokdfa.tokenizers.boundaries.texts import TextBoundaries
 
-        if tokenizer.read_in_form is not None:
-            return TextBoundaries(tokenizer)
-        why = "its symbols are not the bytes of UTF-8" if tokenizer.is_plain else why_none(tokenizer)
+        read = tokenizer.read_in_form
+        if read is not None:
+            return TextBoundaries(tokenizer, *read)
+        is_spelled = tokenizer.why_not("spelling") is None
+        why = "its symbols are not the bytes of UTF-8" if is_spelled else why_none(tokenizer)
         # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
         return Boundaries(why) if why is not None else CharacterBoundaries(tokenizer.twin(), tokenizer.continued)
 

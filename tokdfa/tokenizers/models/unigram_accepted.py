@@ -42,7 +42,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     if not tokenizer.model.is_single:
         # Python's strings take the last ones for white space, too.
         changed |= spaces() - {" "} | {*"\x1c\x1d\x1e\x1f"}
-    found = tokenizer.specials if tokenizer.finds_specials else ()
+    found = tokenizer.found_specials
     signs = {special.text[0] for special in found}
     # Then a special token begins where no other one goes on.
     is_clear = all(signs.isdisjoint(special.text[1:]) for special in found)
