@@ -127,7 +127,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self.first_pretokenizer = self.pretokenizer
         self.continues = False
         self._of_thread = local()
-        self.strings = _Strings(self.model, self.specials, self.n_ids)
+        self.strings = _Strings(self.model, self.specials)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -690,14 +690,14 @@ def _model_of(contents: Any) -> Model:
 class _Strings:
     """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
-    def __init__(self, model: Model, specials: tuple[Special, ...], n_ids: int) -> None:
-        self._of = (model, specials, n_ids)
+    def __init__(self, model: Model, specials: tuple[Special, ...]) -> None:
+        self._of = (model, specials)
 
     @cached_property
     def of_ids(self) -> list[str]:
-        model, specials, n_ids = self._of
+        model, specials = self._of
         strings = model.strings
-        strings += [""] * (n_ids - len(strings))
+        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
         for special in specials:
             strings[special.id] = special.text
         return strings

@@ -116,11 +116,14 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
 def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
     """Return the ids of any text; see :meth:`Tokenizer.encode`."""
     changes = _changes(tokenizer)
-    surrogate = None if changes is None or text.isascii() else _SURROGATE.search(text)
+    is_changed = changes is not None and changes(text)
+    surrogate = _SURROGATE.search(text) if is_changed and not text.isascii() else None
     if surrogate is not None:
         where = f"character {surrogate.start()}"
         raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
-    stretches = [*tokenizer.stretches(text)]
+    # What is in the form already is not brought into it stretch by stretch.
+    found = tokenizer.stretches(text) if is_changed else tokenizer.added_tokens.stretches(text, None, None)
+    stretches = [*found]
     together = _encode_together(tokenizer, stretches)
     if together is not None:
         return together
@@ -132,7 +135,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
         try:
             parts.append(encode_stretch(tokenizer, stretch, begins=begins))
         except AlphabetError as error:
-            if changes is not None and changes(text):
+            if is_changed:
                 raise
             place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, stretch, begins=begins)
             value = text[place : place + 1] if error.value is None else error.value
