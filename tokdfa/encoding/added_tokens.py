@@ -92,6 +92,10 @@ class AddedTokens:
                 continue
             part, normalize = text[start:stop], normalizer if start else first
             normalized = part if normalize is None else normalize(part)
+            if not inner.of:
+                if normalized:
+                    yield normalized, start == 0
+                continue
             for a, b, token in inner.spans(normalized):
                 yield (normalized[a:b] if token is None else token), start == a == 0
 

@@ -53,9 +53,9 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     changes = _changes(tokenizer)
 
     def encode_direct(text: str) -> Int32Array | None:
-        if changes is not None and changes(text):
-            return None
         if finds_none is not None and not finds_none(text):
+            return None
+        if changes is not None and changes(text):
             return None
         try:
             ids = encode(text)
