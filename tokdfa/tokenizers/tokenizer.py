@@ -135,14 +135,14 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
-        has_rules = self.algorithm == "byte pair"
-        is_there = {
-            "rules": has_rules,
-            "leftmost": has_rules and self.format in LEFTMOST_FORMATS,
-            "bytes": self.is_bytewise,
-            "form": self.form is not None,
-        }
-        return None if is_there.get(capability) else super().why_not(capability)
+        # Only what is asked, since each text with added tokens asks.
+        if capability in ("rules", "leftmost"):
+            is_there = self.algorithm == "byte pair" and (capability == "rules" or self.format in LEFTMOST_FORMATS)
+        elif capability == "bytes":
+            is_there = self.is_bytewise
+        else:
+            is_there = capability == "form" and self.form is not None
+        return None if is_there else super().why_not(capability)
 
     @cached_property
     def n_ids(self) -> int:
