@@ -33,7 +33,7 @@ from tokdfa.kernels.spelling.charsmap import read_table
 from tokdfa.kernels.spelling.lookup import sort_words
 from tokdfa.kernels.train.merging import FIRST_SEEN, Pieces, Text, Training
 from tokdfa.kernels.unigram.segmentation import unigram_tables
-from tokdfa.tokenizers.proper_part import proper_part
+from tokdfa.tokenizers.neighbours import proper_part
 from tokdfa.training.greedy import train_greedy
 from tokdfa.transducers.table import TransducerTable
 

@@ -51,7 +51,8 @@ def test_graphemes(graphemes: list[str]) -> None:
 
 
 def test_without_conjuncts_they_are_those_of_the_regex_module() -> None:
-    # Another implementation, of a neighbouring version of Unicode; test_precompiled asks the library itself.
+    # Another implementation, of a neighbouring version of Unicode; the library itself is asked with
+    # the normalizer Precompiled.
     regex = pytest.importorskip("regex")
     symbols = [*"ab\r\n\u0301\u200d\u0600\u0903\u1100\u1161\u11a8\uac00\uac01\u00a9\U0001f468\U0001f1e9\x00"]
     drawn = random.Random(0)

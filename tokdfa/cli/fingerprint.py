@@ -31,8 +31,7 @@ def command(
     """
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")
-    from tokdfa.tokenizers.fingerprint import fingerprint
-    from tokdfa.tokenizers.lockfile import lock_text, made_with, read_lock
+    from tokdfa.tokenizers.fingerprint import fingerprint, lock_text, made_with, read_lock
     from tokdfa.training.atomic import check_writable, write_atomically
 
     kept = None if lock is None else read_lock(lock)

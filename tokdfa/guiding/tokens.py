@@ -207,7 +207,7 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
     why = None
-    splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    splitting = tokenizer.splitting
     if tokenizer.why_not("bytes") is not None:
         why = "the dictionary is not over bytes"
     elif tokenizer.why_not("spelling") is not None:

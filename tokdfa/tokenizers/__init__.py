@@ -4,7 +4,7 @@ Read `protocol` first: what every tokenizer answers. Then `tokenizer`: one class
 names them:
 
 - added tokens (:mod:`tokdfa.encoding.added_tokens`), found in a text before anything else, or in the normalized text;
-- a normalizer (`normalizers`, `precompiled`, `sentencepiece_normalizer`);
+- a normalizer (`normalizers`, `sentencepiece_normalizer`);
 - a pre-tokenizer (:mod:`tokdfa.splitting`);
 - a model (`models`): byte pairs, Unigram or WordPiece;
 - a decoder (`decoder`, whose steps are in `decoding`; `spelled` is what an id adds to a text).
@@ -15,11 +15,10 @@ their text again. `boundaries` has the places where texts and ids are cut, whate
 in parts.
 
 What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton), `neighbours`
-(which tokens may follow each other) and `proper_part` (what pairs of them decide where rules are improper), `whole`
-(why streams are judged as a whole), `fingerprint` (the hash of what it does, kept in a `lockfile`), `facts` (its
-numbers), `pieces` (where a text is cut before anything is merged, and why). `versioned` says what of a tokenizer is
-known for another version of its library. `derived` keeps the tables that are computed from a tokenizer, by whatever
-package, with it.
+(which tokens may follow each other, and which part of improper rules is proper), `fingerprint` (the hash of what it
+does, and its lock file), `facts` (its numbers), `pieces` (where a text is cut before anything is merged, and why).
+`versioned` says what of a tokenizer is known for another version of its library. `derived` keeps the tables that are
+computed from a tokenizer, by whatever package, with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

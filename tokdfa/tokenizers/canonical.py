@@ -16,7 +16,6 @@ from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.machine import Hypotheses
-from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["CanonicalAutomaton", "CanonicalState", "check_overlaps", "spelled_specials"]
@@ -77,8 +76,7 @@ class CanonicalAutomaton(Displayed):
         _check(tokenizer)
         self.tokenizer = tokenizer
         self._pairs = tokenizer.dfa
-        splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-        self._lifted = LiftedSplitting(splitting)
+        self._lifted = LiftedSplitting(tokenizer.splitting)
         self.hypotheses: Hypotheses = self._lifted.hypotheses
         self._parts: dict[int, TokenParts | None] = {}
         self._specials = frozenset(special.id for special in tokenizer.specials)
@@ -150,17 +148,13 @@ class CanonicalAutomaton(Displayed):
         number = int(self.tokenizer.id_to_token[id])
         if not number < len(self._pairs.birth) or self._pairs.birth[number] < 0:
             return None
-        return self._lifted.parts(self._word(id))
-
-    def _word(self, id: int) -> bytes:
-        text, offsets = self.tokenizer.id_spellings
-        return text[offsets[id] : offsets[id + 1]].tobytes()
+        return self._lifted.parts(self.tokenizer.name_of(id))
 
     def _spelled(self, before: bytes, id: int) -> bytes | None:
         """Return the end of the text that may be the beginning of a special token; None if there is a whole one."""
         if not self._contents:
             return b""
-        text = before + self._word(id)
+        text = before + self.tokenizer.name_of(id)
         if any(content in text for content in self._contents):
             return None
         ends = (text[-n:] for n in range(min(self._longest - 1, len(text)), 0, -1))
@@ -178,11 +172,10 @@ def _check(tokenizer: Tokenizer) -> None:
     if len(tokenizer.whole_piece_tokens):
         number = int(tokenizer.whole_piece_tokens[0])
         raise UnsupportedFeatureError("a token is emitted only as a whole piece", value=tokenizer.token(number))
-    pretokenizer = tokenizer.pretokenizer
-    splitting = None if pretokenizer is None else pretokenizer.splitting
-    if splitting is not None and (splitting.prefix_space is not None or splitting.metaspace is not None):
+    splitting = tokenizer.splitting
+    if splitting.prefix_space is not None or splitting.metaspace is not None:
         raise UnsupportedFeatureError("the pre-tokenizer inserts spaces into the text")
-    if splitting is not None and splitting.byte_steps:
+    if splitting.byte_steps:
         raise UnsupportedFeatureError("the pre-tokenizer splits the bytes of a character")
 
 

@@ -1,21 +1,27 @@
-"""The fingerprint of a tokenizer: of what it does, part by part, and not of how its file spells it."""
+"""The fingerprint of a tokenizer: of what it does, part by part, and not of how its file spells it.
+
+A lock file keeps it beside the tokenizer, so that one notices when the tokenizer does something else.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+import tokdfa
 from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
 from tokdfa.automata.exploration import Numbering
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.encoding.special import odd_ones
-from tokdfa.errors import LimitExceededError, PatternError
+from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
 from tokdfa.guesses import Guided
 from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
@@ -23,23 +29,26 @@ from tokdfa.patterns.budget import Budget
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses, splitting_budget
 from tokdfa.splitting.steps import Splitting
-from tokdfa.unicode.tables import content, library_of
+from tokdfa.unicode.tables import content, library_of, version
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = [
     "PARTS",
     "Fingerprint",
     "automaton_form",
     "fingerprint",
-    "made_of",
+    "hash_of",
+    "hash_of_specials",
+    "lock_text",
+    "made_with",
     "normal_form_of_splitting",
     "parts_of_byte_pairs",
-    "parts_of_unigram",
-    "parts_of_wordpiece",
+    "read_lock",
     "splitting_form",
+    "unicode_tables",
 ]
 
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
@@ -47,6 +56,12 @@ PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials
 
 _EVENTS = (CONTINUES, BEGINS, DROPPED)
 _SURROGATES = slice(0xD800, 0xE000)
+_HEAD = """\
+# What this tokenizer does, by tokdfa: as long as the fingerprint is the same, texts have the same ids and ids the same
+# texts. Written by `tokdfa fingerprint TOK -o FILE`, checked by `tokdfa fingerprint TOK --check FILE`.
+"""
+_MOST_BYTES = 1 << 16
+_DIGITS = set("0123456789abcdef")
 
 
 @dataclass(frozen=True)
@@ -133,58 +148,19 @@ def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
     """Return the hashes of the parts of a byte pair tokenizer; see :class:`Fingerprint`."""
     rewriting, fallback, atoms, prefix = tokenizer.rewrites
     whole = sorted(tokenizer.token(number) for number in tokenizer.whole_piece_tokens.tolist())
-    splitting = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+    splitting = tokenizer.splitting
     form = automaton_form(splitting)
     normalizer = None if rewriting is None else rewriting.normalizer
     decoding = None if rewriting is None else rewriting.decoding
     drops = tokenizer.leaving_out is not None
     return {
-        "dictionary": _hash(tokenizer.dictionary.alphabet.kind, whole, _dictionary(tokenizer)),
-        "ids": _hash(_ids(tokenizer)),
-        "pretokenizer": _hash(splitting, unicode_tables(splitting.table)) if form is None else _hash(form),
-        "normalizer": _hash(None) if normalizer is None else _hash(normalizer, unicode_tables()),
-        "symbols": _hash(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
-        "specials": _specials(tokenizer),
-        "decoder": _hash(decoding, tokenizer.spells_bytes),
-    }
-
-
-def parts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, str]:
-    """Return the hashes of the parts of a WordPiece tokenizer; see :class:`Fingerprint`."""
-    vocabulary = tokenizer.vocabulary
-    entries = sorted(vocabulary.items())
-    settings: tuple[object, ...] = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
-    if vocabulary.opening:
-        settings += (vocabulary.opening,)
-    model, library = tokenizer.model, tokenizer.model.normalizer.library
-    known = unicode_tables(None if library == "tokenizers" else library)
-    return {
-        "dictionary": _hash("WordPiece", [entry for entry, _ in entries], settings),
-        "ids": _hash([(entry, int(id)) for entry, id in entries]),
-        "pretokenizer": _hash(tokenizer.pretokenizer, known),
-        "normalizer": _hash(model.normalizer, known),
-        "symbols": _hash(None),
-        "specials": _specials(tokenizer),
-        "decoder": _hash(model.cleanup, *([sorted(model.silent)] if model.silent else [])),
-    }
-
-
-def parts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, str]:
-    """Return the hashes of the parts of a Unigram tokenizer; see :class:`Fingerprint`."""
-    model, rewriting = tokenizer.model, tokenizer.rewriting
-    ids = np.flatnonzero(model.is_found).tolist()
-    rows = sorted((model.pieces[id], id, float(model.scores[id]).hex()) for id in ids)
-    settings = (float(model.unknown_score).hex(), model.arithmetic, model.unknown is None)
-    split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-    byte_ids = None if model.byte_ids is None else list(model.byte_ids)
-    return {
-        "dictionary": _hash("Unigram", [(piece, score) for piece, _, score in rows], settings),
-        "ids": _hash([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
-        "pretokenizer": _hash(split, tokenizer.spells_bytes, unicode_tables(split.table)),
-        "normalizer": _hash(None) if rewriting.normalizer is None else _hash(rewriting.normalizer, unicode_tables()),
-        "symbols": _hash(model.unknown, byte_ids),
-        "specials": _specials(tokenizer),
-        "decoder": _hash(rewriting.decoding),
+        "dictionary": hash_of(tokenizer.dictionary.alphabet.kind, whole, _dictionary(tokenizer)),
+        "ids": hash_of(_ids(tokenizer)),
+        "pretokenizer": hash_of(splitting, unicode_tables(splitting.table)) if form is None else hash_of(form),
+        "normalizer": hash_of(None) if normalizer is None else hash_of(normalizer, unicode_tables()),
+        "symbols": hash_of(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
+        "specials": hash_of_specials(tokenizer),
+        "decoder": hash_of(decoding, tokenizer.spells_bytes),
     }
 
 
@@ -197,15 +173,16 @@ def unicode_tables(table: str | None = None) -> str:
     known = {name: name for name in ("normalization", "regex", "tiktoken", "tokenizers")}
     if table is not None:
         known[library_of(table)] = table
-    return _hash([(name, content(of)) for name, of in known.items()])
+    return hash_of([(name, content(of)) for name, of in known.items()])
 
 
-def _specials(tokenizer: Tokenizer) -> str:
+def hash_of_specials(tokenizer: Tokenizer) -> str:
+    """Return the hash of the special tokens."""
     if not tokenizer.specials:
-        return _hash(())
+        return hash_of(())
     # Those that strip white space or are single words depend on what is white space, or a word.
     known = unicode_tables() if odd_ones(tokenizer.specials) else ""
-    return _hash(tokenizer.finds_specials, sorted(map(ascii, tokenizer.specials)), known)
+    return hash_of(tokenizer.finds_specials, sorted(map(ascii, tokenizer.specials)), known)
 
 
 def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
@@ -242,7 +219,7 @@ def _dictionary(tokenizer: Tokenizer) -> str:
     merges = () if tokenizer.merges is None else tokenizer.merges
     arrays = [array.tolist() for array in (dictionary.left, dictionary.right, *merges)]
     is_leftmost = tokenizer.why_not("leftmost") is None
-    return _hash(words, dictionary.alphabet.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
+    return hash_of(words, dictionary.alphabet.n_symbols, tokenizer.extra_tokens, arrays, is_leftmost)
 
 
 def _rows(tokenizer: Tokenizer) -> str:
@@ -263,10 +240,10 @@ def _rows(tokenizer: Tokenizer) -> str:
     np.cumsum(sums[stop] - sums[start], axis=0, dtype=np.uint64, out=through[1:])
     of_row = through[rows.pointer[1:]] - through[rows.pointer[:-1]]
     order = sorted(live, key=words.__getitem__)
-    return _hash([words[token] for token in order], of_row[rows.of_token[order]].astype("<u8").tobytes())
+    return hash_of([words[token] for token in order], of_row[rows.of_token[order]].astype("<u8").tobytes())
 
 
-def _hash(*values: object) -> str:
+def hash_of(*values: object) -> str:
     """Return the hash of values by how they are spelled in ASCII, which is the same in every version of Python."""
     digest = hashlib.sha256()
     for value in values:
@@ -348,26 +325,51 @@ def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
     return np.unique(block, return_inverse=True)[1].reshape(-1)
 
 
-def made_of(tokenizer: Tokenizer) -> tuple[object, ...]:
-    """Return the parts of a tokenizer as they are written; see :attr:`Tokenizer.made_of`."""
-    merges = () if tokenizer.merges is None else tokenizer.merges
-    arrays = (
-        *tokenizer.spellings,
-        tokenizer.token_to_id,
-        tokenizer.dictionary.left,
-        tokenizer.dictionary.right,
-        *merges,
-    )
-    splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-    settings = (
-        tokenizer.dictionary.alphabet.kind,
-        tokenizer.dictionary.alphabet.n_symbols,
-        tokenizer.suffix,
-        tokenizer.spells_bytes,
-        tokenizer.whole_piece,
-        tokenizer.finds_specials,
-        tuple((special.id, special.content, special.level) for special in tokenizer.specials),
-        None if splitting is None else (splitting, splitting.table),
-        None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
-    )
-    return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))
+def made_with() -> dict[str, str]:
+    """Return the versions that a lock names beside the fingerprint, which depends on none of them."""
+    from tokdfa.unicode.normalization import tables
+
+    versions = {"tokdfa": tokdfa.__version__, "tokenizers": tables().version}
+    return versions | {"tiktoken": version("tiktoken")}
+
+
+def lock_text(found: Fingerprint) -> str:
+    """Return a lock file, in TOML, a line a part.
+
+    Examples
+    --------
+    >>> from tokdfa.tokenizers.fingerprint import lock_text
+    >>> print(lock_text(tokdfa.fingerprint(tokdfa.default_tokenizer())).splitlines()[2][:17])
+    fingerprint = "31
+    """
+    lines = [f'fingerprint = "{found.value}"', "", "[parts]"]
+    lines += [f'{name} = "{found.parts[name]}"' for name in PARTS]
+    lines += ["", "# Not in the fingerprint: tokdfa, and the libraries whose Unicode tables it had.", "[made-with]"]
+    lines += [f'{name} = "{version}"' for name, version in made_with().items()]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def read_lock(path: str | Path) -> Fingerprint:
+    """Return the fingerprint that a lock file has; FileFormatError says where it is not one, or contradicts itself."""
+    with Path(path).open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    hint = "write it again: tokdfa fingerprint TOK -o FILE"
+    if len(data) > _MOST_BYTES:
+        raise FileFormatError("a lock file is not so long", where=str(path), hint=hint)
+    try:
+        fields = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FileFormatError(f"the lock file is not TOML: {error}", where=str(path), hint=hint) from None
+    value, parts = fields.get("fingerprint"), fields.get("parts")
+    if not isinstance(parts, dict) or {*parts} != {*PARTS}:
+        named = sorted(parts) if isinstance(parts, dict) else parts
+        what = f"a lock file has the parts {', '.join(PARTS)}"
+        raise FileFormatError(what, value=named, where=f"{path}, parts", hint=hint)
+    for name, part in {**parts, "fingerprint": value}.items():
+        if not isinstance(part, str) or len(part) != 64 or not _DIGITS.issuperset(part):
+            raise FileFormatError("a SHA-256 is 64 hexadecimal digits", value=part, where=f"{path}, {name}", hint=hint)
+    found = Fingerprint(parts)
+    if found.value != value:
+        what = "the fingerprint is not that of the parts"
+        raise FileFormatError(what, value=value, where=f"{path}, fingerprint", hint=hint)
+    return found

@@ -19,6 +19,7 @@ from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
 from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Rewriting
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.models.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece import WordPiece
-    from tokdfa.tokenizers.neighbours import PairAutomaton
-    from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
@@ -186,6 +186,11 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         sizes = ", ".join(f"{n} {name}" for name, n in self.sizes.items())
         return f"<{type(self).__name__} from {self.format}: {sizes}, {self.n_ids} ids>"
 
+    @property
+    def splitting(self) -> Splitting:
+        """The steps of the pre-tokenizer; none where it does not split."""
+        return _WHOLE if self.pretokenizer is None else self.pretokenizer.splitting
+
     # Where normalizing is the identity
 
     @cached_property
@@ -233,7 +238,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     @cached_property
     def why_whole(self) -> str | None:
         """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
-        from tokdfa.tokenizers.whole import why_whole
+        from tokdfa.tokenizers.models.byte_pair_texts import why_whole
 
         return why_whole(self) if self.is_plain else self.boundaries.why_none
 
@@ -259,11 +264,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
             steps = tuple(later for step in steps if (later := step.later) is not None)
         twin.rewriting = Rewriting(normalizer, steps)
         twin.first_normalizer = None if normalizer is None else normalizer.later
-        split = self.pretokenizer
-        if split is not None and split.splitting.prefix_space is not None:
+        if self.splitting.prefix_space is not None:
             from tokdfa.splitting.pretokenizer import pretokenizer
 
-            twin.first_pretokenizer = pretokenizer(replace(split.splitting, prefix_space=None))
+            twin.first_pretokenizer = pretokenizer(replace(self.splitting, prefix_space=None))
         twin.continues = True
         return twin
 
@@ -704,6 +708,7 @@ class _Strings:
 
 
 _PIECES = frozenset({str, bytes})
+_WHOLE = Splitting("tokenizers")
 # What a tokenizer is made of, besides what follows from it.
 _PARTS = frozenset(
     ("contents", "format", "algorithm", "semantics", "specials", "finds_specials", "ignored", "library", "rewriting")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, Strip, StripAccents, UnicodeForm
-from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.tokenizers.sentencepiece_normalizer import Precompiled
 from tokdfa.unicode.tables import ranges
 from tokdfa.unicode.versions import Range, changed_normalizers, resolve
 from tokdfa.wordpiece.normalizer import BertNormalizer

@@ -23,7 +23,7 @@ from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.boundaries.certain import CertainPairs
-    from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.neighbours import ProperPart
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.validation.kind import ViolationKind
     from tokdfa.validation.table import Table

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from tokdfa.arrays import BoolArray
 from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.unicode.normalization import spaces
 
-__all__ = ["AddedPairs", "Around", "Occurrences", "overlapping"]
+__all__ = ["AddedPairs", "Around", "Occurrences", "break_each_other", "overlapping"]
 
 
 class AddedPairs:
@@ -176,3 +177,26 @@ def overlapping(specials: Sequence[Special]) -> Iterator[int]:
                 yield id
         first |= {content[0] for content in contents.values()}
         last |= {content[-1] for content in contents.values()}
+
+
+def break_each_other(specials: Iterable[Special]) -> bool:
+    """Return whether a part of the text of one special token may be found as another one.
+
+    If not, each is found as a whole wherever it occurs, if only as a part of a longer one.
+    """
+    specials = tuple(specials)
+    early = [special.content for special in specials if special.level == 0]
+    late = [special.content for special in specials if special.level > 0]
+    return _overlap(sorted({*early, *late})) or any(one in other for other in late for one in early)
+
+
+def _overlap(words: list[str]) -> bool:
+    """Return whether a proper suffix of a word is a proper prefix of one; the words ascend."""
+    for word in words:
+        for at in range(1, len(word)):
+            suffix = word[at:]
+            # Words that begin with it are in a row, and the first of them may be the suffix itself.
+            first = bisect_left(words, suffix)
+            if any(other != suffix and other.startswith(suffix) for other in words[first : first + 2]):
+                return True
+    return False

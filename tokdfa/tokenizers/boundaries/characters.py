@@ -18,7 +18,7 @@ from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError
 from tokdfa.locks import SHARED
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.splitting.steps import Split
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
 from tokdfa.tokenizers.decoding import REPLACEMENT
@@ -42,11 +42,10 @@ def why_none(tokenizer: Tokenizer) -> str | None:
         return "the text is rewritten before it is read as bytes"
     if prefix or tokenizer.suffix or tokenizer.whole_piece:
         return "what a symbol is depends on the piece that it is in"
-    split = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-    if split is not None:
-        simple = all(_is_by_character(step) for step in split.steps) and not split.byte_steps
-        if not simple or split.metaspace_at or split.prefix_space:
-            return f"the pre-tokenizer does more than split at single characters: {tokenizer.pretokenizer}"
+    split = tokenizer.splitting
+    simple = all(_is_by_character(step) for step in split.steps) and not split.byte_steps
+    if not simple or split.metaspace_at or split.prefix_space:
+        return f"the pre-tokenizer does more than split at single characters: {tokenizer.pretokenizer}"
     normalizer = None if rewriting is None else rewriting.normalizer
     if normalizer is not None and not normalizer.is_local:
         return f"the normalizer may change any part of a text: {normalizer}"
@@ -82,7 +81,7 @@ class CharacterBoundaries(PairBoundaries):
             tokenizer.token_strings, tokenizer.rewriting.decoding or (), later.rewriting.decoding or ()
         )
         self._normalizer = tokenizer.rewriting.normalizer
-        split = Splitting("tokenizers") if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+        split = tokenizer.splitting
         self._space = split.metaspace
         self._steps = split.steps
         self._touches = split.prefix_space is not None or (

@@ -80,8 +80,7 @@ class TextBoundaries(PairBoundaries):
         self._normalizer = None if self._form is None else UnicodeForm(self._form)
         self._finder, self._decoder, self._spellings = plain.added_tokens, tokenizer.decoder, tokenizer.id_spellings
         self._pieces = safe_pieces(plain.pretokenizer)
-        splitting = None if plain.pretokenizer is None else plain.pretokenizer.splitting
-        self._puts_space = splitting is not None and splitting.prefix_space is not None
+        self._puts_space = plain.splitting.prefix_space is not None
         found = plain.found_specials
         self._added = [AddedPairs([token for token in found if token.level == n], touches=False) for n in (0, 1)]
         self._occurrences = Occurrences(found)

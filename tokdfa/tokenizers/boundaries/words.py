@@ -23,20 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["SpacedBoundaries", "UnigramBoundaries", "splits_at_spaces", "why_none"]
 
 
-def splits_at_spaces(splitting: Splitting | None) -> bool:
+def splits_at_spaces(splitting: Splitting) -> bool:
     """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
     from tokdfa.splitting.named import whitespace_split
 
-    if splitting is None or splitting.metaspace != SPACE or splitting.byte_steps:
+    if splitting.metaspace != SPACE or splitting.byte_steps:
         return False
     *before, last = splitting.steps or (None,)
     is_last = last is not None and last.literal and last.pattern == SPACE and last.behavior == "merged_with_next"
     return is_last and (before, splitting.metaspace_at) in (([], 0), ([whitespace_split()], 1))
 
 
-def why_none(
-    model: UnigramModel, splitting: Splitting | None, rewriting: Rewriting, found: tuple[Special, ...]
-) -> str | None:
+def why_none(model: UnigramModel, splitting: Splitting, rewriting: Rewriting, found: tuple[Special, ...]) -> str | None:
     """Return why no text of a Unigram tokenizer is known to be always cut; None if some are.
 
     `found` are the special tokens that are found in texts.
@@ -51,7 +49,7 @@ def why_none(
             return "a piece has a space that does not begin it"
         return None
     if not splits_at_spaces(splitting):
-        return f"the pre-tokenizer is not Metaspace: {'none' if splitting is None else splitting}"
+        return f"the pre-tokenizer is not Metaspace: {'none' if splitting.is_nothing else splitting}"
     if steps != (DecodeMetaspace(SPACE, True),) and steps != (DecodeMetaspace(SPACE, False),):
         return "the decoder is not Metaspace"
     if normalizer is not None and not normalizer.is_local:

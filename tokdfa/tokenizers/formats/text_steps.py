@@ -37,7 +37,7 @@ from tokdfa.tokenizers.normalizers import (
     StripAccents,
     UnicodeForm,
 )
-from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.tokenizers.sentencepiece_normalizer import Precompiled
 from tokdfa.unicode.normalization import Form
 from tokdfa.wordpiece.normalizer import BertNormalizer
 

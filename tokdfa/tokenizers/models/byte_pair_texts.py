@@ -1,4 +1,4 @@
-"""From texts to the ids of byte pairs: in one compiled loop, or stretch by stretch."""
+"""From texts to the ids of byte pairs: in one compiled loop, or stretch by stretch; and what pairs of ids decide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from tokdfa.encoding.side_by_side import encode_side_by_side as on_threads
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.models.model import Direct
+from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
@@ -28,7 +30,16 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.unicode.normalization import Form
 
-__all__ = ["direct", "encode", "encode_side_by_side", "encode_stretch", "foreign_character", "pieces_of"]
+__all__ = [
+    "direct",
+    "encode",
+    "encode_side_by_side",
+    "encode_stretch",
+    "foreign_character",
+    "is_closed",
+    "pieces_of",
+    "why_whole",
+]
 
 # So many texts are joined to look for special tokens in them.
 _TEXTS_A_LOOK = 1000
@@ -243,3 +254,47 @@ def foreign_character(tokenizer: Tokenizer, text: str, *, begins: bool) -> int:
         start, end = spans[error.piece]
         return start + max(error.place - (len(pieces[error.piece]) - (end - start)), 0)
     return 0
+
+
+def why_whole(tokenizer: Tokenizer) -> str | None:
+    """Return why neither a walk over ids nor pairs of neighbours decide streams; None if they do."""
+    from tokdfa.automata.semantics import agrees_with_leftmost
+
+    if tokenizer.suffix is not None:
+        return "what a symbol is depends on the piece that it is in"
+    if not is_closed(tokenizer):
+        return "a text may have symbols without a token"
+    if tokenizer.pretokenizer is None:
+        by_pairs = tokenizer.merges is None and tokenizer.dictionary.properness()
+        if by_pairs and agrees_with_leftmost(tokenizer.dictionary) and not len(tokenizer.whole_piece_tokens):
+            return None
+        return "nothing splits the text, and pairs of tokens do not decide what merging gives"
+    splitting = tokenizer.pretokenizer.splitting
+    if splitting.prefix_space is not None or splitting.metaspace is not None:
+        return "the pre-tokenizer puts spaces before pieces, or something else in their place"
+    if splitting.byte_steps:
+        return "the pre-tokenizer splits letters that stand for bytes"
+    if any(step.behavior == "removed" for step in splitting.steps):
+        return "the pre-tokenizer drops text"
+    return None
+
+
+def is_closed(tokenizer: Tokenizer) -> bool:
+    """Return whether every symbol of the texts that ids spell is itself a token.
+
+    If a text may have such a symbol, the symbol is dropped or the text refused, and pairs of neighbouring ids do not
+    show which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.
+    """
+    if tokenizer.why_not("bytes") is None:
+        return True
+    known = {"".join(cast("str | tuple[str, ...]", symbol)) for symbol in tokenizer.dictionary.alphabet.symbols}
+    if tokenizer.spells_bytes:
+        # Ids that are not UTF-8 decode to U+FFFD, of which some letters may be dropped.
+        letters = {CHARACTER_OF[byte] for byte in "\ufffd".encode()}
+        if not letters <= known and not letters.isdisjoint(known):
+            return False
+    specials = tokenizer.found_specials
+    words = (cast("str | tuple[str, ...]", word) for word in tokenizer.extra_tokens)
+    if not all(known.issuperset(word) for word in words):
+        return False
+    return all(known.issuperset(special.content) for special in specials) or not break_each_other(specials)

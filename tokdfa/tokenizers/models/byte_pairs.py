@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.tokenizers.neighbours import PairAutomaton
-    from tokdfa.tokenizers.proper_part import ProperPart
+    from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.transducers.one_pass import OnePass
@@ -141,7 +140,7 @@ class BytePairs(Model):
         LimitExceededError
             If there are too many pairs to look at.
         """
-        from tokdfa.tokenizers.proper_part import proper_part
+        from tokdfa.tokenizers.neighbours import proper_part
 
         return proper_part(self)
 
@@ -346,9 +345,26 @@ class BytePairs(Model):
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
         """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
-        from tokdfa.tokenizers.fingerprint import made_of
-
-        return made_of(tokenizer)
+        merges = () if self.merges is None else self.merges
+        arrays = (
+            *self.spellings,
+            self.token_to_id,
+            self.dictionary.left,
+            self.dictionary.right,
+            *merges,
+        )
+        settings = (
+            self.dictionary.alphabet.kind,
+            self.dictionary.alphabet.n_symbols,
+            self.suffix,
+            self.spells_bytes,
+            self.whole_piece,
+            tokenizer.finds_specials,
+            tuple((special.id, special.content, special.level) for special in tokenizer.specials),
+            (tokenizer.splitting, tokenizer.splitting.table),
+            None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
+        )
+        return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))
 
 
 def _is_utf8(word: bytes) -> bool:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.special import Special
+from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, why_none
+from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
 from tokdfa.tokenizers.decoder import Spellings, WholeDecoder
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.models.unigram_accepted import acceptor, is_usual, piece_spellings
 from tokdfa.tokenizers.models.unigram_round_trip import UnigramRoundTrip
-from tokdfa.tokenizers.models.unigram_sentences import Sentences, check_encodable
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
+from tokdfa.unicode.byte_alphabet import spell as to_letters
 from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.unigram.texts import TextSegmenter
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.tokenizers.spelled import Spelled
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from tokdfa.unigram.segmenter import Acceptor
 
 __all__ = ["Unigram"]
+
+# What Python's strings take for white space, and Unicode does not.
+_OF_PYTHON = re.compile("[\x1c-\x1f]")
+_SPACE_BYTES = SPACE.encode("utf-8")
 
 
 class Unigram(Model):
@@ -112,19 +120,18 @@ class Unigram(Model):
         before : Before
             What counts of this text after it.
         """
-        check_encodable(text)
-        sentences = tokenizer.derived(sentences_of)
-        normalizer = _normalizer_at(tokenizer, begins)
-        if sentences.are_whole:
+        _check_encodable(text)
+        if _is_one_sentence(tokenizer):
             texts = tokenizer.derived(one_pass)
             if texts is not None:
                 found = texts.encode(text.encode("utf-8"), None if begins else before)
                 if found is not None:
                     return found
+            normalizer = _normalizer_at(tokenizer, begins)
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
             return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)
         parts: list[Int32Array] = []
-        for stretch in sentences.of(text, normalizer, begins=begins):
+        for stretch in _sentences(tokenizer, text, begins=begins):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
                 continue
@@ -140,7 +147,7 @@ class Unigram(Model):
         The parameters are those of `encode_on`.
         """
         recorded = RecordedText(self.segmenter)
-        for stretch in tokenizer.derived(sentences_of).of(text, _normalizer_at(tokenizer, begins), begins=begins):
+        for stretch in _sentences(tokenizer, text, begins=begins):
             if isinstance(stretch, Special):
                 recorded.skip()
             else:
@@ -197,8 +204,7 @@ class Unigram(Model):
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
         """Return the boundaries in texts and ids, where all is encoded separately but the sum of scores."""
-        splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
-        why = why_none(self.table, splitting, tokenizer.rewriting, tokenizer.found_specials)
+        why = why_none(self.table, tokenizer.splitting, tokenizer.rewriting, tokenizer.found_specials)
         if why is not None:
             return Boundaries(why)
         return UnigramBoundaries(
@@ -248,9 +254,22 @@ class Unigram(Model):
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
         """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint import parts_of_unigram
+        from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
 
-        return parts_of_unigram(cast("UnigramTokenizer", tokenizer))
+        normalizer, split = tokenizer.rewriting.normalizer, tokenizer.splitting
+        ids = np.flatnonzero(self.is_found).tolist()
+        rows = sorted((self.pieces[id], id, float(self.scores[id]).hex()) for id in ids)
+        settings = (float(self.unknown_score).hex(), self.arithmetic, self.unknown is None)
+        byte_ids = None if self.byte_ids is None else list(self.byte_ids)
+        return {
+            "dictionary": hash_of("Unigram", [(piece, score) for piece, _, score in rows], settings),
+            "ids": hash_of([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
+            "pretokenizer": hash_of(split, self.spells_bytes, unicode_tables(split.table)),
+            "normalizer": hash_of(None) if normalizer is None else hash_of(normalizer, unicode_tables()),
+            "symbols": hash_of(self.unknown, byte_ids),
+            "specials": hash_of_specials(tokenizer),
+            "decoder": hash_of(tokenizer.rewriting.decoding),
+        }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
         """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
@@ -262,21 +281,81 @@ class Unigram(Model):
         return tuple(self.pieces), scores, tuple(self.is_found.tolist()), repr((unknown, settings, found))
 
 
-def sentences_of(tokenizer: Tokenizer) -> Sentences:
-    """Return what is segmented of texts."""
-    assert isinstance(tokenizer.model, Unigram)
-    return Sentences(
-        tokenizer.added_tokens,
-        tokenizer.rewriting.normalizer,
-        tokenizer.pretokenizer,
-        spells_bytes=tokenizer.model.spells_bytes,
-    )
+def _is_one_sentence(tokenizer: Tokenizer) -> bool:
+    """Return whether each text is segmented as a whole."""
+    return tokenizer.pretokenizer is None and not tokenizer.spells_bytes and not tokenizer.added_tokens
+
+
+def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
+    """Yield the special tokens of a text, and for the stretches between them the sentences and the end of each.
+
+    The model segments each sentence by itself: a pre-token, or a whole stretch. `begins` is whether the text begins
+    here, and does not go on after a place where texts are cut.
+    """
+    normalizer, first = tokenizer.rewriting.normalizer, _normalizer_at(tokenizer, begins)
+    for stretch, is_first in tokenizer.added_tokens.stretches(text, normalizer, first):
+        yield stretch if isinstance(stretch, Special) else _in_bytes(tokenizer, stretch, begins=begins and is_first)
+
+
+def _splits_at_spaces(tokenizer: Tokenizer) -> bool:
+    return splits_at_spaces(tokenizer.splitting)
+
+
+def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
+    """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
+    split, spells_bytes = tokenizer.pretokenizer, tokenizer.spells_bytes
+    if split is None and not spells_bytes:
+        data = stretch.encode("utf-8")
+        return data, np.array([len(data)], dtype=np.int64)
+    if split is not None and tokenizer.derived(_splits_at_spaces):
+        spaced = _spaced(split, stretch, begins)
+        if spaced is not None:
+            data = spaced.encode("utf-8")
+            return data, _ends_before_spaces(data)
+    pieces = [stretch] if split is None else split.split(stretch, begins=begins)
+    parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
+    if spells_bytes:
+        parts = [to_letters(part).encode("utf-8") for part in parts]
+    return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+
+def _check_encodable(text: str) -> None:
+    """Raise an error unless this is a text that has an encoding in UTF-8."""
+    check_text(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
+
+
+def _spaced(split: PreTokenizer, stretch: str, begins: bool) -> str | None:
+    """Return a stretch with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
+    splitting = split.splitting
+    if splitting.metaspace_at == 0:
+        return split.spelled(stretch, begins=begins)
+    # White space is dropped, and each word gets a visible space. Four characters are such space only to Python.
+    if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(stretch) or SPACE in stretch:
+        return None
+    words = stretch.split()
+    return SPACE + SPACE.join(words) if words else ""
+
+
+def _ends_before_spaces(data: bytes) -> Int64Array:
+    """Return the places before all visible spaces but one at the beginning, and the end of a text."""
+    if not data:
+        return np.empty(0, dtype=np.int64)
+    array = np.frombuffer(data, dtype=np.uint8)
+    first, second, third = _SPACE_BYTES
+    is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
+    places = np.flatnonzero(is_space[1:]) + 1
+    return np.append(places, len(data))
 
 
 def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
     """Return the segmentation of texts that are not normalized yet; None if that takes two steps."""
     segmenter = tokenizer.segmenter
-    if segmenter is None or not tokenizer.derived(sentences_of).are_whole:
+    if segmenter is None or not _is_one_sentence(tokenizer):
         return None
     return text_segmenter(segmenter, tokenizer.rewriting.normalizer)
 

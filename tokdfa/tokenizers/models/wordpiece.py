@@ -238,9 +238,24 @@ class WordPiece(Model):
 
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
         """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
-        from tokdfa.tokenizers.fingerprint import parts_of_wordpiece
+        from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
 
-        return parts_of_wordpiece(cast("WordPieceTokenizer", tokenizer))
+        vocabulary = self.vocabulary
+        entries = sorted(vocabulary.items())
+        settings: tuple[object, ...] = (vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
+        if vocabulary.opening:
+            settings += (vocabulary.opening,)
+        library = self.normalizer.library
+        known = unicode_tables(None if library == "tokenizers" else library)
+        return {
+            "dictionary": hash_of("WordPiece", [entry for entry, _ in entries], settings),
+            "ids": hash_of([(entry, int(id)) for entry, id in entries]),
+            "pretokenizer": hash_of(tokenizer.pretokenizer, known),
+            "normalizer": hash_of(self.normalizer, known),
+            "symbols": hash_of(None),
+            "specials": hash_of_specials(tokenizer),
+            "decoder": hash_of(self.cleanup, *([sorted(self.silent)] if self.silent else [])),
+        }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
         """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""

@@ -12,7 +12,7 @@ from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
 from tokdfa.errors import AlphabetError
-from tokdfa.tokenizers.whole import is_closed
+from tokdfa.tokenizers.models.byte_pair_texts import is_closed
 
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
 FUSE = {"type": "Fuse"}

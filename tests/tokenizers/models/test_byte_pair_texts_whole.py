@@ -9,8 +9,8 @@ import pytest
 from support.tokenizer_files import RANKS, merges_txt, tokenizer_json
 
 import tokdfa
+from tokdfa.tokenizers.models.byte_pair_texts import why_whole
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.tokenizers.whole import why_whole
 
 LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 DIGITS = {"type": "Digits", "individual_digits": True}

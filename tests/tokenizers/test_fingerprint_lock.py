@@ -9,8 +9,7 @@ import pytest
 
 import tokdfa
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.fingerprint import PARTS
-from tokdfa.tokenizers.lockfile import lock_text, made_with, read_lock
+from tokdfa.tokenizers.fingerprint import PARTS, lock_text, made_with, read_lock
 
 
 @pytest.fixture(scope="module")

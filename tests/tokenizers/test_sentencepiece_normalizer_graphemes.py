@@ -20,7 +20,7 @@ from tests.evidence.tally import Tally
 from tokdfa.errors import FileFormatError, TokdfaError
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.normalizers import ByteLetters, Nmt, Normalizer
-from tokdfa.tokenizers.precompiled import Precompiled
+from tokdfa.tokenizers.sentencepiece_normalizer import Precompiled
 from tokdfa.unicode.ranges import characters_of, decode
 from tokdfa.wordpiece.normalizer import BertNormalizer
 
