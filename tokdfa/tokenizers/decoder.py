@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -26,6 +27,7 @@ from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.spelled import IdTexts
 
 __all__ = [
     "Decoder",
@@ -44,6 +46,12 @@ _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.ui
 """The types of integers of which every one that is an id has the same 32 bits."""
 
 _BLOCK = 1 << 18
+
+_OTHER = "x"
+"""A token that is not read as a byte."""
+
+_FEW = 64
+"""Fewer ids are read by the steps of a decoder in less time than by their bytes."""
 
 
 class Spellings(NamedTuple):
@@ -231,6 +239,11 @@ class StringsOfIds(Protocol):
         """The spelling of each id."""
         ...
 
+    @property
+    def texts(self) -> IdTexts:
+        """What each id adds to a text."""
+        ...
+
 
 class WholeDecoder(Decoder):
     """A decoder that spells all ids of a stream at once: `steps` make a text from their strings in the file."""
@@ -241,13 +254,76 @@ class WholeDecoder(Decoder):
         super().__init__(spelled, meaning)
         self._strings = strings
         self._steps = steps
+        self._n_read = 0
 
     def text_of(self, ids: Int32Array) -> Decoded:
         """Return the text of checked ids, and the end of what each adds."""
-        strings = self._strings.of_ids
+        self._n_read += len(ids)
+        # The bytes of all ids take as long as reading so many of them by the steps.
+        if len(ids) >= _FEW and self._n_read > len(self._meaning) and self._strings.texts.spelled is not None:
+            return self._by_bytes(ids, self._strings.texts.spelled)
+        return self._by_steps(ids)
+
+    def _by_steps(self, ids: Int32Array) -> Decoded:
         from tokdfa.tokenizers.decoding import decode_tokens
 
+        strings = self._strings.of_ids
         return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
+
+    def _by_bytes(self, ids: Int32Array, spelled: Spellings) -> Decoded:
+        """Return the text of ids, given the bytes of each where it does not begin a text."""
+        texts = self._strings.texts
+        _, last, is_byte = texts.ends
+        known = is_byte[ids]
+        # At the beginning something may be removed, up to the first id of which something is left.
+        begin = int(np.argmin(np.append(texts.is_blank[ids], False))) + 1
+        if known[begin - 1 : begin].any():
+            begin += int(np.argmin(np.append(known[begin:], False)))
+        first, ids, known = self._by_steps(ids[:begin]), ids[begin:], known[begin:]
+        spelling, lengths = spell(*spelled, ids)
+        data = spelling.tobytes()
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            data = self._replaced(data, lengths, ids, known)
+            text = data.decode("utf-8")
+        ends = np.cumsum(lengths)
+        # What the bytes of a symbol add is with the last of them.
+        within = np.flatnonzero(known)
+        within = within[last[ids[within]] < 0]
+        continues = np.append(np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80, False)
+        while len(within):
+            within = within[continues[ends[within]]]
+            ends[within] -= 1
+        return Decoded(first.text + text, np.concatenate((first.ends, ends + first.ends[-1:].sum())))
+
+    def _replaced(self, data: bytes, lengths: Int64Array, ids: Int32Array, is_byte: BoolArray) -> bytes:
+        """Return the bytes of ids with runs of byte tokens that are not UTF-8 replaced, and set their lengths."""
+        from tokdfa.tokenizers.decoding import decode_tokens
+
+        strings = self._strings.of_ids
+        runs = np.flatnonzero(np.diff(is_byte.view(np.int8), prepend=np.int8(0), append=np.int8(0))).reshape(-1, 2)
+        bounds = running_sum(lengths)[runs]
+        rows = zip(runs.tolist(), bounds.tolist(), strict=True)
+        wrong = [(run, places) for run, places in rows if not _is_utf8(data[slice(*places)])]
+        # All of these runs at once, each between tokens of another kind.
+        tokens = [""]
+        for (low, high), _ in wrong:
+            tokens += (*(strings[id] for id in ids[low:high].tolist()), _OTHER)
+        text, ends = decode_tokens(tokens, self._later)
+        read, sizes = text.encode("utf-8"), np.diff(ends)
+        parts: list[bytes] = []
+        at = token = 0
+        for (low, high), (start, stop) in wrong:
+            after = token + high - low
+            lengths[low:high] = sizes[token:after]
+            parts += (data[at:start], read[int(ends[token]) : int(ends[after])])
+            at, token = stop, after + 1
+        return b"".join((*parts, data[at:]))
+
+    @cached_property
+    def _later(self) -> list[DecodeStep]:
+        return [later for step in self._steps if (later := step.later) is not None]
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
@@ -269,3 +345,11 @@ class WholeDecoder(Decoder):
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""
         return (text.encode("utf-8") for text in self.iter_text(chunks))
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -100,14 +100,14 @@ class IdTexts:
     ----------
     tokens : sequence of str
         The spelling of each id in its file.
-    first, later : sequence of steps
-        The steps that decode the beginning of a text, and the rest of it.
+    steps : sequence of steps
+        The steps that decode the beginning of a text.
     """
 
-    def __init__(self, tokens: Sequence[str], first: Sequence[DecodeStep], later: Sequence[DecodeStep]) -> None:
+    def __init__(self, tokens: Sequence[str], steps: Sequence[DecodeStep]) -> None:
         self._tokens = tokens
-        self._first = first
-        self._later = later
+        self._first = steps
+        self._later = [later for step in steps if (later := step.later) is not None]
 
     @cached_property
     def _read(self) -> tuple[list[str], list[int | None]]:
@@ -130,6 +130,25 @@ class IdTexts:
     def texts(self) -> list[str]:
         """The text of each id; empty for bytes beyond ASCII."""
         return self._read[0]
+
+    @cached_property
+    def spelled(self) -> Spellings | None:
+        """The bytes of each id, one after the other those of a text but for its beginning; None if more decides them.
+
+        Bytes that are not UTF-8 are U+FFFD there.
+        """
+        reads = [isinstance(step, (ByteFallback, DecodeSentencePiece)) for step in self._later]
+        # A step after the one that reads bytes may change what several of them are.
+        if not all(step.is_separate for step in self._first) or True in reads[:-1]:
+            return None
+        texts, byte = self._read
+        try:
+            words = [
+                text.encode() if value is None else bytes((value,)) for text, value in zip(texts, byte, strict=True)
+            ]
+        except UnicodeEncodeError:
+            return None
+        return spellings(words)
 
     @cached_property
     def sizes(self) -> Int64Array:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tokdfa.encoding.piece_ids import PieceIds
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
-    from tokdfa.tokenizers.spelled import Spelled
+    from tokdfa.tokenizers.spelled import IdTexts, Spelled
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
@@ -127,7 +128,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self.first_pretokenizer = self.pretokenizer
         self.continues = False
         self._of_thread = local()
-        self.strings = _Strings(self.model, self.specials)
+        self.strings = _Strings(self.model, self.specials, self.rewriting.decoding or ())
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
@@ -694,8 +695,16 @@ def _model_of(contents: Any) -> Model:
 class _Strings:
     """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
 
-    def __init__(self, model: Model, specials: tuple[Special, ...]) -> None:
+    def __init__(self, model: Model, specials: tuple[Special, ...], steps: Sequence[DecodeStep]) -> None:
         self._of = (model, specials)
+        self._steps = steps
+
+    @cached_property
+    def texts(self) -> IdTexts:
+        """What each id adds to a text by the steps of the decoder."""
+        from tokdfa.tokenizers.spelled import IdTexts
+
+        return IdTexts(self.of_ids, self._steps)
 
     @cached_property
     def of_ids(self) -> list[str]:

@@ -23,7 +23,6 @@ from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
 from tokdfa.tokenizers.decoding import REPLACEMENT
 from tokdfa.tokenizers.models.byte_pair_texts import pieces_of
-from tokdfa.tokenizers.spelled import IdTexts
 from tokdfa.unicode.normalizer import Sides
 
 if TYPE_CHECKING:
@@ -77,9 +76,7 @@ class CharacterBoundaries(PairBoundaries):
         super().__init__(None)
         self._tokenizer = tokenizer
         self._later = later
-        self._texts = IdTexts(
-            tokenizer.token_strings, tokenizer.rewriting.decoding or (), later.rewriting.decoding or ()
-        )
+        self._texts = tokenizer.strings.texts
         self._normalizer = tokenizer.rewriting.normalizer
         split = tokenizer.splitting
         self._space = split.metaspace
