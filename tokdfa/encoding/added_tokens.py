@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError
-from tokdfa.unicode import contains, ranges
+from tokdfa.unicode import LAST, ranges
 from tokdfa.unicode.normalization import spaces
+from tokdfa.unicode.utf8 import begins_symbol
+
+if TYPE_CHECKING:
+    from tokdfa.arrays import Int32Array, Uint8Array, Uint64Array
+    from tokdfa.kernels.library import Struct
 
 __all__ = ["AddedTokens", "AddedTokensStream", "Stretch"]
 
@@ -18,8 +25,7 @@ __all__ = ["AddedTokens", "AddedTokensStream", "Stretch"]
 Stretch: TypeAlias = Special | bytes
 
 _LEVELS = (0, 1)
-_ASCII_SPACES = frozenset(" \t\n\v\f\r")
-# A pattern of them takes a microsecond and a hundred bytes for each character; the largest vocabularies have 100,000.
+# A trie of them takes a microsecond and some bytes for each character; the largest vocabularies have 100,000.
 _MOST_CHARACTERS = 1 << 20
 
 
@@ -45,19 +51,43 @@ class AddedTokens:
     """
 
     def __init__(self, specials: Iterable[Special] = ()) -> None:
-        specials = tuple(specials)
-        self._levels = [_Level([special for special in specials if special.level == level]) for level in _LEVELS]
-        texts = [special.text for special in specials]
-        self._beginning = _common_beginning(texts)
-        self._any = _alternatives(texts)
+        self._specials = tuple(specials)
+        self._levels = [{special.text: special for special in self._specials if special.level == at} for at in _LEVELS]
+        for level in self._levels:
+            n = sum(map(len, level))
+            if n > _MOST_CHARACTERS:
+                raise LimitExceededError(f"the added tokens have more than {_MOST_CHARACTERS:,} characters", value=n)
 
     def __bool__(self) -> bool:
         """Return whether there are any."""
-        return any(level.of for level in self._levels)
+        return any(self._levels)
 
-    def finds_none(self, text: str) -> bool:
-        """Return whether no token is in a text, at any level."""
-        return self._beginning not in text or self._any.search(text) is None
+    @cached_property
+    def tables(self) -> Struct:
+        """The tables of the kernels, for text that is not normalized."""
+        return self._tables_of(_LEVELS)
+
+    @cached_property
+    def outer_tables(self) -> Struct:
+        """The tables of the tokens of level 0 alone."""
+        return self._tables_of((0,))
+
+    @cached_property
+    def inner_tables(self) -> Struct:
+        """The tables of the tokens of level 1 alone."""
+        return self._tables_of((1,))
+
+    def _tables_of(self, levels: Sequence[int]) -> Struct:
+        from tokdfa.kernels.encode.added import added_struct
+
+        number = {special: at for at, special in enumerate(self._specials)}
+        outer, inner = (
+            {_utf8(text): number[special] for text, special in self._levels[at].items() if text and at in levels}
+            for at in _LEVELS
+        )
+        flags = np.array([*map(_flags, self._specials)], dtype=np.uint8)
+        ids = np.array([special.id for special in self._specials], dtype=np.int32)
+        return added_struct(outer, inner, ids, flags, *_classes(flags))
 
     def cut(self, text: str) -> list[Special | str]:
         """Return the stretches of a text that is not normalized, none of them empty."""
@@ -65,14 +95,24 @@ class AddedTokens:
 
     def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
         """Return where each of these stretches begins and ends, and the token; None for text between tokens."""
-        outer, inner = self._levels
-        found: list[tuple[int, int, Special | None]] = []
-        for start, stop, special in outer.spans(text):
-            if special is not None:
-                found.append((start, stop, special))
-            else:
-                found.extend((start + a, start + b, token) for a, b, token in inner.spans(text[start:stop]))
-        return found
+        return [*self._spans(text, self.tables)] if self else [(0, len(text), None)] if text else []
+
+    def _spans(self, text: str, tables: Struct) -> Iterator[tuple[int, int, Special | None]]:
+        from tokdfa.kernels.encode.added import find_added
+
+        data = _utf8(text)
+        found = find_added(tables, data)
+        if len(found) and len(data) > len(text):
+            places = np.cumsum(begins_symbol(data), dtype=np.int64)
+            found[:, :2] = np.append(np.int64(0), places)[found[:, :2]]
+        done = 0
+        for start, stop, number in found.tolist():
+            if done < start:
+                yield done, start, None
+            yield start, stop, self._specials[number]
+            done = stop
+        if done < len(text):
+            yield done, len(text), None
 
     def stretches(
         self, text: str, normalizer: Callable[[str], str] | None, first: Callable[[str], str] | None
@@ -86,58 +126,23 @@ class AddedTokens:
             What normalizes a stretch, and what normalizes one that begins the text.
         """
         outer, inner = self._levels
-        for start, stop, special in outer.spans(text):
+        spans = self._spans(text, self.outer_tables) if outer else [(0, len(text), None)] if text else []
+        for start, stop, special in spans:
             if special is not None:
                 yield special, start == 0
                 continue
             part, normalize = text[start:stop], normalizer if start else first
             normalized = part if normalize is None else normalize(part)
-            if not inner.of:
+            if not inner:
                 if normalized:
                     yield normalized, start == 0
                 continue
-            for a, b, token in inner.spans(normalized):
+            for a, b, token in self._spans(normalized, self.inner_tables):
                 yield (normalized[a:b] if token is None else token), start == a == 0
 
     def stream(self) -> AddedTokensStream:
         """Return a stream that takes a text part by part."""
-        return AddedTokensStream([_LevelStream(level.of) for level in self._levels if level.of])
-
-
-class _Level:
-    """The added tokens of one level, by the text that is found."""
-
-    def __init__(self, specials: Sequence[Special]) -> None:
-        self.of = {special.text: special for special in specials}
-        n = sum(map(len, self.of))
-        if n > _MOST_CHARACTERS:
-            raise LimitExceededError(f"the added tokens have more than {_MOST_CHARACTERS:,} characters", value=n)
-        self._pattern = _alternatives(self.of)
-
-    def spans(self, text: str) -> Iterator[tuple[int, int, Special | None]]:
-        """Yield where each token and each stretch between them begins and ends, and the token; None for a stretch."""
-        done = 0
-        for match in self._pattern.finditer(text) if self.of else ():
-            start, stop = match.span()
-            token = self.of[match.group()]
-            if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[stop : stop + 1])):
-                continue
-            blanks = _ASCII_SPACES if token.strips_ascii else spaces()
-            if token.lstrip:
-                while start > done and text[start - 1] in blanks:
-                    start -= 1
-                start = max(start, done)
-            if token.rstrip:
-                while stop < len(text) and text[stop] in blanks:
-                    stop += 1
-            if start == stop:
-                continue
-            if done < start:
-                yield done, start, None
-            yield start, stop, token
-            done = stop
-        if done < len(text):
-            yield done, len(text), None
+        return AddedTokensStream([_LevelStream(level) for level in self._levels if level])
 
 
 class AddedTokensStream:
@@ -207,17 +212,36 @@ class _LevelStream:
         return found, max(at, undecided)
 
 
-def _common_beginning(texts: list[str]) -> str:
-    first, last = min(texts, default=""), max(texts, default="")
-    return next((first[:i] for i, symbol in enumerate(first) if not last.startswith(symbol, i)), first)
-
-
 def _alternatives(texts: Iterable[str]) -> re.Pattern[str]:
     # Of those that begin at one place, the longest counts.
     return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
 
 
-@lru_cache(maxsize=1 << 12)
-def _is_word(character: str) -> bool:
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _flags(special: Special) -> int:
+    """Return the flags of a token, as the kernels have them."""
+    from tokdfa.kernels.encode import added
+
+    return (
+        added.STRIPS_LEFT * special.lstrip
+        | added.STRIPS_RIGHT * special.rstrip
+        | added.SINGLE_WORD * special.single_word
+        | added.STRIPS_ASCII * special.strips_ascii * (special.lstrip or special.rstrip)
+    )
+
+
+def _classes(flags: Uint8Array) -> tuple[Int32Array, Uint64Array]:
+    """Return the code points of white space, ascending, and a bit for each one of words, if any flag needs them."""
+    from tokdfa.kernels.encode.added import SINGLE_WORD
+
+    space = np.array(sorted(map(ord, spaces())) if flags.any() else [], dtype=np.int32)
+    if not (flags & SINGLE_WORD).any():
+        return space, np.zeros(0, dtype=np.uint64)
+    is_word = np.zeros(LAST + 1, dtype=np.bool_)
     # The class \w of the engine that tokenizers asks is the one that tiktoken has, too.
-    return bool(character) and contains(ranges(r"\w", "tiktoken"), ord(character))
+    for first, last in ranges(r"\w", "tiktoken"):
+        is_word[first : last + 1] = True
+    return space, np.packbits(is_word, bitorder="little").view("<u8").astype(np.uint64)

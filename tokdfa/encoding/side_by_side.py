@@ -12,6 +12,7 @@ from tokdfa.encoding.on_threads import on_threads
 from tokdfa.encoding.text_encoder import TextEncoder
 from tokdfa.kernels.encode.texts import Parcels
 from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.kernels.library import Struct
 
 __all__ = ["encode_side_by_side"]
 
@@ -26,6 +27,7 @@ def encode_side_by_side(
     texts: FoundTexts,
     idle: Callable[[], AbstractContextManager[TextEncoder | None]],
     n_threads: int,
+    added: Struct | None = None,
     *,
     most: int = _MOST,
 ) -> EncodedDocuments | None:
@@ -38,6 +40,8 @@ def encode_side_by_side(
         Gives an encoder that no other thread uses, as long as a ``with`` statement lasts.
     n_threads : int
         The number of threads, the calling one included.
+    added : Struct, optional
+        The added tokens to be found, ``tokdfa_added_tokens``.
     most : int
         The most bytes of UTF-8 of all texts.
     """
@@ -53,6 +57,8 @@ def encode_side_by_side(
         with idle() as encoder:
             if encoder is None:
                 parcels.refuse()
+            else:
+                encoder.run.look_for(added)
             return encoder is not None and encoder.run.encode_parcels(parcels)
 
     if all(on_threads(work, min(n_threads, len(parcels)))):

@@ -38,7 +38,7 @@ class TextEncoder:
         self.run = TextRun(pieces.run, splitter.tables, lacks_ids=pieces.lacks_ids, encode_long=pieces.encode_long)
 
     def encode(self, data: bytes) -> Int32Array | None:
-        """Return the ids of a text; None if there is a token without an id.
+        """Return the ids of a text without looking for added tokens; None if there is a token without an id.
 
         Raises
         ------
@@ -47,6 +47,7 @@ class TextEncoder:
         AlphabetError
             If a piece has a symbol that is not in the alphabet; the error says where the piece begins.
         """
+        self.run.look_for(None)
         ids = self.run.encode(data)
         if not isinstance(ids, int):
             return ids

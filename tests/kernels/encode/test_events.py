@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tokdfa.kernels.encode import events, one_pass, pieces, split, subsequential, texts
+from tokdfa.kernels.encode import added, events, one_pass, pieces, split, subsequential, texts
 from tokdfa.kernels.library import lib
 
 
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        (events, ["CONTINUES", "BEGINS", "DROPPED", "UNSETTLED", "EVENT_BITS"]),
+        (events, ["CONTINUES", "BEGINS", "DROPPED", "ADDED", "UNSETTLED", "EVENT_BITS"]),
+        (added, ["STRIPS_LEFT", "STRIPS_RIGHT", "SINGLE_WORD", "STRIPS_ASCII"]),
         (split, ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART"]),
         (one_pass, ["NO_NUMBER"]),
         (pieces, ["LONGEST_KEPT", "MANY_MISSED", "FOREIGN", "TOO_LONG"]),

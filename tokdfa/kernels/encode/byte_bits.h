@@ -54,7 +54,43 @@ ALWAYS_INLINE uint64_t second_bits(const uint8_t *bytes) {
     return highest_bits(_mm256_slli_epi16(load_32_bytes(bytes), 6), _mm256_slli_epi16(load_32_bytes(bytes + 32), 6));
 }
 
+ALWAYS_INLINE __m256i twice(const uint8_t *bytes) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)bytes));
+}
+
+/* The bits that the halves of bytes have in common, by tables of 16 for the low and the high half. */
+ALWAYS_INLINE __m256i common_bits(__m256i bytes, __m256i low, __m256i high) {
+    const __m256i half = _mm256_set1_epi8(15);
+    return _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(bytes, half)),
+                            _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half)));
+}
+
+ALWAYS_INLINE uint64_t may_begin(const uint8_t *filter, const uint8_t *bytes) {
+    const uint8_t *halves = filter + 2 * 256;
+    const __m256i low = twice(halves), high = twice(halves + 16), next_low = twice(halves + 32);
+    const __m256i next_high = twice(halves + 48), zero = _mm256_setzero_si256();
+    uint64_t none = 0;
+    for (int i = 0; i < WORD; i += 32) {
+        const __m256i bits = _mm256_and_si256(common_bits(load_32_bytes(bytes + i), low, high),
+                                              common_bits(load_32_bytes(bytes + i + 1), next_low, next_high));
+        none |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(bits, zero)) << i;
+    }
+    return ~none;
+}
+
 #else
+/* Which of 64 bytes may begin a word, by that byte and the next one; 65 bytes are read.
+
+   A filter has a bit for each of eight groups of words: by their first byte, by their second one, and then, for larger
+   sets of both, by the low and the high half of either, 2 * 256 and 4 * 16 entries. */
+ALWAYS_INLINE uint64_t may_begin(const uint8_t *filter, const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < WORD; i++) {
+        bits |= (uint64_t)((filter[bytes[i]] & filter[256 + bytes[i + 1]]) != 0) << i;
+    }
+    return bits;
+}
+
 /* The highest bits of eight bytes. */
 ALWAYS_INLINE uint64_t highest_bits(uint64_t bytes) {
     return ((bytes >> 7 & 0x0101010101010101u) * 0x0102040810204080u) >> 56;

@@ -5,17 +5,51 @@
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-/* Split a document, and append what begins in it to `begun`. Where nothing begins with the document, an entry without
-   ids does. Returns the number of entries; -1 if it is not UTF-8. */
-ALWAYS_INLINE int64_t split_document(const tokdfa_split_run *split, const uint8_t *text, int64_t begin, int64_t end,
-                                     int64_t *begun) {
+/* Split text without added tokens, and append what begins in it to `begun`. Returns the number of entries; -1 if it is
+   not UTF-8. */
+ALWAYS_INLINE int64_t split_between(const tokdfa_split_run *split, const uint8_t *text, int64_t begin, int64_t end,
+                                    int64_t *begun) {
     const split_end found = split_text(split->splitting, text + begin, end - begin, begin, 0, split->trail,
                                        split->trail_at, 0, begun);
     if (found.length < 0 || found.read < end - begin) {
         return -1;
     }
-    int64_t n = found.n_out;
-    n += settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state, begun + n);
+    return found.n_out + settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state,
+                                       begun + found.n_out);
+}
+
+/* The same for text with added tokens. */
+NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
+                                  int64_t *begun) {
+    const tokdfa_added_scan *scan = texts->scan;
+    int64_t n = 0, at = begin;
+    find_first(texts->added, texts->scan, text, begin, end);
+    while (true) {
+        if (at < scan->found.start) {
+            const int64_t n_more = split_between(texts->split, text, at, scan->found.start, begun + n);
+            if (n_more < 0) {
+                return n_more;
+            }
+            n += n_more;
+        }
+        if (scan->found.token < 0) {
+            return n;
+        }
+        begun[n++] = put_added(texts);
+        at = scan->found.stop;
+        find_next(texts->added, texts->scan, text);
+    }
+}
+
+/* Split a document, and append what begins in it to `begun`. Where nothing begins with the document, an entry without
+   ids does. Returns the number of entries; -1 if it is not UTF-8. */
+ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
+                                     int64_t *begun) {
+    int64_t n = texts->added ? split_around(texts, text, begin, end, begun)
+                             : split_between(texts->split, text, begin, end, begun);
+    if (UNLIKELY(n < 0)) {
+        return n;
+    }
     if (UNLIKELY(begin < end && (n == 0 || begun[0] >> EVENT_BITS != begin))) {
         memmove(begun + 1, begun, (size_t)n * sizeof *begun);
         begun[0] = begin << EVENT_BITS | TOKDFA_CONTINUES;
@@ -34,19 +68,21 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
     int64_t *ends = texts->ends, *marks = texts->marks;
-    const int64_t room = least(texts->n_ends, split->n_trail) - 2;
+    const int64_t n_ids = texts->added ? texts->n_added_ids : INT64_MAX;
+    const int64_t room = least(least(texts->n_ends, split->n_trail), n_ids) - 2;
     const int64_t most = pieces->at_a_time ? offsets[first] + pieces->at_a_time : INT64_MAX;
     int64_t document = first;
     while (document < n_documents && offsets[document] < most) {
         const int64_t first_together = document, n_before = pieces->n;
         int64_t n_entries = 0;
+        keep_added(texts, 0);
         while (document < n_documents) {
             const int64_t begin = offsets[document], end = offsets[document + 1];
             if (n_entries + 1 + (end - begin) > room || document - first_together == room) {
                 break;
             }
             marks[document - first_together] = n_entries;
-            const int64_t n = split_document(split, text, begin, end, split->begun + n_entries);
+            const int64_t n = split_document(texts, text, begin, end, split->begun + n_entries);
             if (n < 0) {
                 return TOKDFA_INVALID;
             }

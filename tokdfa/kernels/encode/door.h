@@ -10,6 +10,7 @@ enum {
     TOKDFA_CONTINUES = 0,
     TOKDFA_BEGINS = 1,
     TOKDFA_DROPPED = 2,
+    TOKDFA_ADDED = 3,
     TOKDFA_UNSETTLED = 128,
     TOKDFA_CONTINUATION = 128,
     TOKDFA_EVENT_BITS = 2,
@@ -34,7 +35,12 @@ enum {
     TOKDFA_WAITS = -10,
     TOKDFA_REFUSED = -11,
     TOKDFA_DONE = 0,
-    TOKDFA_MOST_HELD = 4
+    TOKDFA_MOST_HELD = 4,
+    TOKDFA_STRIPS_LEFT = 1,
+    TOKDFA_STRIPS_RIGHT = 2,
+    TOKDFA_SINGLE_WORD = 4,
+    TOKDFA_STRIPS_ASCII = 8,
+    TOKDFA_NODE = 6
 };
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
@@ -147,6 +153,48 @@ typedef struct {
     int64_t n, place, token, furthest, returned;
 } tokdfa_pause;
 
+/* The added tokens of one level as a trie on bytes, one path a node; see added.h. Read-only once it is built. */
+typedef struct {
+    const uint8_t *filter;    /* 576: which bytes may begin one; see `may_begin` */
+    const int32_t *nodes;     /* TOKDFA_NODE entries each */
+    const int32_t *children;  /* nodes by the byte with which they begin, 0 for none */
+    const uint8_t *labels;
+} tokdfa_added_level;
+
+/* The added tokens of a tokenizer, those that are found before and in what is between these. Read-only once it is
+   built. */
+typedef struct {
+    const tokdfa_added_level *outer, *inner; /* NULL without any */
+    const int32_t *ids;                      /* by token */
+    const uint8_t *flags;                    /* by token: TOKDFA_STRIPS_LEFT and so on */
+    const int32_t *space;                    /* the code points of white space, ascending */
+    int64_t n_space;
+    const uint64_t *word; /* a bit for each code point that is part of words; none without single words */
+    int64_t n_word;
+} tokdfa_added_tokens;
+
+/* A search for added tokens in a text, up to a place: at one level, from `at` on, where text up to `done` belongs to
+   what was found before. */
+typedef struct {
+    int64_t begin, end, at, done;
+} tokdfa_added_search;
+
+/* An added token in a text, and the text that belongs to it. */
+typedef struct {
+    int64_t start, stop, token;
+} tokdfa_added_span;
+
+/* A search at both levels. It belongs to one thread. */
+typedef struct {
+    tokdfa_added_search outer, inner;
+    int64_t is_inner;        /* whether it is at the inner level */
+    tokdfa_added_span next;  /* what comes next at the outer level, if is_inner; the token is -1 at the end */
+    tokdfa_added_span found; /* the last one; the token is -1 at the end */
+} tokdfa_added_scan;
+
+int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,
+                          int64_t *spans, int64_t n_spans);
+
 /* A dictionary over characters; see characters.h. Read-only once it is built. */
 typedef struct {
     const uint16_t *pages; /* the symbol of code point c is in page pages[c >> TOKDFA_PAGE_BITS] of `symbol` */
@@ -177,6 +225,8 @@ typedef struct {
     int64_t next; /* the next entry of what begins */
     int64_t n;    /* the number of ids */
     int64_t at_a_time; /* a call pauses after about so many bytes, that signals are heeded; 0 for never */
+    const int32_t *added; /* the ids of the entries that are ADDED, and how many are written */
+    int64_t next_added;
     tokdfa_pause pause;
 } tokdfa_piece_encoder;
 
@@ -191,12 +241,17 @@ typedef struct {
     int64_t n_out;
     int64_t lacks_ids; /* whether there are tokens without an id */
     int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
-    int64_t is_over;   /* whether they are the last */
+    int64_t is_begun;  /* whether the text has been searched for its first added token */
+    int64_t is_over;   /* whether the entries are the last */
     /* For several documents at a time: where the ids of what begins end, and which entry is the first of a document, or
        of one after it if it is empty. */
     int64_t *ends;
     int64_t n_ends;
     int64_t *marks; /* as many */
+    const tokdfa_added_tokens *added; /* NULL if none are looked for */
+    tokdfa_added_scan *scan;
+    int32_t *added_ids; /* of the entries that `split` has found, n_found of them */
+    int64_t n_added_ids, n_found;
 } tokdfa_text_encoder;
 
 int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["BEGINS", "CONTINUES", "DROPPED", "EVENT_BITS", "EVENT_MASK", "UNSETTLED"]
+__all__ = ["ADDED", "BEGINS", "CONTINUES", "DROPPED", "EVENT_BITS", "EVENT_MASK", "UNSETTLED"]
 
 CONTINUES = 0
 BEGINS = 1
 DROPPED = 2
-"""What a symbol does: continue the piece, begin one, or begin text that is left out."""
+ADDED = 3
+"""What a symbol does: continue the piece, begin one, or begin text that is left out; or an added token begins."""
 
 UNSETTLED = 128
 """The first code of what a symbol does where there are several hypotheses."""

@@ -6,6 +6,7 @@
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
+#include "added.h"
 #include "alone.h"
 #include "characters.h"
 #include "door.h"
@@ -92,13 +93,23 @@ NEVER_INLINE void note_keys(const tokdfa_piece_memory *memory, const uint8_t *te
     }
 }
 
+/* Write the id of an added token; text that is left out has none. Returns the number of ids. */
+ALWAYS_INLINE int64_t write_added(tokdfa_piece_encoder *pieces, int64_t begun, int32_t *out) {
+    if ((begun & EVENT_MASK) != TOKDFA_ADDED) {
+        return 0;
+    }
+    *out = pieces->added[pieces->next_added++];
+    return 1;
+}
+
 /* Write the ids of a piece that is not at the front of its set, or whose ids are on the shelf, and return their number;
    -1 if it is unknown. */
-NEVER_INLINE int64_t recall_other(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+NEVER_INLINE int64_t recall_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                                   packed_word key, int64_t set, unsigned same, int32_t *out) {
+    tokdfa_piece_memory *memory = pieces->memory;
     const int64_t begin = begun[0] >> EVENT_BITS, end = begun[1] >> EVENT_BITS;
     if (is_left_out(begun[0])) {
-        return 0;
+        return write_added(pieces, begun[0], out);
     }
     if (IN_FRONT >> same & 1) {
         return recall(memory, set + (same >= IN_SECOND ? ENTRY : 0), text, size, begin, end, out);
@@ -115,9 +126,9 @@ NEVER_INLINE int64_t recall_other(tokdfa_piece_memory *memory, const uint8_t *te
 
 /* Write the ids of the pieces of a block up to the first unknown one, and return which that is; `*n` is the number of
    ids. */
-NEVER_INLINE int recall_known(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+NEVER_INLINE int recall_known(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                               int count, const piece_block *block, int32_t *out, int64_t *ends, int64_t *n) {
-    const uint64_t *entries = memory->entries;
+    const uint64_t *entries = pieces->memory->entries;
     int32_t *place = out + *n;
     int64_t k = 0;
     for (; k < count; k++) {
@@ -126,7 +137,7 @@ NEVER_INLINE int recall_known(tokdfa_piece_memory *memory, const uint8_t *text, 
         const uint64_t *ids = set + ENTRY / 2 + (same >= IN_SECOND ? ENTRY : 0);
         int64_t n_ids = copy_ids(ids, place);
         if (UNLIKELY(!(IN_FRONT >> same & 1) || n_ids > IDS_INSIDE)) {
-            n_ids = recall_other(memory, text, size, begun + k, block->keys[k], block->sets[k], same, place);
+            n_ids = recall_other(pieces, text, size, begun + k, block->keys[k], block->sets[k], same, place);
             if (n_ids < 0) {
                 break;
             }
@@ -307,7 +318,7 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t 
     for (int k = first; k < count; k++) {
         noted_piece *piece = block->noted + k;
         const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS;
-        int64_t n_ids = piece->where == LEFT_OUT ? 0 : -1;
+        int64_t n_ids = piece->where == LEFT_OUT ? write_added(pieces, begun[k], out + *n) : -1;
         if (LIKELY(piece->where >= 0)) {
             n_ids = recall(memory, piece->where, text, size, begin, end, out + *n);
         }
@@ -338,8 +349,8 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t 
     return 0;
 }
 
-/* Encode the pieces of begun[next] to begun[stop]: where pieces and text that is left out begin, ascending, as offset
-   and event; each ends where the next one begins, and none is empty.
+/* Encode the pieces of begun[next] to begun[stop]: where pieces, added tokens and text that is left out begin, ascending,
+   as offset and event; each ends where the next one begins, and no piece is empty.
 
    `next` and the number of ids `n` are in `pieces`, and are set to where the encoding ends. `out` has room for one id
    per byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
@@ -364,7 +375,7 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
         note_keys(pieces->memory, text, size, here, count, &block);
         int first = 0;
         if (!is_new) {
-            first = recall_known(pieces->memory, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
+            first = recall_known(pieces, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
         }
         if (first < count) {
             int at = 0;
@@ -380,6 +391,24 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
     pieces->next = greatest(pieces->next, stop);
     pieces->n = n;
     return 0;
+}
+
+/* Forget the added tokens of the entries before, all of which are encoded but the last one. */
+ALWAYS_INLINE void keep_added(tokdfa_text_encoder *texts, int64_t last) {
+    const bool is_kept = (last & EVENT_MASK) == TOKDFA_ADDED;
+    if (is_kept) {
+        texts->added_ids[0] = texts->added_ids[texts->n_found - 1];
+    }
+    texts->n_found = is_kept;
+    texts->pieces->added = texts->added_ids;
+    texts->pieces->next_added = 0;
+}
+
+/* Return the entry of the added token that was found, whose id is appended to the others. */
+ALWAYS_INLINE int64_t put_added(tokdfa_text_encoder *texts) {
+    const tokdfa_added_span found = texts->scan->found;
+    texts->added_ids[texts->n_found++] = texts->added->ids[found.token];
+    return found.start << EVENT_BITS | TOKDFA_ADDED;
 }
 
 #endif

@@ -183,7 +183,8 @@ class PieceRun:
         pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
         self.struct = Struct(
             "tokdfa_piece_encoder", tables=tables, whole=whole, memory=self._memory, characters=characters,
-            one_pass=known, left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME, pause=pause,
+            one_pass=known, left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME,
+            added=np.zeros(1, dtype=np.int32), next_added=0, pause=pause,
         )  # fmt: skip
 
     def make_room(self, longest: int) -> None:

@@ -11,6 +11,57 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
     return encode_pieces(pieces, text, size, begun, stop, out, ends);
 }
 
+/* Split the next bytes of a text, about TOKDFA_STRETCH of them: with each added token the splitting begins again. What
+   begins is appended to begun[0], and texts->n_pieces gets the number of entries that have ended. Returns 0; or NO_ROOM,
+   INVALID or CUT_SHORT. */
+ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
+    tokdfa_split_run *split = texts->split;
+    const tokdfa_splitting *splitting = split->splitting;
+    const int64_t most = split->at + TOKDFA_STRETCH;
+    int64_t *begun = split->begun, n = 0;
+    /* What has begun last is still going on. */
+    begun[0] = begun[texts->n_pieces];
+    texts->pieces->next = texts->n_pieces = 0;
+    keep_added(texts, begun[0]);
+    do {
+        const int64_t stop = texts->added ? texts->scan->found.start : size;
+        const int64_t stretch = least(TOKDFA_STRETCH, stop - split->at);
+        if (n + split->n_waiting + stretch + 3 > split->n_trail) {
+            if (n) {
+                break;
+            }
+            return TOKDFA_NO_ROOM;
+        }
+        if (stretch > 0) {
+            const split_end end = split_text(splitting, text + split->at, stretch, split->at, split->state,
+                                             split->trail, split->trail_at, split->n_waiting, begun + n + 1);
+            split->at += end.read;
+            split->state = end.state;
+            split->n_waiting = end.n_trail;
+            n += end.n_out;
+            if (end.length < 0 || end.read == 0) {
+                texts->n_pieces = n;
+                return end.length < 0 ? TOKDFA_INVALID : TOKDFA_CUT_SHORT;
+            }
+        }
+        if (split->at < stop) {
+            break;
+        }
+        n += settle_at_end(splitting, split->trail, split->trail_at, split->n_waiting, split->state, begun + n + 1);
+        split->state = split->n_waiting = 0;
+        if (!texts->added || texts->scan->found.token < 0) {
+            begun[++n] = size << EVENT_BITS;
+            texts->is_over = 1;
+            break;
+        }
+        begun[++n] = put_added(texts);
+        split->at = texts->scan->found.stop;
+        find_next(texts->added, texts->scan, text);
+    } while (split->at < most && texts->n_found < texts->n_added_ids);
+    texts->n_pieces = n;
+    return 0;
+}
+
 /* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for one id a byte and AT_ONCE
    more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
    CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more,
@@ -19,46 +70,25 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
 int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
-    const tokdfa_splitting *splitting = split->splitting;
-    int64_t *begun = split->begun;
     const int64_t most = pieces->at_a_time ? split->at + pieces->at_a_time : INT64_MAX;
+    if (texts->added && !texts->is_begun) {
+        find_first(texts->added, texts->scan, text, 0, size);
+    }
+    texts->is_begun = 1;
     while (true) {
-        const int64_t status = encode_pieces(pieces, text, size, begun, texts->n_pieces, out, NULL);
+        int64_t status = encode_pieces(pieces, text, size, split->begun, texts->n_pieces, out, NULL);
         if (status) {
             return status;
         }
         if (texts->is_over) {
             return pieces->n;
         }
-        /* What has begun last is still going on. */
-        begun[0] = begun[texts->n_pieces];
-        pieces->next = texts->n_pieces = 0;
-        if (split->at == size) {
-            const int64_t n_begun = settle_at_end(splitting, split->trail, split->trail_at, split->n_waiting,
-                                                  split->state, begun + 1);
-            begun[n_begun + 1] = size << EVENT_BITS;
-            texts->n_pieces = n_begun + 1;
-            texts->is_over = 1;
-            continue;
-        }
         if (UNLIKELY(split->at >= most)) {
             return TOKDFA_PAUSED;
         }
-        const int64_t stretch = least(TOKDFA_STRETCH, size - split->at);
-        if (split->n_waiting + stretch + 2 > split->n_trail) {
-            return TOKDFA_NO_ROOM;
-        }
-        const split_end end = split_text(splitting, text + split->at, stretch, split->at, split->state, split->trail,
-                                         split->trail_at, split->n_waiting, begun + 1);
-        split->at += end.read;
-        split->state = end.state;
-        split->n_waiting = end.n_trail;
-        texts->n_pieces = end.n_out;
-        if (end.length < 0) {
-            return TOKDFA_INVALID;
-        }
-        if (end.read == 0) {
-            return TOKDFA_CUT_SHORT;
+        status = split_next(texts, text, size);
+        if (status) {
+            return status;
         }
     }
 }
@@ -98,7 +128,8 @@ TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t
     texts->split->begun[0] = 0;
     texts->pieces->next = texts->pieces->n = 0;
     forget_pause(texts->pieces);
-    texts->n_pieces = texts->is_over = 0;
+    texts->n_pieces = texts->is_over = texts->is_begun = texts->n_found = 0;
+    texts->pieces->next_added = 0;
     return tokdfa_encode_on(texts, text, size, out);
 }
 

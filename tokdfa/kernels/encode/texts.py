@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.kernels.encode.added import scan_struct
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
@@ -105,11 +106,19 @@ class TextRun:
         self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
-            lacks_ids=self._lacks_ids, n_pieces=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
-            marks=np.empty(_FIRST_ROOM, dtype=np.int64),
+            lacks_ids=self._lacks_ids, n_pieces=0, is_begun=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
+            marks=np.empty(_FIRST_ROOM, dtype=np.int64), added=None, scan=scan_struct(),
+            added_ids=np.empty(_FIRST_ROOM, dtype=np.int32), n_found=0,
         )  # fmt: skip
         self._pointer = self._struct.pointer
+        self._added: Struct | None = None
         self._parcels: Struct | None = None
+
+    def look_for(self, added: Struct | None) -> None:
+        """Find the added tokens of these tables, ``tokdfa_added_tokens``, in the texts of the next calls; or none."""
+        if added is not self._added:
+            self._pointer.added = ffi.NULL if added is None else added.pointer
+            self._added = added
 
     def encode(self, data: bytes) -> Int32Array | int:
         """Return the ids of a text, or how its encoding fails; then `piece` and `at` say where."""

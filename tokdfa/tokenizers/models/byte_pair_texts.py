@@ -25,6 +25,7 @@ from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
+    from tokdfa.kernels.library import Struct
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.splitting.splitter import Splitter
     from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -41,8 +42,6 @@ __all__ = [
     "why_whole",
 ]
 
-# So many texts are joined to look for special tokens in them.
-_TEXTS_A_LOOK = 1000
 # With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
 _FEWEST_TOGETHER = 3
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -54,18 +53,17 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     It returns None for other texts, and for those that are refused. None is returned if there is no such function.
     """
     splitter = _splitter(tokenizer)
-    if splitter is None or tokenizer.why_not("form") is not None:
+    if splitter is None or tokenizer.read_in_form is None:
         return None
     encoder = tokenizer.piece_ids.text_encoder(splitter)
     if encoder is None:
         return None
-    encode = encoder.run.encode_string
-    finds_none = tokenizer.added_tokens.finds_none if tokenizer.added_tokens else None
+    run, added = encoder.run, _added(tokenizer)
+    encode, look_for = run.encode_string, run.look_for
     changes = _changes(tokenizer)
 
     def encode_direct(text: str) -> Int32Array | None:
-        if finds_none is not None and not finds_none(text):
-            return None
+        look_for(added)
         if changes is not None and changes(text):
             return None
         try:
@@ -75,6 +73,11 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
         return None if isinstance(ids, int) else ids
 
     return encode_direct
+
+
+def _added(tokenizer: Tokenizer) -> Struct | None:
+    """Return the tables of the added tokens that are found in texts; None if there are none."""
+    return tokenizer.added_tokens.tables if tokenizer.added_tokens else None
 
 
 def _splitter(tokenizer: Tokenizer) -> Splitter | None:
@@ -89,10 +92,10 @@ def _splitter(tokenizer: Tokenizer) -> Splitter | None:
 
 def _changes(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
     """Return a function that returns whether a text, or a part of it, may be changed; None if no text is."""
-    if tokenizer.why_not("spelling") is None:
-        return None
-    form = tokenizer.form
-    return (lambda text: True) if form is None else partial(_is_changed, form)
+    read = tokenizer.read_in_form
+    if read is None:
+        return lambda text: True
+    return None if read[1] is None else partial(_is_changed, read[1])
 
 
 def _is_changed(form: Form, text: str) -> bool:
@@ -116,12 +119,8 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
         return None
     if changes is not None and any(map(changes, texts)):
         return None
-    if tokenizer.added_tokens:
-        # Before anything is encoded, which would have to be done again.
-        parts = (texts[at : at + _TEXTS_A_LOOK] for at in range(0, len(texts), _TEXTS_A_LOOK))
-        if not all(tokenizer.added_tokens.finds_none("".join(part)) for part in parts):
-            return None
-    return on_threads(found, lambda: tokenizer.piece_ids.idle_text_encoder(splitter), n_threads)
+    encoder = tokenizer.piece_ids.idle_text_encoder
+    return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer))
 
 
 def encode(tokenizer: Tokenizer, text: str) -> Int32Array:

@@ -1,0 +1,156 @@
+"""Added tokens that kernels find, and encode around, against regular expressions and stretch by stretch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.added_tokens import added_spans, added_stretches
+from support.byte_tokenizers import tokenizer_of
+
+from tokdfa.encoding.added_tokens import AddedTokens
+from tokdfa.encoding.special import Special
+from tokdfa.kernels.encode.added import find_added
+from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+CHARACTERS = [*"ab<>| \t\n_é\u00a0\u2003中\U0001f600\x85", "<s>", "<|", "im"]
+
+
+def words(source: random.Random, characters: list[str], longest: int) -> str:
+    return "".join(source.choices(characters, k=source.randint(1, longest)))
+
+
+def some_specials(source: random.Random, characters: list[str], first: int = 0) -> list[Special]:
+    """Return added tokens that overlap, begin alike, are white space, strip it and are single words."""
+
+    def flag(is_odd: bool = source.random() < 0.5) -> bool:
+        return is_odd and source.random() < 0.4
+
+    contents = sorted({words(source, characters, 4) for _ in range(source.choice((1, 2, 3, 5, 12, 40)))})
+    return [
+        Special(
+            first + id, content, level=source.randint(0, 1), lstrip=flag(), rstrip=flag(), single_word=flag(),
+            strips_ascii=flag(),
+        )
+        for id, content in enumerate(contents)
+    ]  # fmt: skip
+
+
+def some_text(source: random.Random, characters: list[str], specials: list[Special], length: int) -> str:
+    # The filter looks at 64 bytes at once.
+    plain = "x" * source.choice((0, 0, 60, 63, 64, 65, 130))
+    return plain + "".join(
+        source.choices([*characters, *(each.text for each in specials)], k=source.randint(0, length))
+    )
+
+
+def test_tokens_are_those_that_regular_expressions_find() -> None:
+    source = random.Random(1)
+    n_found = n_odd = 0
+    for _ in range(400):
+        characters = source.sample(CHARACTERS, source.randint(2, 6))
+        specials = some_specials(source, characters)
+        finder = AddedTokens(specials)
+        for length in (3, 20, 200):
+            text = some_text(source, characters, specials, length)
+            expected = added_spans(specials, text)
+            assert finder.spans(text) == expected, (specials, text)
+            for normalizer in (str, str.upper, lambda part: part.replace("a", "<").replace("b", "")):
+                stretches = [*finder.stretches(text, normalizer, normalizer)]
+                assert stretches == added_stretches(specials, text, normalizer), (specials, text)
+            n_found += sum(special is not None for *_, special in expected)
+            n_odd += sum(special is not None and not special.is_plain for *_, special in expected)
+    assert n_found > 10_000
+    assert n_odd > 1_000
+
+
+def test_half_of_a_surrogate_pair_is_text_like_any_other() -> None:
+    specials = [Special(0, "<s>", single_word=True), Special(1, "\ud800", level=1, lstrip=True)]
+    text = "a \ud800\udfff<s>\udfff é<s>"
+    assert AddedTokens(specials).spans(text) == added_spans(specials, text)
+
+
+def test_many_tokens_and_spans_at_any_byte() -> None:
+    specials = [Special(number, f"<|reserved_{number}|>") for number in range(1_000)]
+    finder = AddedTokens(specials)
+    for shift in range(70):
+        text = "é<" + "<" * shift + "".join(special.content for special in specials[shift :: 1 + shift])
+        assert finder.spans(text) == added_spans(specials, text)
+    found = find_added(finder.tables, b"a<|reserved_12|>")
+    assert found.tolist() == [[1, 16, 12]]
+
+
+def by_stretches(tokenizer: Tokenizer, specials: list[Special], text: str) -> list[int]:
+    parts = [
+        [token.id] if token else tokenizer.encode_pieces(tokenizer.pretokenizer.split(text[start:stop])).ids.tolist()  # type: ignore[union-attr]
+        for start, stop, token in added_spans(specials, text)
+    ]
+    return [id for part in parts for id in part]
+
+
+RULES = [(b"a", b"b"), (b" ", b"t"), (b"h", b"e"), (b" t", b"he"), (b"<", b"|"), (b"|", b">"), (b"\xc3", b"\xa9")]
+SPLITTINGS: dict[str, str | Splitting] = {
+    "cl100k": NAMED["cl100k"],
+    "drops text": "[a-z]+!?|<[|]",
+    "removes": Splitting("tokenizers", (Split(r"\s", "removed"), Split("a.*!|é"))),
+}
+
+
+@pytest.mark.parametrize("splitting", SPLITTINGS.values(), ids=SPLITTINGS.keys())
+@pytest.mark.parametrize(
+    "text_of",
+    [
+        lambda source, characters, specials: some_text(source, characters, specials, 12),
+        lambda source, characters, specials: some_text(source, characters, specials, 300),
+        # Several stretches of 8192 bytes, with tokens everywhere or nearly nowhere.
+        lambda source, characters, specials: some_text(source, characters, specials, 6_000),
+        lambda source, characters, specials: words(source, characters, 3_000) + specials[0].text + " " * 9_000,
+        lambda source, characters, specials: "the " * 4_096 + specials[-1].text + "é" * source.randint(0, 3) + "a",
+    ],
+    ids=["short", "longer", "many", "spaces", "few"],
+)
+def test_text_around_tokens_is_encoded_by_itself(
+    splitting: str | Splitting, text_of: Callable[[random.Random, list[str], list[Special]], str]
+) -> None:
+    source = random.Random(2)
+    for _ in range(8):
+        characters = [*source.sample(CHARACTERS, source.randint(2, 6)), "the", " "]
+        specials = some_specials(source, characters, 300)
+        tokenizer = tokenizer_of(RULES, splitting, specials, finds_specials=True)
+        texts = [text_of(source, characters, specials) for _ in range(2)]
+        expected = [by_stretches(tokenizer, specials, text) for text in texts]
+        for text, ids in zip(texts, expected, strict=True):
+            assert tokenizer.encode(text).tolist() == ids
+        for n_threads in (1, 2):
+            encoded = tokenizer.encode_side_by_side(texts, n_threads)
+            assert encoded is not None
+            assert encoded.ids.tolist() == [id for ids in expected for id in ids]
+            assert encoded.offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+
+
+@pytest.mark.parametrize("at_a_time", [1, 100, 9_000])
+def test_calls_that_pause_give_the_same(at_a_time: int) -> None:
+    specials = [Special(300, "<|", rstrip=True), Special(301, "  ", level=1)]
+    tokenizer = tokenizer_of(RULES, NAMED["cl100k"], specials, finds_specials=True)
+    assert tokenizer.pretokenizer is not None
+    assert tokenizer.pretokenizer.splitter is not None
+    texts = ["the é<| <|  a" * 3_000, "<|", "ab" * 9_000 + "<|" + "ab" * 200, " " * 20_001]
+    expected = [by_stretches(tokenizer, specials, text) for text in texts]
+    encoder = tokenizer.piece_ids.text_encoder(tokenizer.pretokenizer.splitter)
+    assert encoder is not None
+    encoder.run._pieces.struct.pointer.at_a_time = at_a_time
+    for text, ids in zip(texts, expected, strict=True):
+        assert tokenizer.encode(text).tolist() == ids
+
+
+def test_tokens_between_pieces_that_improper_rules_merge_elsewhere() -> None:
+    rules = [(b"ab", b"c"), (b"a", b"b")]
+    specials = [Special(300, "<|"), Special(301, "<|>", level=1)]
+    tokenizer = tokenizer_of(rules, NAMED["cl100k"], specials, finds_specials=True)
+    assert not tokenizer.dictionary.properness()
+    text = ("abc" * 400 + "<|" + "ab" * 300 + "<|>" * 3 + "c" + "<|" * 2) * 30
+    assert tokenizer.encode(text).tolist() == by_stretches(tokenizer, specials, text)

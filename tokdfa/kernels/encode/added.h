@@ -1,0 +1,187 @@
+/* Finding added tokens in UTF-8: the leftmost, the longest of those that begin at one place, level by level.
+
+   With the tokens `<s>` and `<sp>` the text "a<sp><s" has `<sp>` at 1. A filter looks at two bytes of 64 places at once;
+   only where they may begin a token is the trie read. Its nodes are whole paths: here the root, then `<` with the rest
+   of the path "s", and below it ">" and "p>", which both end a token. */
+#ifndef TOKDFA_ADDED_H
+#define TOKDFA_ADDED_H
+
+#include "byte_bits.h"
+#include "door.h"
+
+/* The entries of a node: where its path begins in `labels`, and the number of its bytes; the token that ends there, or
+   -1; and the children from one byte to another, where their numbers begin. */
+enum { LABEL, LABEL_SIZE, TOKEN, LOW, N_CHILDREN, CHILDREN };
+
+/* The longest token that begins at a place; -1 if none does. `*stop` gets where it ends. */
+ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, const uint8_t *text, int64_t at, int64_t end,
+                                    int64_t *stop) {
+    const int32_t *node = level->nodes;
+    int64_t token = -1;
+    while (true) {
+        const int64_t size = node[LABEL_SIZE];
+        if (end - at < size || memcmp(level->labels + node[LABEL], text + at, (size_t)size)) {
+            return token;
+        }
+        at += size;
+        if (node[TOKEN] >= 0) {
+            token = node[TOKEN];
+            *stop = at;
+        }
+        const int64_t child = at < end ? text[at] - node[LOW] : -1;
+        if (child < 0 || child >= node[N_CHILDREN]) {
+            return token;
+        }
+        const int64_t number = level->children[node[CHILDREN] + child];
+        if (!number) {
+            return token;
+        }
+        node = level->nodes + TOKDFA_NODE * number;
+        at++;
+    }
+}
+
+/* The next place at which a token may begin; `end` if there is none. */
+ALWAYS_INLINE int64_t next_candidate(const tokdfa_added_level *level, const uint8_t *text, int64_t at, int64_t end) {
+    for (; at + WORD < end; at += WORD) {
+        const uint64_t bits = may_begin(level->filter, text + at);
+        if (bits) {
+            return at + trailing_zeros(bits);
+        }
+    }
+    while (at < end && !level->filter[text[at]]) {
+        at++;
+    }
+    return at;
+}
+
+/* The code point that ends before a place after `begin`; `*start` gets where it begins. */
+static inline int32_t code_before(const uint8_t *text, int64_t begin, int64_t at, int64_t *start) {
+    int64_t first = at - 1;
+    while (first > begin && at - first < 4 && (text[first] & 0xC0) == 0x80) {
+        first--;
+    }
+    *start = first;
+    int32_t code = text[first] < 0x80 ? text[first] : text[first] & (0xFF >> (at - first + 1));
+    for (int64_t i = first + 1; i < at; i++) {
+        code = code << 6 | (text[i] & 0x3F);
+    }
+    return code;
+}
+
+/* The code point that begins at a place before `end`; `*stop` gets where it ends. */
+static inline int32_t code_after(const uint8_t *text, int64_t end, int64_t at, int64_t *stop) {
+    int64_t last = at + 1, start;
+    while (last < end && last - at < 4 && (text[last] & 0xC0) == 0x80) {
+        last++;
+    }
+    *stop = last;
+    return code_before(text, at, last, &start);
+}
+
+static inline bool is_space(const tokdfa_added_tokens *added, int32_t code, bool only_ascii) {
+    for (int64_t i = 0; i < added->n_space && added->space[i] <= code; i++) {
+        if (added->space[i] == code) {
+            return code < 0x80 || !only_ascii;
+        }
+    }
+    return false;
+}
+
+static inline bool is_word(const tokdfa_added_tokens *added, int32_t code) {
+    return code >> 6 < added->n_word && added->word[code >> 6] >> (code & 63) & 1;
+}
+
+/* Whether a word is on either side of a token. */
+NEVER_INLINE bool touches_word(const tokdfa_added_tokens *added, const tokdfa_added_search *search, const uint8_t *text,
+                               int64_t start, int64_t stop) {
+    int64_t place;
+    return (start > search->begin && is_word(added, code_before(text, search->begin, start, &place))) ||
+           (stop < search->end && is_word(added, code_after(text, search->end, stop, &place)));
+}
+
+/* Add to a token the white space that belongs to it. */
+NEVER_INLINE void strip(const tokdfa_added_tokens *added, const tokdfa_added_search *search, const uint8_t *text,
+                        int flags, tokdfa_added_span *span) {
+    const bool only_ascii = flags & TOKDFA_STRIPS_ASCII;
+    int64_t place;
+    if (flags & TOKDFA_STRIPS_LEFT) {
+        while (span->start > search->done &&
+               is_space(added, code_before(text, search->done, span->start, &place), only_ascii)) {
+            span->start = place;
+        }
+        span->start = greatest(span->start, search->done);
+    }
+    if (flags & TOKDFA_STRIPS_RIGHT) {
+        while (span->stop < search->end &&
+               is_space(added, code_after(text, search->end, span->stop, &place), only_ascii)) {
+            span->stop = place;
+        }
+    }
+}
+
+/* Find the next token of a level; the token is -1 if there is none. */
+ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, const tokdfa_added_level *level,
+                                              tokdfa_added_search *search, const uint8_t *text) {
+    tokdfa_added_span span = {search->end, search->end, -1};
+    if (!level) {
+        return span;
+    }
+    while ((search->at = next_candidate(level, text, search->at, search->end)) < search->end) {
+        int64_t stop = 0;
+        const int64_t token = longest_added(level, text, search->at, search->end, &stop);
+        if (token < 0) {
+            search->at++;
+            continue;
+        }
+        span = (tokdfa_added_span){search->at, stop, token};
+        search->at = stop;
+        const int flags = added->flags[token];
+        if (UNLIKELY(flags)) {
+            /* One that is skipped hides those that begin within it. */
+            if (flags & TOKDFA_SINGLE_WORD && touches_word(added, search, text, span.start, span.stop)) {
+                continue;
+            }
+            strip(added, search, text, flags, &span);
+            if (span.start == span.stop) {
+                continue;
+            }
+        }
+        search->done = span.stop;
+        return span;
+    }
+    return (tokdfa_added_span){search->end, search->end, -1};
+}
+
+/* Go to the next token of the outer level, and search what is before it. */
+ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
+    const int64_t begin = scan->outer.done;
+    scan->next = find_in_level(added, added->outer, &scan->outer, text);
+    scan->inner = (tokdfa_added_search){begin, scan->next.start, begin, begin};
+    scan->is_inner = begin < scan->next.start;
+}
+
+/* Find the next token: the token of `found` is -1 if there is none, and then it begins and stops where the text ends. */
+ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
+    if (scan->is_inner) {
+        scan->found = find_in_level(added, added->inner, &scan->inner, text);
+        scan->is_inner = scan->found.token >= 0;
+        if (scan->is_inner) {
+            return;
+        }
+    }
+    scan->found = scan->next;
+    if (scan->found.token >= 0) {
+        open_gap(added, scan, text);
+    }
+}
+
+/* Begin to search the text from one place to another, and find the first token. */
+ALWAYS_INLINE void find_first(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
+                              int64_t begin, int64_t end) {
+    scan->outer = (tokdfa_added_search){begin, end, begin, begin};
+    open_gap(added, scan, text);
+    find_next(added, scan, text);
+}
+
+#endif

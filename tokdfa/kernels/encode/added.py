@@ -1,0 +1,122 @@
+"""Finding added tokens in UTF-8, by a filter of two bytes and a trie; see ``added.h``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.kernels.library import Struct, call, lib
+
+__all__ = ["SINGLE_WORD", "STRIPS_ASCII", "STRIPS_LEFT", "STRIPS_RIGHT", "added_struct", "find_added", "scan_struct"]
+
+STRIPS_LEFT, STRIPS_RIGHT, SINGLE_WORD, STRIPS_ASCII = 1, 2, 4, 8
+"""The flags of tokens."""
+
+_GROUPS = 8
+_FIRST_SPANS = 64
+
+
+def added_struct(
+    outer: Mapping[bytes, int],
+    inner: Mapping[bytes, int],
+    ids: Int32Array,
+    flags: Uint8Array,
+    space: Int32Array,
+    word: Uint64Array,
+) -> Struct:
+    """Return the tables of added tokens, ``tokdfa_added_tokens``, those of two levels.
+
+    Each level has the number of a token by the UTF-8 that is found, which is not empty; `ids` and `flags` have an entry
+    a number. `space` has the code points of white space, ascending; bit c of `word` is set if code point c is part of
+    words, none for tokens of which none is a single word.
+    """
+    assert all(0 <= number < min(len(ids), len(flags)) for level in (outer, inner) for number in level.values())
+    return Struct(
+        "tokdfa_added_tokens", outer=_level(outer), inner=_level(inner), ids=ids, flags=flags, space=space, word=word
+    )
+
+
+def _level(tokens: Mapping[bytes, int]) -> Struct | None:
+    if not tokens:
+        return None
+    words = sorted(tokens)
+    assert words[0]
+    return Struct("tokdfa_added_level", filter=_filter(words), **_trie(words, [tokens[word] for word in words]))
+
+
+def _filter(words: Sequence[bytes]) -> Uint8Array:
+    """Return which bytes may begin a word; see `may_begin` of ``byte_bits.h``."""
+    by_byte: Uint8Array = np.zeros((2, 256), dtype=np.uint8)
+    halves: Uint8Array = np.zeros((2, 2, 16), dtype=np.uint8)
+    for group, (first, same) in enumerate(groupby(words, lambda word: word[0])):
+        bit = 1 << group % _GROUPS
+        seconds = {word[1] if len(word) > 1 else -1 for word in same}
+        for place, byte in [(0, first), *((1, second) for second in (range(256) if -1 in seconds else seconds))]:
+            by_byte[place, byte] |= bit
+            halves[place, 0, byte & 15] |= bit
+            halves[place, 1, byte >> 4] |= bit
+    return np.concatenate((by_byte.ravel(), halves.ravel()))
+
+
+def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Array | Uint8Array]:
+    """Return the trie of words, ascending: six entries a node, children by byte, and the labels of the paths."""
+    nodes: list[list[int]] = [[]]
+    children = [0]
+    labels = bytearray()
+    # Node, words from one up to another, and how many bytes of them lead to the node.
+    queue = [(0, 0, len(words), 0)]
+    for node, begin, end, depth in queue:  # It grows during the loop.
+        size = _common_length(words[begin], words[end - 1], depth)
+        place, depth = len(labels), depth + size
+        labels += words[begin][depth - size : depth]
+        ends = len(words[begin]) == depth
+        nodes[node] = [place, size, numbers[begin] if ends else -1, 0, 0, len(children)]
+        begin += ends
+        if begin < end:
+            low, high = words[begin][depth], words[end - 1][depth]
+            nodes[node][3:5] = [low, high - low + 1]
+            first = len(children)
+            children += [0] * (high - low + 1)
+            while begin < end:
+                byte, stop = words[begin][depth], begin + 1
+                while stop < end and words[stop][depth] == byte:
+                    stop += 1
+                children[first + byte - low] = len(nodes)
+                queue.append((len(nodes), begin, stop, depth + 1))
+                nodes.append([])
+                begin = stop
+    return {
+        "nodes": np.array(nodes, dtype=np.int32).ravel(),
+        "children": np.array(children, dtype=np.int32),
+        "labels": np.frombuffer(bytes(labels) + b"\0", dtype=np.uint8),
+    }
+
+
+def _common_length(first: bytes, last: bytes, depth: int) -> int:
+    """Return how many bytes two words have in common from a place on."""
+    size = 0
+    while depth + size < min(len(first), len(last)) and first[depth + size] == last[depth + size]:
+        size += 1
+    return size
+
+
+def scan_struct() -> Struct:
+    """Return a place for a search, ``tokdfa_added_scan``, that has not begun."""
+    nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0)
+    nothing = Struct("tokdfa_added_span", start=0, stop=0, token=-1)
+    return Struct("tokdfa_added_scan", outer=nowhere, inner=nowhere, is_inner=0, next=nothing, found=nothing)
+
+
+def find_added(added: Struct, text: bytes) -> Int64Array:
+    """Return the added tokens of a text, as UTF-8: an int64 array of shape (tokens, 3), start, stop and number."""
+    scan, parts, room = scan_struct(), [], _FIRST_SPANS
+    while True:
+        spans: Int64Array = np.empty((room, 3), dtype=np.int64)
+        n = call(lib.tokdfa_find_added, added.pointer, scan.pointer, text, len(text), out=(spans, room))
+        parts.append(spans[:n])
+        if n < room:
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        room *= 4
