@@ -15,8 +15,8 @@ from tokdfa.draw.forest import forest_graph
 from tokdfa.draw.graph import Graph, Node
 from tokdfa.draw.render import can_render
 from tokdfa.errors import LimitExceededError
-from tokdfa.tokenizers.canonical import CanonicalAutomaton
 from tokdfa.training.merges import apply_merges
+from tokdfa.validation.canonical import CanonicalAutomaton
 
 DICTIONARY = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 SMALL = token_dfa(DICTIONARY)

@@ -15,9 +15,9 @@ from tokdfa.splitting.known_machines import is_known, known_borders, known_hypot
 from tokdfa.splitting.machine import Machine, splitting_budget
 from tokdfa.splitting.machine_building import build_machine
 from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.pairs import certain_pairs
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.boundaries.pairs import certain_pairs
 
 
 def arrays_of(machine: Machine) -> list[tuple[str, Any]]:

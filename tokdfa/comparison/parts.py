@@ -16,9 +16,9 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import DROPPED
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
+from tokdfa.splitting.normal_form import automaton_form, splitting_form
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.added import break_each_other
-from tokdfa.tokenizers.fingerprint import automaton_form, splitting_form
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.tokenizer import Tokenizer

@@ -27,9 +27,9 @@ from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
 from tokdfa.errors import LimitExceededError
 from tokdfa.searching.matches import Matches
-from tokdfa.tokenizers.canonical import CanonicalAutomaton
 from tokdfa.transducers.subsequential import SubsequentialTransducer
 from tokdfa.transducers.transducer import Transducer
+from tokdfa.validation.canonical import CanonicalAutomaton
 from tokdfa.validation.violation import Violation
 from tokdfa.verdict import Verdict
 from tokdfa.wordpiece.language import WordLanguage

@@ -22,7 +22,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.patterns.trie import TokenTrie
 from tokdfa.splitting.lifted import LiftedSplitting
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
+from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -12,8 +12,8 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.replacing.regions import OPEN, cut_tables, regions_around
 from tokdfa.locks import SHARED
+from tokdfa.splitting.safe_pieces import codes_of, safe_pieces
 from tokdfa.tokenizers.boundaries.added import overlapping
-from tokdfa.tokenizers.boundaries.pretokenizer import codes_of, safe_pieces
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip

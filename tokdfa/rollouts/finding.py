@@ -20,7 +20,7 @@ from tokdfa.rollouts.stretches import (
     nothing,
     without_ids,
 )
-from tokdfa.tokenizers.boundaries.certain import CONTEXT as SYMBOLS
+from tokdfa.splitting.certain import CONTEXT as SYMBOLS
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip

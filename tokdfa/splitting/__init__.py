@@ -12,9 +12,13 @@ Read in this order:
    not built anew.
 5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
-`explanation` says which alternative of which step made a piece, and how far the machine had to look. Where a text may
-be cut and its parts split separately is decided in :mod:`tokdfa.tokenizers.boundaries`. `lifted` lifts the hypotheses
-from symbols to tokens; validation and comparison read ids with it. `symbol_bytes` reads symbols byte by byte.
+`explanation` says which alternative of which step made a piece, and how far the machine had to look. `lifted` lifts the
+hypotheses from symbols to tokens; validation and comparison read ids with it. `symbol_bytes` reads symbols byte by
+byte. `normal_form` is the same for all splittings that do the same.
+
+Where a text may be cut and its parts split separately: `certain` knows it of two symbols (prebuilt, or found by `pairs`
+in the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds what
+the other parts of a tokenizer do there.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

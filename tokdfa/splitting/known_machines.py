@@ -59,7 +59,7 @@ def known_hypotheses(splitting: Splitting) -> Hypotheses | None:
 
 
 def known_borders(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:
-    """Return the prebuilt answer of :func:`tokdfa.tokenizers.boundaries.pairs.certain_pairs`; None without one."""
+    """Return the prebuilt answer of :func:`tokdfa.splitting.pairs.certain_pairs`; None without one."""
     name = _NAMES.get(splitting)
     if name is None:
         return None

@@ -9,16 +9,14 @@ names them:
 - a model (`models`): byte pairs, Unigram or WordPiece;
 - a decoder (`decoder`, whose steps are in `decoding`; `spelled` is what an id adds to a text).
 
-`loading` leads from a path to a tokenizer, and has the embedded one; untrusted bytes end in `formats`.
-`checked_dictionary` has dictionaries and alphabets that a reader has checked. `round_trip` decodes ids and encodes
-their text again. `boundaries` has the places where texts and ids are cut, whatever follows, so that streams are judged
-in parts.
+`loading` leads from a path to a tokenizer, and has the embedded one; untrusted bytes end in `formats`. `round_trip`
+decodes ids and encodes their text again. `boundaries` has the places where texts and ids are cut, whatever follows, so
+that streams are judged in parts.
 
-What is known of a tokenizer as a whole: `canonical` (its language of correct streams, as one automaton), `neighbours`
-(which tokens may follow each other, and which part of improper rules is proper), `fingerprint` (the hash of what it
-does, and its lock file), `facts` (its numbers), `pieces` (where a text is cut before anything is merged, and why).
-`versioned` says what of a tokenizer is known for another version of its library. `derived` keeps the tables that are
-computed from a tokenizer, by whatever package, with it.
+What is known of a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper
+rules is proper), `fingerprint` (the hash of what it does, and its lock file), `facts` (its numbers), `pieces` (where a
+text is cut before anything is merged, and why). `derived` keeps the tables that are computed from a tokenizer, by
+whatever package, with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

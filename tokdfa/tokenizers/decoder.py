@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,9 @@ from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.special import Special
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.models.model import Model
     from tokdfa.tokenizers.spelled import IdTexts
 
 __all__ = [
@@ -231,18 +233,29 @@ class Decoder:
                 yield lengths, data[: len(data) - len(held)]
 
 
-class StringsOfIds(Protocol):
-    """The spellings of ids in a file, made when they are first asked for."""
+class StringsOfIds:
+    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
 
-    @property
-    def of_ids(self) -> Sequence[str]:
+    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
+        self._of = (model, specials)
+        self._steps = steps
+
+    @cached_property
+    def of_ids(self) -> list[str]:
         """The spelling of each id."""
-        ...
+        model, specials = self._of
+        strings = model.strings
+        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
+        for special in specials:
+            strings[special.id] = special.text
+        return strings
 
-    @property
+    @cached_property
     def texts(self) -> IdTexts:
-        """What each id adds to a text."""
-        ...
+        """What each id adds to a text by the steps of the decoder."""
+        from tokdfa.tokenizers.spelled import IdTexts
+
+        return IdTexts(self.of_ids, self._steps)
 
 
 class WholeDecoder(Decoder):

@@ -9,7 +9,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +17,12 @@ import numpy as np
 
 import tokdfa
 from tokdfa.arguments import is_tokenizer, wrong_argument
-from tokdfa.arrays import BoolArray, Int64Array, Uint64Array
-from tokdfa.automata.exploration import Numbering
+from tokdfa.arrays import BoolArray, Uint64Array
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.encoding.special import odd_ones
-from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
+from tokdfa.errors import FileFormatError, LimitExceededError
 from tokdfa.guesses import Guided
-from tokdfa.kernels.dfa.explicit import coarsest_partition
-from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
-from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses_finding import find_hypotheses
-from tokdfa.splitting.machine import Hypotheses, splitting_budget
-from tokdfa.splitting.steps import Splitting
+from tokdfa.splitting.normal_form import automaton_form
 from tokdfa.unicode.tables import content, library_of, version
 
 if TYPE_CHECKING:
@@ -38,24 +32,19 @@ if TYPE_CHECKING:
 __all__ = [
     "PARTS",
     "Fingerprint",
-    "automaton_form",
     "fingerprint",
     "hash_of",
     "hash_of_specials",
     "lock_text",
     "made_with",
-    "normal_form_of_splitting",
     "parts_of_byte_pairs",
     "read_lock",
-    "splitting_form",
     "unicode_tables",
 ]
 
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
 """The parts of a fingerprint, in the order in which they are shown."""
 
-_EVENTS = (CONTINUES, BEGINS, DROPPED)
-_SURROGATES = slice(0xD800, 0xE000)
 _HEAD = """\
 # What this tokenizer does, by tokdfa: as long as the fingerprint is the same, texts have the same ids and ids the same
 # texts. Written by `tokdfa fingerprint TOK -o FILE`, checked by `tokdfa fingerprint TOK --check FILE`.
@@ -250,79 +239,6 @@ def hash_of(*values: object) -> str:
         data = value if isinstance(value, bytes) else ascii(value).encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
-
-
-def splitting_form(splitting: Splitting) -> bytes:
-    """Return the same bytes for all splittings that split every text alike, unless they drop text.
-
-    Those that no automaton expresses are taken as they are written.
-    """
-    form = automaton_form(splitting)
-    # Of what is printable Python's versions have different ideas, unless it is ASCII.
-    return ascii((splitting, splitting.table)).encode() if form is None else form
-
-
-@lru_cache(maxsize=16)
-def automaton_form(splitting: Splitting) -> bytes | None:
-    """Return the :func:`splitting_form` of a splitting that an automaton expresses; None for others."""
-    spaces = repr((splitting.prefix_space, splitting.metaspace, splitting.prefix_once)).encode()
-    try:
-        return spaces + normal_form_of_splitting(find_hypotheses(splitting))
-    except (PatternError, LimitExceededError):
-        return None
-
-
-def normal_form_of_splitting(hypotheses: Hypotheses) -> bytes:
-    """Return the same bytes for all automata of hypotheses that split every text alike, where nothing is left out."""
-    n_classes = hypotheses.n_classes
-    budget = splitting_budget()
-    target, ends = _determinize(hypotheses, budget)
-    block = _equivalent_states(target, ends)
-    first = np.unique(block, return_index=True)[1]
-    # The rows of the minimal automaton; a transition that is not there leads to -1.
-    table = np.where(target[first] >= 0, block[target[first]], -1)
-    # Classes that it does not distinguish are one; they are numbered in the order of their first code points.
-    merged = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
-    of_code_point = merged[hypotheses.class_of_code_point.astype(np.int64)].astype(np.int64)
-    of_code_point[_SURROGATES] = -1
-    found, at = np.unique(of_code_point, return_index=True)
-    order = [int(number) for _, number in sorted(zip(at.tolist(), found.tolist(), strict=True)) if number >= 0]
-    rank = np.full(n_classes + 1, -1, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    columns = table[:, [int(np.flatnonzero(merged == number)[0]) for number in order]]
-    # The states are numbered as a breadth-first search meets them.
-    numbers = Numbering(int(block[0]))
-    rows = []
-    for state in numbers.states:  # It grows while it is iterated over.
-        row = [-1 if goal < 0 else numbers[goal] for goal in columns[state].ravel().tolist()]
-        rows.append((bool(ends[first[state]]), row))
-    return repr(rows).encode() + rank[of_code_point].astype("<i2").tobytes()
-
-
-def _determinize(hypotheses: Hypotheses, budget: Budget) -> tuple[Int64Array, BoolArray]:
-    """Return the targets, by state, class and event, in the automaton of sets of hypotheses; and its final states."""
-    numbers = Numbering(frozenset((0,)))
-    table = []
-    for state in numbers.states:  # It grows while it is iterated over.
-        cells = []
-        for symbol in range(hypotheses.n_classes):
-            for event in _EVENTS:
-                moves = (move for hypothesis in state for move in hypotheses.moves[hypothesis][symbol])
-                goal = frozenset(target for target, what in moves if what == event)
-                cells.append(numbers[goal] if goal else -1)
-        table.append(cells)
-        budget.spend(len(cells) + len(state))
-        budget.check_states(len(numbers))
-    ends = np.array([any(hypotheses.ends[hypothesis] for hypothesis in state) for state in numbers.states])
-    return np.array(table, dtype=np.int64).reshape(len(numbers), hypotheses.n_classes, len(_EVENTS)), ends
-
-
-def _equivalent_states(target: Int64Array, ends: BoolArray) -> Int64Array:
-    """Return, for each state, the number of its equivalence class."""
-    flat = target.reshape(len(target), -1)
-    sources, symbols = (part.astype(np.int32) for part in np.nonzero(flat >= 0))
-    block = coarsest_partition(sources, symbols, flat[sources, symbols].astype(np.int32), ends, flat.shape[1])
-    return np.unique(block, return_inverse=True)[1].reshape(-1)
 
 
 def made_with() -> dict[str, str]:

@@ -220,7 +220,7 @@ def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: An
             "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=named(source)
         )
     if unicode is not None:
-        from tokdfa.tokenizers.versioned import check_wordpiece
+        from tokdfa.tokenizers.formats.versioned import check_wordpiece
 
         check_wordpiece(contents, unicode)
     return WordPieceTokenizer(contents)
@@ -269,7 +269,7 @@ def _pretokenizer(
         found = pretokenizer(splitting)
     if unicode is None:
         return found
-    from tokdfa.tokenizers.versioned import check_byte_pairs, table_of
+    from tokdfa.tokenizers.formats.versioned import check_byte_pairs, table_of
     from tokdfa.unicode.versions import resolve
 
     if found is not None and found.splitting.library == "llama.cpp":

@@ -29,8 +29,8 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.dictionary import Rule
 from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.checked_dictionary import CheckedDictionary
 from tokdfa.tokenizers.decoder import spellings
+from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary
 from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Neighbours", "PairAutomaton", "ProperPart", "neighbours", "proper_part"]
+__all__ = ["Neighbours", "PairAutomaton", "ProperPart", "merge_otherwise", "neighbours", "proper_part"]
 
 MAX_PAIRS = 1 << 24
 # As many pairs are looked at to find the proper part.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from tokdfa.arrays import BoolArray
 from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.byte_alphabet import spell
@@ -98,15 +99,20 @@ class UnicodeForm(Normalizer):
 
     def sides(self, left: str, right: str) -> Sides | None:
         """See :meth:`Normalizer.sides`."""
-        steady = borders(self.form)
+        steady = self._steady
         if not (steady[ord(left)] and steady[ord(right)]):
             return None
         return Sides(left, right, composites(right, self.form))
 
     def touched(self, characters: frozenset[str]) -> frozenset[str]:
         """See :meth:`Normalizer.touched`."""
-        steady = borders(self.form)
+        steady = self._steady
         return frozenset(character for character in characters if not steady[ord(character)])
+
+    @property
+    def _steady(self) -> BoolArray:
+        """For each code point, whether every text has a border of the form before it."""
+        return borders(self.form)
 
 
 @dataclass(frozen=True)

@@ -260,16 +260,16 @@ class AnyTokenizer(Guided, ABC):
             If it is not a string.
         """
 
-    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
-        """Return the ids of several texts from one call; None if there is no such way, or one of them is refused."""
-        return None
-
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of texts that several threads encode, each of which writes them where they belong.
 
         None if there is no such way, or one of the texts is refused. Nobody else may change the list meanwhile.
         """
         return None
+
+    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
+        """Return the ids of several texts from one call; None if there is no such way, or one of them is refused."""
+        return self.encode_side_by_side(texts, 1)
 
     @abstractmethod
     def stream(self) -> EncodingStream:
@@ -292,19 +292,12 @@ class AnyTokenizer(Guided, ABC):
             Whether to find out as well which alternative of which pattern made each piece, how far the machine had to
             look, and what each step does. That takes some ten microseconds a character and step.
 
-        Returns
-        -------
-        Pieces
-            A sequence of :class:`Piece`; `steps` of it has the pieces after each step.
-
         Raises
         ------
         AlphabetError
             If the text has a lone surrogate; the error says where.
         LimitExceededError
             If the text is to be explained, and matching a pattern backtracks for more than some seconds.
-        WrongTypeError
-            If it is not a string.
 
         Examples
         --------
@@ -410,33 +403,16 @@ class AnyTokenizer(Guided, ABC):
         documents: int | npt.ArrayLike | None = None,
         literal: bool = False,
     ) -> Validation:
-        """Decide whether ids are canonical: the ids that `encode` gives for the text that they spell.
+        """Call :func:`tokdfa.validate`, which says all: are ids those that `encode` gives for the text they spell.
 
         Parameters
         ----------
         ids : array_like of int, or iterator of arrays
-            The stream; an iterator gives it in chunks.
         all : bool
-            Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
-            goes on from where token and piece borders meet again.
         window : bool
-            Whether the stream was cut out of a longer one: then only what is wrong in any context is a violation.
         documents : int or array_like of int, optional
-            The id between documents, or the index of the first token of each document; each document is judged
-            separately.
         literal : bool
-            Whether ids of special tokens that `encode` never gives are judged by the text that `decode` gives for them,
-            and so never canonical. By default they cut the stream.
-
-        Returns
-        -------
-        Validation
-            Truthy if they are. No ids at all are canonical.
-
-        Raises
-        ------
-        TokenStreamError, ImproperDictionaryError, UnsupportedFeatureError
-            As in :func:`tokdfa.validate`, which this method calls.
+            All are those of that function.
 
         Examples
         --------
@@ -456,32 +432,17 @@ class AnyTokenizer(Guided, ABC):
         table: str = "regex",
         max_seconds: float = DEFAULT_MAX_SECONDS,
     ) -> Matches:
-        """Return the matches of a pattern in the text that ids spell.
+        """Call :func:`tokdfa.search`, which says all: where a pattern matches in the text that ids spell.
 
         Parameters
         ----------
         pattern : str, or iterable of str or bytes
-            A regular expression; or words, each of which is searched for literally.
         ids : array_like of int
-            All of the text, in one dimension.
         wanted : {"longest", "first", "all"}
-            The leftmost and then longest matches, those that a backtracking engine finds first, or every stretch of the
-            text that matches.
         aligned : bool
-            Whether matches must begin and end at borders of tokens.
         table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-            The library whose dialect and character classes the expression is written in.
         max_seconds : float
-            The time that building the automata of the pattern may take.
-
-        Returns
-        -------
-        Matches
-
-        Raises
-        ------
-        PatternError, LimitExceededError, TokenStreamError, UnsupportedFeatureError
-            As in :func:`tokdfa.search`, which this method calls.
+            All are those of that function.
 
         Examples
         --------

@@ -21,8 +21,8 @@ from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
-from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
-from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Rewriting
+from tokdfa.tokenizers.decoder import Decoder, Spellings, StringsOfIds, WholeDecoder
+from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tokdfa.encoding.piece_ids import PieceIds
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
-    from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
-    from tokdfa.tokenizers.spelled import IdTexts, Spelled
+    from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
@@ -58,6 +57,21 @@ class NoRulesError(UnsupportedFeatureError, AttributeError):
     """What only byte pair tokenizers have was asked of another one."""
 
 
+def _own(name: str) -> Any:
+    """Return an attribute of tokenizers that the model has."""
+    return property(lambda tokenizer: getattr(tokenizer.model, name), doc=f"The attribute `{name}` of the model.")
+
+
+def _made(name: str) -> Any:
+    """Return an attribute of tokenizers that the model makes of the tokenizer, once."""
+    return cached_property(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
+
+
+def _of_pairs(name: str) -> Any:
+    """Return an attribute of tokenizers that only :class:`BytePairs` has."""
+    return property(lambda tokenizer: getattr(tokenizer.pairs, name), doc=f"See :attr:`BytePairs.{name}`.")
+
+
 class Tokenizer(SafelyCut, AnyTokenizer):
     """A tokenizer, as its file and its library define it: from text to ids and back.
 
@@ -68,27 +82,19 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     Attributes
     ----------
-    format : str
-        The format of the file.
-    specials : tuple of Special
-        The added tokens.
-    finds_specials : bool
-        Whether `encode` finds them in its text. Their ids split a stream either way.
-    rewriting : Rewriting
-        The normalizer, and the steps of the decoder.
-    pretokenizer : PreTokenizer, str or None
-        What splits text into pieces; None if the whole text is one piece.
     contents : Contents, UnigramContents or WordPieceContents
         What the file says.
+    rewriting : Rewriting
+        The normalizer, and the steps of the decoder.
     model : Model
         :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; what it does about symbols that are not in its
         alphabet is its own affair.
-    is_plain : bool
-        Whether texts are encoded unchanged and ids spell them one after the other.
-    ignored : tuple of str
-        What else the file asks for and `encode` leaves out: truncation, padding, special tokens at the ends.
-    dictionary, merges, extra_tokens, token_to_id, id_to_token, suffix, whole_piece, piece_ids
+    dictionary, merges, extra_tokens, token_to_id, id_to_token, suffix, whole_piece, piece_ids, spellings
         Of byte pairs: the attributes of :class:`BytePairs`.
+    dfa, transducer, proper_part, whole_piece_tokens, is_live, dead_tokens, token, id_mask
+        Of byte pairs as well: what follows from the rules.
+
+    All others are those of :class:`AnyTokenizer`.
 
     Examples
     --------
@@ -127,23 +133,20 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self.first_normalizer = self.normalizer
         self.first_pretokenizer = self.pretokenizer
         self.continues = False
+        self._maker: Callable[..., Any] = type(self)
         self._of_thread = local()
-        self.strings = _Strings(self.model, self.specials, self.rewriting.decoding or ())
+        self.strings = StringsOfIds(self.model, self.specials, self.rewriting.decoding or ())
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
-        return _continued if self.continues else type(self), (self.contents, self.pretokenizer)
+        return self._maker, (self.contents, self.pretokenizer)
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
-        # Only what is asked, since each text with added tokens asks.
-        if capability in ("rules", "leftmost"):
-            is_there = self.algorithm == "byte pair" and (capability == "rules" or self.format in LEFTMOST_FORMATS)
-        elif capability == "bytes":
-            is_there = self.is_bytewise
-        else:
-            is_there = capability == "form" and self.form is not None
-        return None if is_there else super().why_not(capability)
+        # The form is only found if it is asked for, since each text with added tokens asks for something.
+        if capability in self.model.capabilities or (capability == "form" and self.form is not None):
+            return None
+        return super().why_not(capability)
 
     @cached_property
     def n_ids(self) -> int:
@@ -164,24 +167,13 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         meaning[self.special_ids] = True
         return meaning
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The numbers of what the model is made of: its rules, its entries."""
-        return self.model.sizes
+    sizes: dict[str, int] = _own("sizes")
+    fingerprint_parts: dict[str, str] = _made("fingerprint_parts")
+    made_of: tuple[object, ...] = _made("made_of")
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
         return self.model.facts(self)
-
-    @cached_property
-    def fingerprint_parts(self) -> dict[str, str]:
-        """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
-        return self.model.fingerprint_parts(self)
-
-    @cached_property
-    def made_of(self) -> tuple[object, ...]:
-        """All that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
-        return self.model.made_of(self)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n} {name}" for name, n in self.sizes.items())
@@ -209,9 +201,9 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
         The form is None if texts stay unchanged. Special tokens may strip or be single words.
         """
-        if not self.is_bytewise:
+        if self.why_not("bytes") is not None:
             return None
-        return (self, None) if self.is_plain else self._read_in_form
+        return (self, None) if self.why_not("spelling") is None else self._read_in_form
 
     @cached_property
     def _read_in_form(self) -> tuple[Tokenizer, Form | None] | None:
@@ -241,7 +233,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         """Why streams are judged as a whole, because no two neighbours decide where a text is cut; None if some do."""
         from tokdfa.tokenizers.models.byte_pair_texts import why_whole
 
-        return why_whole(self) if self.is_plain else self.boundaries.why_none
+        return why_whole(self) if self.why_not("spelling") is None else self.boundaries.why_none
 
     @property
     def later(self) -> Self:
@@ -270,6 +262,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
             twin.first_pretokenizer = pretokenizer(replace(self.splitting, prefix_space=None))
         twin.continues = True
+        twin._maker = _continued
         return twin
 
     def twin(self) -> Self:
@@ -283,17 +276,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     # Text to ids
 
     def encode(self, text: str) -> Int32Array:
-        """Return the ids of `text`, as an int32 array.
-
-        Special tokens are found in it if `finds_specials`; none are added.
-
-        Raises
-        ------
-        AlphabetError
-            If the text has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
-        WrongTypeError
-            If it is not a string.
-        """
+        """Return the ids of `text`, as an int32 array; see :meth:`AnyTokenizer.encode`."""
         if type(text) is not str:
             return self._encode_other(text)
         try:
@@ -311,10 +294,6 @@ class Tokenizer(SafelyCut, AnyTokenizer):
                 return self.model.encode(self, text)
         check_text(text)
         return self.encode(str.__str__(text))
-
-    def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
-        """Return the ids of several texts; see :meth:`AnyTokenizer.encode_together`."""
-        return self.model.encode_side_by_side(self, texts, 1)
 
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
         """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
@@ -339,26 +318,10 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     # Ids to text
 
-    @cached_property
-    def id_spellings(self) -> Spellings:
-        """The bytes of all ids, those of special tokens included; empty for unused ids; see `spelled`."""
-        return self.model.id_spellings(self)
-
-    @cached_property
-    def spelled(self) -> Spelled:
-        """What each id adds to the text of a stream, by its position.
-
-        Raises
-        ------
-        UnsupportedFeatureError
-            If it depends on more than whether the id is the first or the last one.
-        """
-        return self.model.spelled(self)
-
-    @cached_property
-    def decoder(self) -> Decoder:
-        """The decoder, which spells ids chunk by chunk, or all at once where it must."""
-        return self.model.decoder(self)
+    id_spellings: Spellings = _made("id_spellings")
+    spelled: Spelled = _made("spelled")
+    decoder: Decoder = _made("decoder")
+    spells_bytes: bool = _own("spells_bytes")
 
     @property
     def token_strings(self) -> list[str]:
@@ -367,7 +330,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     def token_string(self, id: int) -> str | bytes:
         """Return the spelling of an id: in the file, or its bytes."""
-        return self.name_of(id) if self.is_bytewise else self.token_strings[id]
+        return self.name_of(id) if self.why_not("bytes") is None else self.token_strings[id]
 
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
@@ -425,10 +388,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
         return foreign_character(self, text, begins=begins)
 
-    @property
-    def segmenter(self) -> Segmenter | None:
-        """The compiled segmentation of texts by scores; None where tokens have none."""
-        return self.model.segmenter
+    segmenter: Segmenter | None = _own("segmenter")
 
     @cached_property
     def leaving_out(self) -> Self | None:
@@ -440,22 +400,41 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         if not contents.drops_unknown:
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
-        dropping = type(self)(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer)
-        return dropping.continued if self.continues else dropping
+        return cast(Self, self._maker(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer))
 
     # Byte pairs
 
+    dictionary: Dictionary = _of_pairs("dictionary")
+    merges: Merges | None = _of_pairs("merges")
+    extra_tokens: tuple[Word, ...] = _of_pairs("extra_tokens")
+    token_to_id: Int32Array = _of_pairs("token_to_id")
+    id_to_token: Int32Array = _of_pairs("id_to_token")
+    suffix: str | None = _of_pairs("suffix")
+    whole_piece: bool = _of_pairs("whole_piece")
+    piece_ids: PieceIds = _of_pairs("piece_ids")
+    dfa: CompactTokenDFA = _of_pairs("dfa")
+    transducer: OnePass = _of_pairs("transducer")
+    proper_part: ProperPart = _of_pairs("proper_part")
+    whole_piece_tokens: Int32Array = _of_pairs("whole_piece_tokens")
+    is_live: BoolArray = _of_pairs("is_live")
+    dead_tokens: Int32Array = _of_pairs("dead_tokens")
+    spellings: Spellings = _of_pairs("spellings")
+    token: Callable[[int], Word] = _of_pairs("token")
+    id_mask: Callable[[BoolArray], BoolArray] = _of_pairs("id_mask")
+    pair_automaton: PairAutomaton | None = _own("pair_automaton")
+    proper_dictionary: Dictionary | None = _own("proper_dictionary")
+
     @property
-    def _pairs(self) -> BytePairs:
-        """The model, which has all that is below; others do not, and this says so."""
-        if self.algorithm != "byte pair":
+    def pairs(self) -> BytePairs:
+        """The model, which has all of this; others do not, and this says so."""
+        if self.why_not("rules") is not None:
             raise NoRulesError("only a byte pair tokenizer has rules, and tokens with numbers", value=self.algorithm)
         return cast("BytePairs", self.model)
 
     @property
     def is_bytewise(self) -> bool:
         """Whether the symbols of the dictionary are the bytes of the text."""
-        return self.algorithm == "byte pair" and self._pairs.is_bytewise
+        return "bytes" in self.model.capabilities
 
     @property
     def rewrites(self) -> tuple[Rewriting | None, Fallback | None, tuple[str, ...], str | None]:
@@ -463,115 +442,11 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         contents: Contents = self.contents
         return contents.rewriting, contents.fallback, contents.atoms, contents.prefix
 
-    @property
-    def dictionary(self) -> Dictionary:
-        """The rules; see :class:`BytePairs`."""
-        return self._pairs.dictionary
-
-    @property
-    def merges(self) -> Merges | None:
-        """All merging pairs, if the rules do not determine them; see :class:`BytePairs`."""
-        return self._pairs.merges
-
-    @property
-    def extra_tokens(self) -> tuple[Word, ...]:
-        """The tokens that no rule mentions; see :class:`BytePairs`."""
-        return self._pairs.extra_tokens
-
-    @property
-    def token_to_id(self) -> Int32Array:
-        """The id of each token number; see :class:`BytePairs`."""
-        return self._pairs.token_to_id
-
-    @property
-    def id_to_token(self) -> Int32Array:
-        """The token number of each id; see :class:`BytePairs`."""
-        return self._pairs.id_to_token
-
-    @property
-    def suffix(self) -> str | None:
-        """What is appended to the last symbol of a piece; see :class:`BytePairs`."""
-        return self._pairs.suffix
-
-    @property
-    def spells_bytes(self) -> bool:
-        """Whether characters of the symbols represent bytes, in GPT-2's alphabet."""
-        return self.model.spells_bytes
-
-    @property
-    def whole_piece(self) -> bool:
-        """Whether a piece that is itself a token is emitted without merging."""
-        return self._pairs.whole_piece
-
-    @property
-    def piece_ids(self) -> PieceIds:
-        """The function from pieces to ids."""
-        return self._pairs.piece_ids
-
     def with_contents(self, contents: Contents) -> Self:
         """Return the tokenizer of contents that leave the ids of pieces as they are."""
         twin = type(self)(contents, self.pretokenizer)
-        twin._pairs.piece_ids = self.piece_ids
+        twin.pairs.piece_ids = self.piece_ids
         return twin
-
-    @property
-    def dfa(self) -> CompactTokenDFA:
-        """The token DFA of the dictionary, over its token numbers; see :class:`BytePairs`."""
-        return self._pairs.dfa
-
-    @property
-    def transducer(self) -> OnePass:
-        """The function T^D of the dictionary, in one pass over the word; see :class:`BytePairs`."""
-        return self._pairs.transducer
-
-    @property
-    def pair_automaton(self) -> PairAutomaton | None:
-        """The automaton of the rules, asked by ids; None where tokens are not made by rules."""
-        return self.model.pair_automaton
-
-    @property
-    def proper_part(self) -> ProperPart:
-        """The proper part of the dictionary; see :class:`BytePairs`."""
-        return self._pairs.proper_part
-
-    @property
-    def proper_dictionary(self) -> Dictionary | None:
-        """The proper dictionary that merges as the tokenizer does; None without; see :class:`BytePairs`."""
-        return self.model.proper_dictionary
-
-    @property
-    def whole_piece_tokens(self) -> Int32Array:
-        """The tokens that are given only for whole pieces; see :class:`BytePairs`."""
-        return self._pairs.whole_piece_tokens
-
-    @property
-    def is_live(self) -> BoolArray:
-        """For each token, whether merging or a whole piece gives it; see :class:`BytePairs`."""
-        return self._pairs.is_live
-
-    @property
-    def dead_tokens(self) -> Int32Array:
-        """The tokens with an id that `encode` never emits; see :class:`BytePairs`."""
-        return self._pairs.dead_tokens
-
-    @property
-    def spellings(self) -> Spellings:
-        """The bytes of all tokens, by token number; see :class:`BytePairs`."""
-        return self._pairs.spellings
-
-    def token(self, number: int) -> Word:
-        """Return the word of a token number; of a token that nothing can spell, its bytes."""
-        return self._pairs.token(number)
-
-    def id_mask(self, allowed: BoolArray) -> BoolArray:
-        """Return the mask over ids for a mask over the tokens of the dictionary; special tokens are not allowed.
-
-        Raises
-        ------
-        AlphabetError
-            If the mask does not have one entry per token.
-        """
-        return self._pairs.id_mask(allowed)
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:
         """Return the ids of one piece, which is not split further; a piece of bytes need not be UTF-8."""
@@ -588,7 +463,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         if not _PIECES.issuperset(map(type, pieces)):
             for piece in pieces:
                 check_bytes_or_text(piece)
-        return self._pairs.piece_ids.encode(pieces)
+        return self.piece_ids.encode(pieces)
 
 
 class UnigramTokenizer(Tokenizer):
@@ -614,6 +489,11 @@ class UnigramTokenizer(Tokenizer):
 class WordPieceTokenizer(Tokenizer):
     r"""A tokenizer whose model is WordPiece: the longest entry first, from left to right.
 
+    Attributes
+    ----------
+    vocabulary, end_to_end, trie, language, spelling
+        Those of :class:`WordPiece`.
+
     Examples
     --------
     >>> import tempfile
@@ -628,29 +508,11 @@ class WordPieceTokenizer(Tokenizer):
 
     model: WordPiece
 
-    @property
-    def vocabulary(self) -> WordPieceVocabulary:
-        """The entries and their ids."""
-        return self.model.vocabulary
-
-    @property
-    def end_to_end(self) -> EndToEnd:
-        """The engine that turns text into ids, in one pass."""
-        return self.model.end_to_end
-
-    @property
-    def trie(self) -> FailureTrie:
-        """The trie of the vocabulary with failure links and pops."""
-        return self.model.trie
-
-    @property
-    def language(self) -> StreamLanguage:
-        """The automaton of canonical streams of ids; see :class:`WordPiece`."""
-        return self.model.language
-
-    def spelling(self, number: int) -> str:
-        """Return the entry or special token of an id, including the prefix or the opening."""
-        return self.model.spelling(number)
+    vocabulary: WordPieceVocabulary = _own("vocabulary")
+    end_to_end: EndToEnd = _own("end_to_end")
+    trie: FailureTrie = _own("trie")
+    language: StreamLanguage = _own("language")
+    spelling: Callable[[int], str] = _own("spelling")
 
     def encode_with_offsets(self, text: str | bytes, unit: Literal["characters", "bytes"] = "characters") -> Tokens:
         """Return the ids of `text`, and the part of the text that each comes from; see :meth:`EndToEnd.encode`."""
@@ -690,30 +552,6 @@ def _model_of(contents: Any) -> Model:
     from tokdfa.tokenizers.models.wordpiece import WordPiece
 
     return WordPiece(contents)
-
-
-class _Strings:
-    """The spellings of ids in the file, made when they are first asked for, without a reference to the tokenizer."""
-
-    def __init__(self, model: Model, specials: tuple[Special, ...], steps: Sequence[DecodeStep]) -> None:
-        self._of = (model, specials)
-        self._steps = steps
-
-    @cached_property
-    def texts(self) -> IdTexts:
-        """What each id adds to a text by the steps of the decoder."""
-        from tokdfa.tokenizers.spelled import IdTexts
-
-        return IdTexts(self.of_ids, self._steps)
-
-    @cached_property
-    def of_ids(self) -> list[str]:
-        model, specials = self._of
-        strings = model.strings
-        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
-        for special in specials:
-            strings[special.id] = special.text
-        return strings
 
 
 _PIECES = frozenset({str, bytes})

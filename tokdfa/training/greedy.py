@@ -15,7 +15,7 @@ from tokdfa.arguments import wrong_argument
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary, Rule
 from tokdfa.errors import LimitExceededError, TrainingError
-from tokdfa.tokenizers.checked_dictionary import ByteTokens, CheckedDictionary
+from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary
 from tokdfa.training.pieces import PieceCounts
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 

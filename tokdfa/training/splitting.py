@@ -10,11 +10,11 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array, Uint8Array
 from tokdfa.errors import LimitExceededError, PatternError, TrainingError
+from tokdfa.splitting.certain import CONTEXT, CertainPairs
 from tokdfa.splitting.named import NAMED, whitespace_split
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.splitter import Splitter
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.boundaries.certain import CONTEXT, CertainPairs
 from tokdfa.training.corpus import Block
 from tokdfa.unicode.utf8 import byte_offsets
 

@@ -22,7 +22,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.boundaries.certain import CertainPairs
+    from tokdfa.splitting.certain import CertainPairs
     from tokdfa.tokenizers.neighbours import ProperPart
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.validation.kind import ViolationKind
@@ -168,7 +168,7 @@ class Model(OfTokenizer["Tokenizer"]):
     @cached_property
     def borders(self) -> CertainPairs:
         """The places where the pre-tokenizer certainly cuts."""
-        from tokdfa.tokenizers.boundaries.certain import CertainPairs
+        from tokdfa.splitting.certain import CertainPairs
 
         assert self.tokenizer.pretokenizer is not None
         return CertainPairs(self.tokenizer.pretokenizer)

@@ -16,7 +16,7 @@ from tokdfa.kernels.walk import walk as kernels
 from tokdfa.locks import SHARED
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.canonical import check_overlaps, spelled_specials
+from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.unicode.quick_check import borders, form_tables
 from tokdfa.validation.spelled import Backwards
 

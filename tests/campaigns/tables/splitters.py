@@ -11,8 +11,8 @@ from tokdfa.splitting.hypotheses_building import build_hypotheses
 from tokdfa.splitting.known_machines import DATA, known_names
 from tokdfa.splitting.machine import Hypotheses, Machine, Runs, splitting_budget
 from tokdfa.splitting.machine_building import build_machine
+from tokdfa.splitting.pairs import certain_pairs
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.boundaries.pairs import certain_pairs
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]
 

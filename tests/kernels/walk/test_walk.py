@@ -14,8 +14,8 @@ from support.tokenizer_files import tiktoken_lines
 import tokdfa
 from tokdfa.automata.protocol import accepts
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.tokenizers.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.validation.canonical import CanonicalAutomaton, CanonicalState
 from tokdfa.validation.engine import model_of
 from tokdfa.validation.judges.walk import WalkJudge
 from tokdfa.validation.model import Model

@@ -5,8 +5,7 @@ says where it does not join the two sides of a text:
 
 - added tokens in `added`: by two characters, and by the text around;
 - normalizers in their methods; see :class:`tokdfa.unicode.normalizer.Normalizer`;
-- pre-tokenizers in `pretokenizer`, exactly, by an automaton over symbols, and in `certain`, by two symbols, which
-  `pairs` finds in patterns;
+- pre-tokenizers in :mod:`tokdfa.splitting.safe_pieces`, exactly, and :mod:`tokdfa.splitting.certain`, by two symbols;
 - models where there is nothing else that cuts: `characters` (merging) and `words` (Unigram and WordPiece).
 
 `texts` puts them together for texts over bytes, `characters` for texts over characters.

@@ -7,15 +7,27 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray
 from tokdfa.encoding.special import Special, odd_ones
+from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.unicode.normalization import spaces
 
-__all__ = ["AddedPairs", "Around", "Occurrences", "break_each_other", "overlapping"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = [
+    "AddedPairs",
+    "Around",
+    "Occurrences",
+    "break_each_other",
+    "check_overlaps",
+    "overlapping",
+    "spelled_specials",
+]
 
 
 class AddedPairs:
@@ -200,3 +212,21 @@ def _overlap(words: list[str]) -> bool:
             if any(other != suffix and other.startswith(suffix) for other in words[first : first + 2]):
                 return True
     return False
+
+
+def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
+    """Return the special tokens that a text must not spell because they would be found in it."""
+    return [special.content.encode() for special in tokenizer.found_specials]
+
+
+def check_overlaps(contents: list[bytes]) -> None:
+    """Refuse special tokens that can be found across the border of another one."""
+    whole = set(contents)
+    prefixes = {content[:end]: content for content in contents for end in range(1, len(content))}
+    for content in contents:
+        for start in range(len(content)):
+            crossing = prefixes.get(content[start:]) if start else None
+            inner = (content[start:end] for end in range(start + 1, len(content) + (start > 0)))
+            within = next((part for part in inner if part in whole), None)
+            if crossing or within:
+                raise UnsupportedFeatureError("special tokens overlap one another", value=(content, crossing or within))

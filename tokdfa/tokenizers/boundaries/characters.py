@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import AlphabetError
@@ -167,7 +167,7 @@ class CharacterBoundaries(PairBoundaries):
         """Return the parts of ids that may not be canonical; see `Boundaries`."""
         states = self._states(ids, starts=True, ends=True)
         cut = self._cut(ids, states, begins)
-        doubt = ~self.is_plain(ids)
+        doubt = ~self.is_alone(ids)
         doubt[1:] |= states == DOUBT
         bounds = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(ids)]))
         sums = np.concatenate(([0], np.cumsum(doubt)))
@@ -183,7 +183,7 @@ class CharacterBoundaries(PairBoundaries):
         These are plain neighbours within a piece that merging does not leave side by side.
         """
         first, last, _ = self._texts.ends
-        plain = self.is_plain(ids) & ~self._is_special[ids]
+        plain = self.is_alone(ids) & ~self._is_special[ids]
         inside = self.known_of(last[ids[:-1]], first[ids[1:]]) == FINE
         places = np.flatnonzero(inside & plain[:-1] & plain[1:])
         never: BoolArray = np.zeros(len(inside), dtype=np.bool_)
@@ -191,7 +191,7 @@ class CharacterBoundaries(PairBoundaries):
             never[places] = ~self._stay(ids[places].astype(np.int64), ids[places + 1].astype(np.int64))
         return never
 
-    def is_plain(self, ids: IntegerArray) -> BoolArray:
+    def is_alone(self, ids: IntegerArray) -> BoolArray:
         """Return, for each id, whether it is the only one of its own text."""
         plain = self._plain[ids]
         if (plain == _UNKNOWN).any():
@@ -288,21 +288,17 @@ class CharacterBoundaries(PairBoundaries):
     def _judge_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return FINE for pairs of ids that merging leaves side by side, if both are plain; DOUBT for others."""
         states: Uint8Array = np.full(len(left), DOUBT, dtype=np.uint8)
-        plain = np.flatnonzero(self.is_plain(left) & self.is_plain(right))
+        plain = np.flatnonzero(self.is_alone(left) & self.is_alone(right))
         if len(plain):
             states[plain[self._stay(left[plain], right[plain])]] = FINE
         return states
 
     def _stay(self, left: Int64Array, right: Int64Array) -> BoolArray:
         """Return which pairs of ids merging gives for the text of both."""
-        number = self._tokenizer.id_to_token
-        pairs = number[np.column_stack((left, right))]
-        symbols, lengths = self._tokenizer.piece_ids.symbols([self._words[n] for n in pairs.ravel().tolist()])
-        offsets, tokens = self._tokenizer.piece_ids.merger.merge(symbols, running_sum(lengths[0::2] + lengths[1::2]))
-        stay: BoolArray = np.diff(offsets) == 2
-        place = offsets[:-1][stay]
-        stay[stay] = (tokens[place] == pairs[stay, 0]) & (tokens[place + 1] == pairs[stay, 1])
-        return stay
+        from tokdfa.tokenizers.neighbours import merge_otherwise
+
+        pairs = self._tokenizer.id_to_token[np.column_stack((left, right))]
+        return ~merge_otherwise(self._tokenizer.piece_ids, self._words, pairs)
 
     @cached_property
     def _words(self) -> tuple[Word, ...]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.walk.parts import outer_symbols
+from tokdfa.splitting.safe_pieces import codes_of, safe_pieces
 from tokdfa.tokenizers.boundaries.added import AddedPairs, Around, Occurrences
-from tokdfa.tokenizers.boundaries.pretokenizer import codes_of, safe_pieces
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, PairBoundaries
 from tokdfa.tokenizers.normalizers import UnicodeForm
 from tokdfa.unicode.normalization import Form, normalize

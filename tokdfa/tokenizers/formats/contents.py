@@ -17,8 +17,8 @@ from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
+from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.unicode.utf8 import BYTES_OF_UTF8
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import numpy as np
 from tokdfa.arrays import Float64Array, Int32Array, Int64Array, running_sum
 from tokdfa.encoding.merges import Merges
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.decoder import Spellings, gathered
+from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
 
 __all__ = ["from_ranks", "over_scored", "rules_of_bytes", "rules_of_words"]

@@ -15,9 +15,9 @@ from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder, spellings
-from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
+from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
@@ -74,6 +74,8 @@ class BytePairs(Model):
         self.spells_bytes = contents.spelled_bytes
         self.whole_piece = contents.whole_piece
         self.piece_ids = PieceIds(contents)
+        has = {"bytes": self.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
+        self.capabilities = frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
         self.token_to_id = contents.ids
         ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in contents.specials)]
         self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
@@ -82,11 +84,6 @@ class BytePairs(Model):
         self.id_to_token[[special.id for special in contents.specials]] = -1
         for array in (self.token_to_id, self.id_to_token):
             array.setflags(write=False)
-
-    @property
-    def is_bytewise(self) -> bool:
-        """Whether the symbols of the dictionary are the bytes of the text."""
-        return self.dictionary.alphabet.kind == "bytes"
 
     @property
     def is_token(self) -> BoolArray:
@@ -224,7 +221,7 @@ class BytePairs(Model):
         alphabet = self.dictionary.alphabet
         if not isinstance(alphabet, ByteTokens):
             words: Iterable[Word] = (*alphabet, *self.extra_tokens)
-            spelled = cast("list[bytes]", words) if self.is_bytewise else map(self._bytes_of, words)
+            spelled = cast("list[bytes]", words) if "bytes" in self.capabilities else map(self._bytes_of, words)
             return spellings([*spelled, *self._foreign])
         more = spellings([*cast("tuple[bytes, ...]", self.extra_tokens), *self._foreign])
         every = alphabet.spelled_with(*more)

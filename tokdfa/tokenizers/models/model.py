@@ -44,6 +44,8 @@ class Model(ABC):
         Whether the characters of its entries represent bytes, in GPT-2's alphabet.
     normalizer : callable or None
         What it does to texts itself before it makes ids.
+    capabilities : frozenset of str
+        Those of "rules", "leftmost" and "bytes" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
     """
 
     algorithm: ClassVar[str]
@@ -51,6 +53,7 @@ class Model(ABC):
     takes_bytes: ClassVar[bool] = False
     spells_bytes: bool = False
     normalizer: Callable[[str], str] | None = None
+    capabilities: frozenset[str] = frozenset()
 
     @property
     @abstractmethod

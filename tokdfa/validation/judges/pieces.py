@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.splitting.certain import CONTEXT
 from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.boundaries.certain import CONTEXT
 from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.violation import Cause, Violation, common_prefix
 from tokdfa.validation.window import FoundSpecial, Window

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from tokdfa.splitting.named import NAMED
+from tokdfa.splitting.normal_form import splitting_form
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.fingerprint import splitting_form
 
 SPELLINGS = [
     {"a|b|[^ab]", "[ab]|[^ab]", "(?s:.)", "a|(?s:.)", "b(?!a)|(?s:.)"},

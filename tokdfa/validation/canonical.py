@@ -4,6 +4,8 @@ A stream is canonical if encoding its text gives it back. That depends on how th
 within a piece: a token border within a piece must be one that the pair test allows, and every piece must begin where a
 token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the hypotheses
 that the ids have confirmed so far need to be kept.
+
+`table` is the same machine with rows of numbers, over classes of ids; this one is slow and says what is meant.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from tokdfa.display import Displayed
 from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.splitting.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.splitting.machine import Hypotheses
+from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["CanonicalAutomaton", "CanonicalState", "check_overlaps", "spelled_specials"]
+__all__ = ["CanonicalAutomaton", "CanonicalState"]
 
 # A set of hypotheses is represented by the bits of an integer.
 Mask: TypeAlias = int
@@ -177,21 +180,3 @@ def _check(tokenizer: Tokenizer) -> None:
         raise UnsupportedFeatureError("the pre-tokenizer inserts spaces into the text")
     if splitting.byte_steps:
         raise UnsupportedFeatureError("the pre-tokenizer splits the bytes of a character")
-
-
-def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the special tokens that a text must not spell because they would be found in it."""
-    return [special.content.encode() for special in tokenizer.found_specials]
-
-
-def check_overlaps(contents: list[bytes]) -> None:
-    """Refuse special tokens that can be found across the border of another one."""
-    whole = set(contents)
-    prefixes = {content[:end]: content for content in contents for end in range(1, len(content))}
-    for content in contents:
-        for start in range(len(content)):
-            crossing = prefixes.get(content[start:]) if start else None
-            inner = (content[start:end] for end in range(start + 1, len(content) + (start > 0)))
-            within = next((part for part in inner if part in whole), None)
-            if crossing or within:
-                raise UnsupportedFeatureError("special tokens overlap one another", value=(content, crossing or within))

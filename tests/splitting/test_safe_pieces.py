@@ -16,8 +16,8 @@ from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.splitting.safe_pieces import SAFE, UNSAFE, SafePieces
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.boundaries.pretokenizer import SAFE, UNSAFE, SafePieces
 
 PATTERNS = {
     "words": r"\s+(?!\S)|\s+|\S+",

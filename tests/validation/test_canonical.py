@@ -14,7 +14,7 @@ import tokdfa
 from tokdfa.automata.protocol import accepts
 from tokdfa.errors import ImproperDictionaryError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.splitting.named import NAMED
-from tokdfa.tokenizers.canonical import CanonicalAutomaton
+from tokdfa.validation.canonical import CanonicalAutomaton
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, IntegerArray, Uint32Array
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint32Array
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.kernels.walk.parts import outer_symbols
@@ -23,7 +23,6 @@ from tokdfa.locks import SHARED
 from tokdfa.splitting.hypotheses_finding import find_hypotheses
 from tokdfa.splitting.machine import Hypotheses
 from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.decoder import Spellings
 
 __all__ = ["SAFE", "UNSAFE", "SafePieces", "codes_of", "safe_pieces"]
 
@@ -151,10 +150,13 @@ class SafePieces:
         """Return the classes of symbols."""
         return self._of.class_of_code_point[code_points]
 
-    def by_class(self, specials: Iterable[str], spellings: Spellings) -> tuple[BoolArray, list[Int32Array]]:
+    def by_class(
+        self, specials: Iterable[str], spellings: tuple[Uint8Array, Int64Array]
+    ) -> tuple[BoolArray, list[Int32Array]]:
         """Return whether a text is always cut between two classes of symbols, however specials are found in it.
 
-        Besides, the classes of the first and the last symbol of ids. One more class has the symbols that are cut.
+        Besides, the classes of the first and the last symbol of ids, given the bytes of these and their offsets. One
+        more class has the symbols that are cut.
         """
         n = self._of.n_classes
         table: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
@@ -235,25 +237,13 @@ class SafePieces:
                         for target_b, event_b in cell_b:
                             differ = (event_a == BEGINS) != (event_b == BEGINS)
                             sources.setdefault((target_a, target_b), set()).add((one, other, differ))
-        confirmed = np.array([[a and b for b in of.ends] for a in of.ends], dtype=np.bool_)
-        queue = [(int(a), int(b)) for a, b in np.argwhere(confirmed)]
-        for pair in queue:  # It grows during the loop.
-            for one, other, _ in sources.get(pair, ()):
-                if not confirmed[one, other]:
-                    confirmed[one, other] = True
-                    queue.append((one, other))
-        differing = np.zeros((n, n), dtype=np.bool_)
-        queue = []
+        confirmed: BoolArray = np.array([[a and b for b in of.ends] for a in of.ends], dtype=np.bool_)
+        _spread(confirmed, sources)
+        differing: BoolArray = np.zeros((n, n), dtype=np.bool_)
         for pair in map(tuple, np.argwhere(confirmed).tolist()):
             for one, other, differ in sources.get(pair, ()):
-                if differ and not differing[one, other]:
-                    differing[one, other] = True
-                    queue.append((one, other))
-        for pair in queue:  # It grows during the loop.
-            for one, other, _ in sources.get(pair, ()):
-                if not differing[one, other]:
-                    differing[one, other] = True
-                    queue.append((one, other))
+                differing[one, other] |= differ
+        _spread(differing, sources)
         return confirmed, differing
 
     def _settled(self, pairs: Iterable[_Pair]) -> int:
@@ -274,6 +264,16 @@ class SafePieces:
                 self._states.append(kept)
                 self._number[kept] = len(self._states) - 1
             return self._number[kept]
+
+
+def _spread(found: BoolArray, sources: dict[tuple[int, int], set[tuple[int, int, bool]]]) -> None:
+    """Add the pairs of hypotheses, in an array of shape (hypotheses, hypotheses), that lead to those in it."""
+    queue: list[tuple[int, int]] = [*map(tuple, np.argwhere(found).tolist())]
+    for pair in queue:  # It grows during the loop.
+        for one, other, _ in sources.get(pair, ()):
+            if not found[one, other]:
+                found[one, other] = True
+                queue.append((one, other))
 
 
 def codes_of(text: str) -> Uint32Array:

@@ -37,7 +37,7 @@ class CertainPairs:
         self._splitting = pretokenizer.splitting
         certain = known_certain(self._splitting)
         if certain is None:
-            from tokdfa.tokenizers.boundaries.pairs import certain_pairs
+            from tokdfa.splitting.pairs import certain_pairs
 
             self._class_of_code_point, certain = certain_pairs(
                 self._splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine

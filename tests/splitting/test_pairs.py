@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa.errors import TokdfaError
+from tokdfa.splitting.certain import CONTEXT, CertainPairs
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.splitting.steps import Split, Splitting
-from tokdfa.tokenizers.boundaries.certain import CONTEXT, CertainPairs
 
 SYMBOLS = "aAsSt19 \n\r\t.'/-中ぬé\u0301ſʕ\x1c\u2028"
 
