@@ -16,7 +16,8 @@ from support.seeds import seeds
 from support.viterbi import encode_by_definition
 
 from tokdfa.tokenizers.models.unigram import text_segmenter
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.unigram.character_rules import CharacterTable
 from tokdfa.unigram.model import UnigramModel, unknown_score
 from tokdfa.unigram.segmenter import BEGINNING, Segmenter
 from tokdfa.unigram.texts import TextSegmenter

@@ -1,13 +1,31 @@
-"""``tokdfa fingerprint``: what a tokenizer does, as a hash, and whether it is still the same."""
+"""``tokdfa fingerprint``: what a tokenizer does, as a hash, and whether it is still the same.
+
+A lock file keeps the fingerprint beside the tokenizer, so that one notices when the tokenizer does something else.
+"""
 
 from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.errors import FileFormatError
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.fingerprint import Fingerprint
+
+__all__ = ["command", "lock_text", "made_with", "read_lock"]
+
+_HEAD = """\
+# What this tokenizer does, by tokdfa: as long as the fingerprint is the same, texts have the same ids and ids the same
+# texts. Written by `tokdfa fingerprint TOK -o FILE`, checked by `tokdfa fingerprint TOK --check FILE`.
+"""
+_MOST_BYTES = 1 << 16
+_DIGITS = set("0123456789abcdef")
 
 
 @click.command("fingerprint")
@@ -31,7 +49,7 @@ def command(
     """
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")
-    from tokdfa.tokenizers.fingerprint import fingerprint, lock_text, made_with, read_lock
+    from tokdfa.tokenizers.fingerprint import fingerprint
     from tokdfa.training.atomic import check_writable, write_atomically
 
     kept = None if lock is None else read_lock(lock)
@@ -49,3 +67,59 @@ def command(
     elif output is None:
         say(lock_text(found), end="")
     return 1 if changed else 0
+
+
+def made_with() -> dict[str, str]:
+    """Return the versions that a lock names beside the fingerprint, which depends on none of them."""
+    import tokdfa
+    from tokdfa.unicode.normalization import tables
+    from tokdfa.unicode.tables import version
+
+    versions = {"tokdfa": tokdfa.__version__, "tokenizers": tables().version}
+    return versions | {"tiktoken": version("tiktoken")}
+
+
+def lock_text(found: Fingerprint) -> str:
+    """Return a lock file, in TOML, a line a part.
+
+    Examples
+    --------
+    >>> from tokdfa.cli.fingerprint import lock_text
+    >>> print(lock_text(tokdfa.fingerprint(tokdfa.default_tokenizer())).splitlines()[2][:17])
+    fingerprint = "31
+    """
+    from tokdfa.tokenizers.fingerprint import PARTS
+
+    lines = [f'fingerprint = "{found.value}"', "", "[parts]"]
+    lines += [f'{name} = "{found.parts[name]}"' for name in PARTS]
+    lines += ["", "# Not in the fingerprint: tokdfa, and the libraries whose Unicode tables it had.", "[made-with]"]
+    lines += [f'{name} = "{made}"' for name, made in made_with().items()]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def read_lock(path: str | Path) -> Fingerprint:
+    """Return the fingerprint that a lock file has; FileFormatError says where it is not one, or contradicts itself."""
+    from tokdfa.tokenizers.fingerprint import PARTS, Fingerprint
+
+    with Path(path).open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    hint = "write it again: tokdfa fingerprint TOK -o FILE"
+    if len(data) > _MOST_BYTES:
+        raise FileFormatError("a lock file is not so long", where=str(path), hint=hint)
+    try:
+        fields = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FileFormatError(f"the lock file is not TOML: {error}", where=str(path), hint=hint) from None
+    value, parts = fields.get("fingerprint"), fields.get("parts")
+    if not isinstance(parts, dict) or {*parts} != {*PARTS}:
+        named = sorted(parts) if isinstance(parts, dict) else parts
+        what = f"a lock file has the parts {', '.join(PARTS)}"
+        raise FileFormatError(what, value=named, where=f"{path}, parts", hint=hint)
+    for name, part in {**parts, "fingerprint": value}.items():
+        if not isinstance(part, str) or len(part) != 64 or not _DIGITS.issuperset(part):
+            raise FileFormatError("a SHA-256 is 64 hexadecimal digits", value=part, where=f"{path}, {name}", hint=hint)
+    found = Fingerprint(parts)
+    if found.value != value:
+        what = "the fingerprint is not that of the parts"
+        raise FileFormatError(what, value=value, where=f"{path}, fingerprint", hint=hint)
+    return found

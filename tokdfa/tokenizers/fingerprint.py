@@ -1,29 +1,23 @@
-"""The fingerprint of a tokenizer: of what it does, part by part, and not of how its file spells it.
-
-A lock file keeps it beside the tokenizer, so that one notices when the tokenizer does something else.
-"""
+"""The fingerprint of a tokenizer: of what it does, part by part, and not of how its file spells it."""
 
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import tokdfa
 from tokdfa.arguments import is_tokenizer, wrong_argument
 from tokdfa.arrays import BoolArray, Uint64Array
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.encoding.special import odd_ones
-from tokdfa.errors import FileFormatError, LimitExceededError
+from tokdfa.errors import LimitExceededError
 from tokdfa.guesses import Guided
 from tokdfa.splitting.normal_form import automaton_form
-from tokdfa.unicode.tables import content, library_of, version
+from tokdfa.unicode.tables import content, library_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -35,22 +29,12 @@ __all__ = [
     "fingerprint",
     "hash_of",
     "hash_of_specials",
-    "lock_text",
-    "made_with",
     "parts_of_byte_pairs",
-    "read_lock",
     "unicode_tables",
 ]
 
 PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials", "decoder")
 """The parts of a fingerprint, in the order in which they are shown."""
-
-_HEAD = """\
-# What this tokenizer does, by tokdfa: as long as the fingerprint is the same, texts have the same ids and ids the same
-# texts. Written by `tokdfa fingerprint TOK -o FILE`, checked by `tokdfa fingerprint TOK --check FILE`.
-"""
-_MOST_BYTES = 1 << 16
-_DIGITS = set("0123456789abcdef")
 
 
 @dataclass(frozen=True)
@@ -171,7 +155,7 @@ def hash_of_specials(tokenizer: Tokenizer) -> str:
         return hash_of(())
     # Those that strip white space or are single words depend on what is white space, or a word.
     known = unicode_tables() if odd_ones(tokenizer.specials) else ""
-    return hash_of(tokenizer.finds_specials, sorted(map(ascii, tokenizer.specials)), known)
+    return hash_of(bool(tokenizer.found_specials), sorted(map(ascii, tokenizer.specials)), known)
 
 
 def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
@@ -239,53 +223,3 @@ def hash_of(*values: object) -> str:
         data = value if isinstance(value, bytes) else ascii(value).encode()
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
-
-
-def made_with() -> dict[str, str]:
-    """Return the versions that a lock names beside the fingerprint, which depends on none of them."""
-    from tokdfa.unicode.normalization import tables
-
-    versions = {"tokdfa": tokdfa.__version__, "tokenizers": tables().version}
-    return versions | {"tiktoken": version("tiktoken")}
-
-
-def lock_text(found: Fingerprint) -> str:
-    """Return a lock file, in TOML, a line a part.
-
-    Examples
-    --------
-    >>> from tokdfa.tokenizers.fingerprint import lock_text
-    >>> print(lock_text(tokdfa.fingerprint(tokdfa.default_tokenizer())).splitlines()[2][:17])
-    fingerprint = "31
-    """
-    lines = [f'fingerprint = "{found.value}"', "", "[parts]"]
-    lines += [f'{name} = "{found.parts[name]}"' for name in PARTS]
-    lines += ["", "# Not in the fingerprint: tokdfa, and the libraries whose Unicode tables it had.", "[made-with]"]
-    lines += [f'{name} = "{version}"' for name, version in made_with().items()]
-    return _HEAD + "\n".join(lines) + "\n"
-
-
-def read_lock(path: str | Path) -> Fingerprint:
-    """Return the fingerprint that a lock file has; FileFormatError says where it is not one, or contradicts itself."""
-    with Path(path).open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    hint = "write it again: tokdfa fingerprint TOK -o FILE"
-    if len(data) > _MOST_BYTES:
-        raise FileFormatError("a lock file is not so long", where=str(path), hint=hint)
-    try:
-        fields = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileFormatError(f"the lock file is not TOML: {error}", where=str(path), hint=hint) from None
-    value, parts = fields.get("fingerprint"), fields.get("parts")
-    if not isinstance(parts, dict) or {*parts} != {*PARTS}:
-        named = sorted(parts) if isinstance(parts, dict) else parts
-        what = f"a lock file has the parts {', '.join(PARTS)}"
-        raise FileFormatError(what, value=named, where=f"{path}, parts", hint=hint)
-    for name, part in {**parts, "fingerprint": value}.items():
-        if not isinstance(part, str) or len(part) != 64 or not _DIGITS.issuperset(part):
-            raise FileFormatError("a SHA-256 is 64 hexadecimal digits", value=part, where=f"{path}, {name}", hint=hint)
-    found = Fingerprint(parts)
-    if found.value != value:
-        what = "the fingerprint is not that of the parts"
-        raise FileFormatError(what, value=value, where=f"{path}, fingerprint", hint=hint)
-    return found

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.automata.compact import CompactTokenDFA, Rows
 from tokdfa.automata.pairs import PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
@@ -151,17 +151,10 @@ class _Spines:
         self._mine, self._others, self._priority = mine[order], others[order], priority[order]
         is_late = np.zeros(len(part.number), dtype=np.bool_)
         is_late[part.late] = True
-        tokens = np.flatnonzero((part.number >= 0) | is_late).astype(np.int32)
-        found, inner, until = [tokens], [tokens], [np.full(len(tokens), _NEVER)]
-        while len(found[-1]):
-            deeper = self._part[inner[-1]]
-            kept = deeper >= 0
-            # While merging ascends, a part is there until a merge of that priority takes it.
-            until.append(np.where(is_late[found[-1][kept]], _NEVER, part.priority[inner[-1][kept]]))
-            found.append(found[-1][kept])
-            inner.append(deeper[kept])
-        self._tokens, self._inner = np.concatenate(found), np.concatenate(inner)
-        self._until: Int64Array = np.concatenate(until)
+        self._tokens, self._inner, outer = _spines(self._part, (part.number >= 0) | is_late)
+        # While merging ascends, a part is there until a merge of that priority takes it.
+        stays = is_late[self._tokens] | (outer < 0)
+        self._until: Int64Array = np.where(stays, _NEVER, part.priority[outer])
 
     def of(self, token: int) -> list[int]:
         """Return what a token has at this end."""
@@ -349,18 +342,28 @@ def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32
 
 def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dict[int, Int32Array]:
     """Return, for each token of `wanted`, itself and the proper tokens with it as an outermost part, at any depth."""
-    found: dict[int, list[int]] = {token: [] for token in wanted.tolist()}
-    tokens = np.flatnonzero(is_proper)
-    spine: IntegerArray = tokens.copy()
-    is_wanted = np.zeros(len(part), dtype=np.bool_)
-    is_wanted[wanted] = True
-    while len(tokens):
-        hit = is_wanted[spine]
-        for token, inner in zip(tokens[hit].tolist(), spine[hit].tolist(), strict=True):
-            found[inner].append(token)
-        spine = part[spine]
-        tokens, spine = tokens[spine >= 0], spine[spine >= 0]
-    return {token: np.array(known, dtype=np.int32) for token, known in found.items()}
+    tokens, inner, _ = _spines(part, is_proper)
+    order = np.argsort(inner, kind="stable")
+    tokens, inner = tokens[order], inner[order]
+    found = np.unique(wanted)
+    bounds = zip(found.tolist(), *(np.searchsorted(inner, found + n).tolist() for n in (0, 1)), strict=True)
+    return {token: tokens[low:high] for token, low, high in bounds}
+
+
+def _spines(part: Int32Array, is_there: BoolArray) -> tuple[Int32Array, Int32Array, Int32Array]:
+    """Return tokens, each with itself and its outermost parts at any depth, and what each of these is the part of.
+
+    Three int32 arrays; a token itself is the part of -1.
+    """
+    tokens = np.flatnonzero(is_there).astype(np.int32)
+    found, inner, outer = [tokens], [tokens], [np.full(len(tokens), -1, dtype=np.int32)]
+    while len(found[-1]):
+        deeper = part[inner[-1]]
+        kept = deeper >= 0
+        outer.append(inner[-1][kept])
+        found.append(found[-1][kept])
+        inner.append(deeper[kept])
+    return np.concatenate(found), np.concatenate(inner), np.concatenate(outer)
 
 
 def _allows(dictionary: CheckedDictionary, pairs: Int32Array) -> BoolArray:

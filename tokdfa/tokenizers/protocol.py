@@ -102,10 +102,10 @@ class AnyTokenizer(Guided, ABC):
         """Return `n_ids`: ids go from 0 to ``len(tokenizer) - 1``, those of special tokens included."""
         return self.n_ids
 
-    @property
-    @abstractmethod
+    @cached_property
     def n_tokens(self) -> int:
         """The number of ids that are tokens, special ones not counted."""
+        return int(np.count_nonzero(self.means_something)) - len(self.special_ids)
 
     @property
     @abstractmethod

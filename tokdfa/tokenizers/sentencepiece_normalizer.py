@@ -5,182 +5,21 @@ The library tokenizers applies the same table to graphemes, by its normalizer Pr
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
 from tokdfa.unicode.graphemes import is_alone, is_border, map_graphemes
 from tokdfa.unicode.normalizer import Normalizer, Sides
-from tokdfa.unigram.character_rules import CharacterRules
+from tokdfa.unigram.character_rules import CharacterRules, CharacterTable
 
-__all__ = ["SPACE", "CharacterTable", "Precompiled", "SentencePieceNormalizer", "SpaceAfter"]
+__all__ = ["SPACE", "Precompiled", "SentencePieceNormalizer", "SpaceAfter"]
 
 SPACE = "\u2581"
-# With so many characters to be replaced, one pass for each is faster than one pass over all.
-_FEW = 8
-# The characters of a text of so many are looked up in a table of all code points.
-_LONG = 1 << 10
 # Only graphemes of fewer bytes are looked up as a whole.
 _LONG_GRAPHEME = 6
-
-
-class CharacterTable:
-    """A table that replaces words of one or more characters, the longest at each place.
-
-    Parameters
-    ----------
-    rules : mapping of str to str
-        The replacement of each word.
-    kept : tuple of str
-        Pieces that no rule touches; they are found before the rules apply, the longest at each place.
-    digest : str
-        A name of the rules; tables with equal digests have the same rules.
-    """
-
-    def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
-        self._rules = CharacterRules.of(rules)
-        self._kept = kept
-        self._digest = digest
-
-    def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], str]]:
-        return CharacterTable, (self._rules, self._kept, self._digest)
-
-    def __call__(self, text: str) -> str:
-        """Return `text` with everything replaced."""
-        rules = self._rules.quickest
-        present = self._touched(text)
-        if not present:
-            return text
-        if len(present) <= _FEW and self._are_apart(present, text):
-            for character in present:
-                text = text.replace(character, rules[character])
-            return text
-        find = self._candidate.search
-        parts: list[str] = []
-        done = 0
-        match = find(text)
-        while match is not None:
-            start, stop = match.span()
-            if match.lastindex is None:
-                for stop in range(min(start + self._longest, len(text)), start, -1):
-                    if text[start:stop] in rules:
-                        parts += (text[done:start], rules[text[start:stop]])
-                        done = stop
-                        break
-            match = find(text, stop)
-        return "".join(parts) + text[done:] if parts else text
-
-    def is_blank(self, text: str) -> bool:
-        """Return whether a text is made of words and characters that each become a space, so that none is dropped."""
-        return not self(text).strip(" ") and not self._showing_drops(text).strip(" ")
-
-    @cached_property
-    def _showing_drops(self) -> CharacterTable:
-        """The same table, but for a mark where something is dropped."""
-        return CharacterTable({word: new or "\0" for word, new in self._rules.items()}, self._kept, self._digest)
-
-    @property
-    def rules(self) -> CharacterRules:
-        """The replacement of each word."""
-        return self._rules
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The pieces that no rule touches."""
-        return self._kept
-
-    @cached_property
-    def touched(self) -> frozenset[str]:
-        """The characters without any of which no rule applies to a text."""
-        return frozenset(map(chr, np.flatnonzero(self._is_touched).tolist()))
-
-    def _touched(self, text: str) -> Set[str]:
-        """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
-        if text.isascii():
-            return set(text.encode("ascii").translate(None, self._untouched_ascii).decode("ascii"))
-        if len(text) < _LONG:
-            return self.touched.intersection(text)
-        try:
-            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-        except UnicodeEncodeError:
-            return self.touched.intersection(text)
-        return {chr(code) for code in np.unique(codes[self._is_touched[codes]]).tolist()}
-
-    @cached_property
-    def _is_touched(self) -> BoolArray:
-        """For each code point, whether a rule replaces it, or it may go on in a word of several."""
-        characters = self._rules.characters
-        return characters.alone | characters.inside
-
-    @cached_property
-    def _untouched_ascii(self) -> bytes:
-        return bytes(np.flatnonzero(~self._is_touched[:0x80]).tolist())
-
-    def _are_apart(self, present: Set[str], text: str) -> bool:
-        """Return whether each of these characters is replaced wherever it is, and by none of the others."""
-        rules = self._rules.quickest
-        if not all(character in rules for character in present) or any(map(self._is_inside, present)):
-            return False
-        if not all(present.isdisjoint(rules[character]) for character in present):
-            return False
-        return not any(word in text for word in self._kept if not present.isdisjoint(word))
-
-    def _is_inside(self, character: str) -> bool:
-        """Whether a character is in a word of several characters, but not the first one."""
-        return bool(self._rules.characters.inside[ord(character)])
-
-    def sides(self, left: str, right: str) -> tuple[str, str] | None:
-        """Return what becomes of two neighbouring characters; None if that depends on their neighbours.
-
-        Nothing is replaced across such a boundary, and no longer word that ends or begins there is either.
-        """
-        pairs, first, last = self._inner
-        if left + right in pairs or left in last or right in first:
-            return None
-        before, after = self._rules.get(left, left), self._rules.get(right, right)
-        return (before[-1], after[0]) if before and after else None
-
-    @cached_property
-    def _inner(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The pairs of characters within words and kept pieces, and the first and last ones of those that are longer.
-
-        A kept piece of one character is never replaced, so a rule for it says nothing.
-        """
-        words = [*self._rules, *self._kept]
-        longer = [word for word in words if len(word) > 1]
-        alone = [word for word in self._kept if word in self._rules]
-        pairs = frozenset(word[at : at + 2] for word in longer for at in range(len(word) - 1))
-        return pairs, frozenset(word[0] for word in longer + alone), frozenset(word[-1] for word in longer + alone)
-
-    @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._rules), default=0)
-
-    @cached_property
-    def _candidate(self) -> re.Pattern[str]:
-        """A pattern that finds kept pieces (the only group), or where a rule may begin, by its first two characters."""
-        kept = "|".join(map(re.escape, sorted(self._kept, key=len, reverse=True)))
-        single = {word for word in self._rules if len(word) == 1}
-        longer = [word for word in self._rules if len(word) > 1]
-        options = [f"({kept})"] if kept else []
-        if single:
-            options.append(_class(single))
-        if longer:
-            options.append(f"{_class(word[0] for word in longer)}(?={_class(word[1] for word in longer)})")
-        return re.compile("|".join(options) or "(?!)")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CharacterTable) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash((self._digest, self._kept))
-
-    def __repr__(self) -> str:
-        return f"CharacterTable({self._digest}, {self._kept!r})"
 
 
 @dataclass(frozen=True)
@@ -273,10 +112,6 @@ class SpaceAfter(Normalizer):
         if not first.trims_spaces:
             return not text
         return not text.strip(" ") if first.table is None else first.table.is_blank(text)
-
-
-def _class(characters: Iterable[str]) -> str:
-    return f"[{''.join(re.escape(character) for character in sorted(set(characters)))}]"
 
 
 class Precompiled(Normalizer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
 
@@ -53,23 +54,14 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
 
 
-class NoRulesError(UnsupportedFeatureError, AttributeError):
-    """What only byte pair tokenizers have was asked of another one."""
-
-
 def _own(name: str) -> Any:
-    """Return an attribute of tokenizers that the model has."""
-    return property(lambda tokenizer: getattr(tokenizer.model, name), doc=f"The attribute `{name}` of the model.")
+    """Return an attribute of tokenizers that the model has; those without it say so."""
+    return property(attrgetter(f"model.{name}"), doc=f"The attribute `{name}` of the model.")
 
 
 def _made(name: str) -> Any:
     """Return an attribute of tokenizers that the model makes of the tokenizer, once."""
     return cached_property(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
-
-
-def _of_pairs(name: str) -> Any:
-    """Return an attribute of tokenizers that only :class:`BytePairs` has."""
-    return property(lambda tokenizer: getattr(tokenizer.pairs, name), doc=f"See :attr:`BytePairs.{name}`.")
 
 
 class Tokenizer(SafelyCut, AnyTokenizer):
@@ -152,11 +144,6 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     def n_ids(self) -> int:
         """One more than the largest id."""
         return max(len(self.model.is_token), 1 + max((special.id for special in self.specials), default=-1))
-
-    @cached_property
-    def n_tokens(self) -> int:
-        """The number of ids that are tokens, not counting special ones."""
-        return int(np.count_nonzero(self.means_something)) - len(self.special_ids)
 
     @cached_property
     def means_something(self) -> BoolArray:
@@ -404,32 +391,25 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     # Byte pairs
 
-    dictionary: Dictionary = _of_pairs("dictionary")
-    merges: Merges | None = _of_pairs("merges")
-    extra_tokens: tuple[Word, ...] = _of_pairs("extra_tokens")
-    token_to_id: Int32Array = _of_pairs("token_to_id")
-    id_to_token: Int32Array = _of_pairs("id_to_token")
-    suffix: str | None = _of_pairs("suffix")
-    whole_piece: bool = _of_pairs("whole_piece")
-    piece_ids: PieceIds = _of_pairs("piece_ids")
-    dfa: CompactTokenDFA = _of_pairs("dfa")
-    transducer: OnePass = _of_pairs("transducer")
-    proper_part: ProperPart = _of_pairs("proper_part")
-    whole_piece_tokens: Int32Array = _of_pairs("whole_piece_tokens")
-    is_live: BoolArray = _of_pairs("is_live")
-    dead_tokens: Int32Array = _of_pairs("dead_tokens")
-    spellings: Spellings = _of_pairs("spellings")
-    token: Callable[[int], Word] = _of_pairs("token")
-    id_mask: Callable[[BoolArray], BoolArray] = _of_pairs("id_mask")
+    dictionary: Dictionary = _own("dictionary")
+    merges: Merges | None = _own("merges")
+    extra_tokens: tuple[Word, ...] = _own("extra_tokens")
+    token_to_id: Int32Array = _own("token_to_id")
+    id_to_token: Int32Array = _own("id_to_token")
+    suffix: str | None = _own("suffix")
+    whole_piece: bool = _own("whole_piece")
+    piece_ids: PieceIds = _own("piece_ids")
+    dfa: CompactTokenDFA = _own("dfa")
+    transducer: OnePass = _own("transducer")
+    proper_part: ProperPart = _own("proper_part")
+    whole_piece_tokens: Int32Array = _own("whole_piece_tokens")
+    is_live: BoolArray = _own("is_live")
+    dead_tokens: Int32Array = _own("dead_tokens")
+    spellings: Spellings = _own("spellings")
+    token: Callable[[int], Word] = _own("token")
+    id_mask: Callable[[BoolArray], BoolArray] = _own("id_mask")
     pair_automaton: PairAutomaton | None = _own("pair_automaton")
     proper_dictionary: Dictionary | None = _own("proper_dictionary")
-
-    @property
-    def pairs(self) -> BytePairs:
-        """The model, which has all of this; others do not, and this says so."""
-        if self.why_not("rules") is not None:
-            raise NoRulesError("only a byte pair tokenizer has rules, and tokens with numbers", value=self.algorithm)
-        return cast("BytePairs", self.model)
 
     @property
     def is_bytewise(self) -> bool:
@@ -445,7 +425,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
     def with_contents(self, contents: Contents) -> Self:
         """Return the tokenizer of contents that leave the ids of pieces as they are."""
         twin = type(self)(contents, self.pretokenizer)
-        twin.pairs.piece_ids = self.piece_ids
+        cast("BytePairs", twin.model).piece_ids = self.piece_ids
         return twin
 
     def encode_piece(self, piece: str | bytes) -> Int32Array:

@@ -233,12 +233,11 @@ class SafelyCut:
         Notes
         -----
         A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
-        no special token goes across. This is decided exactly, by an automaton over the pieces; see
-        :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`. Places within a piece are left out, although
-        merging may leave two tokens there side by side. Where a pre-tokenizer over bytes puts a space before texts, the
-        part after the place begins with a space, so that none is put before it. For tokenizers that change texts in
-        other ways than by a normalization form, or do not merge, the places are those between two characters that every
-        text is cut between. The cost is about 2 µs an id, and about 1 ms for `last_safe_cut` in ordinary text.
+        no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
+        says. Places within a piece are left out, although merging may leave two tokens there side by side. For
+        tokenizers that change texts in other ways than by a normalization form, or do not merge, the places are those
+        between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
+        `last_safe_cut` in ordinary text.
 
         Examples
         --------
@@ -248,10 +247,10 @@ class SafelyCut:
         >>> tokenizer.safe_cuts("a single man")
         array([1, 8])
         """
-        tokenizer = self._cut_exactly()
-        if isinstance(ids, str):
-            return tokenizer.boundaries.in_text(ids, begins=begins, ends=ends)
-        return tokenizer.boundaries.in_ids(tokenizer.decoder.check(ids), begins=begins, ends=ends)
+        boundaries, checked = self._cut_exactly(ids)
+        if isinstance(checked, str):
+            return boundaries.in_text(checked, begins=begins, ends=ends)
+        return boundaries.in_ids(checked, begins=begins, ends=ends)
 
     def last_safe_cut(self, ids: npt.ArrayLike | str, before: int, *, begins: bool = True, ends: bool = False) -> int:
         """Return the last place of `safe_cuts` up to `before`; 0 if there is none.
@@ -271,20 +270,19 @@ class SafelyCut:
         >>> tokenizer.last_safe_cut("a single man", 5)
         1
         """
-        tokenizer = self._cut_exactly()
-        checked = ids if isinstance(ids, str) else tokenizer.decoder.check(ids)
+        boundaries, checked = self._cut_exactly(ids)
         if not 0 <= before <= len(checked):
             raise TokenStreamError("no such place", value=before, where="before")
         if isinstance(checked, str):
-            places = tokenizer.boundaries.in_text(checked, begins=begins, ends=ends)
+            places = boundaries.in_text(checked, begins=begins, ends=ends)
             return int(places[places <= before].max(initial=0))
-        return tokenizer.boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
+        return boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
 
-    def _cut_exactly(self) -> Tokenizer:
-        """Return the tokenizer, whose parts are encoded separately; refuse one that sums scores across places."""
+    def _cut_exactly(self, ids: npt.ArrayLike | str) -> tuple[Boundaries, Int32Array | str]:
+        """Return the boundaries and the checked ids; refuse a tokenizer that sums scores across places."""
         tokenizer = cast("Tokenizer", self)
         if tokenizer.segmenter is not None:
             raise UnsupportedFeatureError(
                 "safe cuts are not known: sums of scores go on across them", value=tokenizer.algorithm
             )
-        return tokenizer
+        return tokenizer.boundaries, ids if isinstance(ids, str) else tokenizer.decoder.check(ids)

@@ -22,7 +22,8 @@ from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, S
 from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.tokenizers.sentencepiece_normalizer import CharacterTable, SentencePieceNormalizer, SpaceAfter
+from tokdfa.tokenizers.sentencepiece_normalizer import SentencePieceNormalizer, SpaceAfter
+from tokdfa.unigram.character_rules import CharacterTable
 from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 __all__ = ["read_sentencepiece"]

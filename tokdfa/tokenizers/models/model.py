@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.errors import UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary
@@ -24,6 +25,10 @@ __all__ = ["Direct", "Model"]
 
 # A function that encodes the usual texts in one compiled loop, and returns None for all others.
 Direct: TypeAlias = Callable[[str], "Int32Array | None"]
+
+
+class NoRulesError(UnsupportedFeatureError, AttributeError):
+    """What only byte pair tokenizers have was asked of another one."""
 
 
 class Model(ABC):
@@ -54,6 +59,14 @@ class Model(ABC):
     spells_bytes: bool = False
     normalizer: Callable[[str], str] | None = None
     capabilities: frozenset[str] = frozenset()
+
+    # Hidden from type checkers, for which every name would exist.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return object.__getattribute__(self, name)
+            raise NoRulesError("only a byte pair tokenizer has rules, and tokens with numbers", value=self.algorithm)
 
     @property
     @abstractmethod

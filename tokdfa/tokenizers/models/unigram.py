@@ -21,8 +21,9 @@ from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.models.unigram_accepted import acceptor, is_usual, piece_spellings
 from tokdfa.tokenizers.models.unigram_round_trip import UnigramRoundTrip
 from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, CharacterTable, SentencePieceNormalizer
+from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.byte_alphabet import spell as to_letters
+from tokdfa.unigram.character_rules import CharacterTable
 from tokdfa.unigram.lattice import RecordedText
 from tokdfa.unigram.segmenter import BEGINNING, Before, Segmenter
 from tokdfa.unigram.texts import TextSegmenter

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import tokdfa
+from tokdfa.cli.fingerprint import lock_text, made_with, read_lock
 from tokdfa.errors import FileFormatError
-from tokdfa.tokenizers.fingerprint import PARTS, lock_text, made_with, read_lock
+from tokdfa.tokenizers.fingerprint import PARTS
 
 
 @pytest.fixture(scope="module")
