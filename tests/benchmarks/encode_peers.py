@@ -16,7 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["BATCHES", "PEERS", "WAYS", "Encode", "Peer", "as_tokenizers", "batch_tokdfa", "pattern_of", "ranks"]
+__all__ = [
+    "BATCHES",
+    "PEERS",
+    "WAYS",
+    "Encode",
+    "Peer",
+    "as_tokenizers",
+    "batch_tokdfa",
+    "made_gigatoken",
+    "made_tiktoken",
+    "pattern_of",
+    "ranks",
+]
 
 Encode = Callable[[str], Sequence[int]]
 Batch = Callable[[], object]
@@ -48,14 +60,14 @@ def _tokdfa(path: Path, name: str) -> Encode:
     return tokdfa.load(path, pretokenizer=name).encode
 
 
-def _made_gigatoken(path: Path, name: str) -> Any:
+def made_gigatoken(path: Path, name: str) -> Any:
     import gigatoken
 
     return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=name, special_tokens={})
 
 
 def _gigatoken(path: Path, name: str) -> Encode:
-    encode: Encode = _made_gigatoken(path, name).encode
+    encode: Encode = made_gigatoken(path, name).encode
     return encode
 
 
@@ -72,7 +84,7 @@ def _splintr(path: Path, name: str) -> Encode:
     return lambda text: np.frombuffer(encode(text), dtype=np.uint32)
 
 
-def _made_tiktoken(path: Path, name: str) -> Any:
+def made_tiktoken(path: Path, name: str) -> Any:
     import tiktoken
 
     # As tiktoken.load does, without its cache.
@@ -80,7 +92,7 @@ def _made_tiktoken(path: Path, name: str) -> Any:
 
 
 def _tiktoken(path: Path, name: str) -> Encode:
-    encode: Encode = _made_tiktoken(path, name).encode_ordinary
+    encode: Encode = made_tiktoken(path, name).encode_ordinary
     return encode
 
 
@@ -137,19 +149,19 @@ def _batch_gigatoken(path: Path, name: str, documents: list[str], threads: int) 
     import gigatoken
 
     # All documents in one buffer, which it cuts itself.
-    encode, data = _made_gigatoken(path, name).encode_batch, "\0".join(documents).encode()
+    encode, data = made_gigatoken(path, name).encode_batch, "\0".join(documents).encode()
     return lambda: encode(gigatoken.BytesSource(data, b"\0"), parallel=threads > 1)
 
 
 def _list_gigatoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
-    encode = _made_gigatoken(path, name).encode_batch
+    encode = made_gigatoken(path, name).encode_batch
     return lambda: encode(documents, parallel=threads > 1)
 
 
 def _files_gigatoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
     import gigatoken
 
-    encode = _made_gigatoken(path, name).encode_files
+    encode = made_gigatoken(path, name).encode_files
     with NamedTemporaryFile(suffix=".txt", delete=False) as file:
         file.write("\0".join(documents).encode())
     atexit.register(Path(file.name).unlink)
@@ -162,12 +174,12 @@ def _batch_splintr(path: Path, name: str, documents: list[str], threads: int) ->
 
 
 def _batch_tiktoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
-    encode = _made_tiktoken(path, name).encode_ordinary_batch
+    encode = made_tiktoken(path, name).encode_ordinary_batch
     return lambda: encode(documents, num_threads=threads)
 
 
 def _loop_tiktoken(path: Path, name: str, documents: list[str], threads: int) -> Batch:
-    encode = _made_tiktoken(path, name).encode_ordinary
+    encode = made_tiktoken(path, name).encode_ordinary
     return lambda: [encode(document) for document in documents]
 
 
