@@ -26,15 +26,12 @@ from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
 if TYPE_CHECKING:
-    from tokdfa.encoding.special import Special
     from tokdfa.tokenizers.decoding import DecodeStep
-    from tokdfa.tokenizers.models.model import Model
-    from tokdfa.tokenizers.spelled import IdTexts
+    from tokdfa.tokenizers.tokenizer import StringsOfIds
 
 __all__ = [
     "Decoder",
     "Spellings",
-    "StringsOfIds",
     "WholeDecoder",
     "gathered",
     "spellings",
@@ -231,31 +228,6 @@ class Decoder:
                 data = held + spelled.tobytes()
                 held = b" " * self.ends_with_word(block)
                 yield lengths, data[: len(data) - len(held)]
-
-
-class StringsOfIds:
-    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
-
-    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
-        self._of = (model, specials)
-        self._steps = steps
-
-    @cached_property
-    def of_ids(self) -> list[str]:
-        """The spelling of each id."""
-        model, specials = self._of
-        strings = model.strings
-        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
-        for special in specials:
-            strings[special.id] = special.text
-        return strings
-
-    @cached_property
-    def texts(self) -> IdTexts:
-        """What each id adds to a text by the steps of the decoder."""
-        from tokdfa.tokenizers.spelled import IdTexts
-
-        return IdTexts(self.of_ids, self._steps)
 
 
 class WholeDecoder(Decoder):

@@ -22,7 +22,7 @@ from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
-from tokdfa.tokenizers.decoder import Decoder, Spellings, StringsOfIds, WholeDecoder
+from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tokdfa.encoding.piece_ids import PieceIds
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram import Unigram
     from tokdfa.tokenizers.models.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
-    from tokdfa.tokenizers.spelled import Spelled
+    from tokdfa.tokenizers.spelled import IdTexts, Spelled
     from tokdfa.transducers.one_pass import OnePass
     from tokdfa.unicode.normalization import Form
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from tokdfa.wordpiece.trie import FailureTrie
     from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
+__all__ = ["StringsOfIds", "Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
 
 
 def _own(name: str) -> Any:
@@ -532,6 +533,31 @@ def _model_of(contents: Any) -> Model:
     from tokdfa.tokenizers.models.wordpiece import WordPiece
 
     return WordPiece(contents)
+
+
+class StringsOfIds:
+    """The spellings of ids in a file, made when they are first asked for, without a reference to the tokenizer."""
+
+    def __init__(self, model: Model, specials: Sequence[Special], steps: Sequence[DecodeStep]) -> None:
+        self._of = (model, specials)
+        self._steps = steps
+
+    @cached_property
+    def of_ids(self) -> list[str]:
+        """The spelling of each id."""
+        model, specials = self._of
+        strings = model.strings
+        strings += [""] * (1 + max((special.id for special in specials), default=-1) - len(strings))
+        for special in specials:
+            strings[special.id] = special.text
+        return strings
+
+    @cached_property
+    def texts(self) -> IdTexts:
+        """What each id adds to a text by the steps of the decoder."""
+        from tokdfa.tokenizers.spelled import IdTexts
+
+        return IdTexts(self.of_ids, self._steps)
 
 
 _PIECES = frozenset({str, bytes})
