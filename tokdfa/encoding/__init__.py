@@ -12,7 +12,7 @@ pieces (package `splitting`), and a piece becomes ids. The engine for pieces dep
 `piece_ids` chooses among them and is where to start reading; what it gives is `encoded`. `stretch`, `long_piece` and
 `stream` do the same for texts that come in parts, `batches` for many texts on all cores, by threads whose results come
 `in_order` or, from the engine that does all in one loop, are written `side_by_side` in one call of C on each of
-`on_threads`. `texts` refuses what is no text.
+`on_threads`. `texts` refuses what is no text, `in_form` brings texts into a normalization form.
 
 Used by: `tokenizers`.
 

@@ -62,6 +62,11 @@ class AddedTokens:
         """Return whether there are any."""
         return any(self._levels)
 
+    @property
+    def has_outer(self) -> bool:
+        """Whether there are any of level 0."""
+        return bool(self._levels[0])
+
     @cached_property
     def tables(self) -> Struct:
         """The tables of the kernels, for text that is not normalized."""

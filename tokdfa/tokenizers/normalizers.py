@@ -12,7 +12,7 @@ from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 from tokdfa.unicode.normalizer import Normalizer, Sides
-from tokdfa.unicode.quick_check import borders, changes, composites
+from tokdfa.unicode.quick_check import borders, composites, in_form, is_normal
 
 __all__ = [
     "MOST_GROWTH",
@@ -90,12 +90,7 @@ class UnicodeForm(Normalizer):
             data = text.encode("utf-8")
         except UnicodeEncodeError:
             return normalize(text, self.form)
-        parts: list[str] = []
-        at = 0
-        for change in changes(data, self.form):
-            parts += (data[at : change.begin].decode("utf-8"), change.normalized)
-            at = change.end
-        return "".join(parts) + data[at:].decode("utf-8") if parts else text
+        return text if is_normal(data, self.form) else in_form(data, self.form).tobytes().decode()
 
     def sides(self, left: str, right: str) -> Sides | None:
         """See :meth:`Normalizer.sides`."""

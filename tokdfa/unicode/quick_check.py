@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
+from tokdfa.arrays import BoolArray, Int64Array, Uint8Array
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.normalization.quick_check import first_change, form_struct
+from tokdfa.kernels.normalization.quick_check import first_change, form_struct, normalized
 from tokdfa.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, joining, normalize, tables
 from tokdfa.unicode.ranges import LAST
 from tokdfa.unicode.utf8 import code_points
 
-__all__ = ["Change", "borders", "changes", "composites", "form_tables", "is_normal"]
+__all__ = ["Change", "borders", "changes", "composites", "form_tables", "in_form", "is_normal"]
 
 
 _STRETCH = 64
@@ -32,7 +32,9 @@ def is_normal(data: bytes, form: Form) -> bool:
     >>> is_normal("caf\u00e9".encode(), "NFC"), is_normal("cafe\u0301".encode(), "NFC")
     (True, False)
     """
-    return next(changes(data, form), None) is None
+    place = first_change(form_tables(form), data)
+    # A long run of marks is not looked at there.
+    return place == len(data) or next(changes(data, form), None) is None
 
 
 def changes(data: bytes, form: Form) -> Iterator[Change]:
@@ -44,26 +46,58 @@ def changes(data: bytes, form: Form) -> Iterator[Change]:
     >>> [tuple(change) for change in changes("cafe\u0301".encode(), "NFC")]
     [(3, 6, 'é')]
     """
-    known, steady = form_tables(form), borders(form)
+    known = form_tables(form)
     view = memoryview(data)
     at = 0
     while True:
         begin = at + first_change(known, view[at:])
         if begin == len(data):
             return
-        size = _STRETCH
-        while True:
-            stretch = data[begin : begin + size].decode("utf-8", "ignore")
-            end = next((n for n, symbol in enumerate(stretch) if n and steady[ord(symbol)]), None)
-            if end is not None or begin + size >= len(data):
-                break
-            size *= 4
-        stretch = stretch[:end]
+        stretch = _stretch_at(view, begin, len(data), form)
         at = begin + len(stretch.encode("utf-8"))
-        normalized = normalize(stretch, form)
+        changed = normalize(stretch, form)
         # The stretch may only have been too long for the kernel.
-        if normalized != stretch:
-            yield Change(begin, at, normalized)
+        if changed != stretch:
+            yield Change(begin, at, changed)
+
+
+def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
+    """Return the text from a place up to the next border, or to `limit`."""
+    steady = borders(form)
+    size = _STRETCH
+    while True:
+        stretch = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
+        end = next((n for n, symbol in enumerate(stretch) if n and steady[ord(symbol)]), None)
+        if end is not None or begin + size >= limit:
+            return stretch[:end]
+        size *= 4
+
+
+def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = None) -> Uint8Array:
+    """Return the UTF-8 of a text in a normalization form.
+
+    Parameters
+    ----------
+    data : bytes or memoryview
+        The text as UTF-8.
+    form : {"NFC", "NFD", "NFKC", "NFKD"}
+    spans : int64 array of shape (spans, 3), optional
+        What is not to be normalized: start, stop and anything else, ascending. The text between them is normalized
+        by itself. They get where they are in the result.
+
+    Examples
+    --------
+    >>> from tokdfa.unicode.quick_check import in_form
+    >>> in_form("cafe\u0301".encode(), "NFC").tobytes().decode()
+    'café'
+    """
+
+    def longer(begin: int, limit: int) -> tuple[bytes, int]:
+        stretch = _stretch_at(data, begin, limit, form)
+        return normalize(stretch, form).encode("utf-8"), begin + len(stretch.encode("utf-8"))
+
+    none = np.zeros((0, 3), dtype=np.int64)
+    return normalized(form_tables(form), data, none if spans is None else spans, longer)
 
 
 class Change(NamedTuple):

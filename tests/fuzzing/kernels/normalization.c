@@ -96,6 +96,53 @@ static void find_joining(const form *f, const int32_t *points, const int64_t *pl
     }
 }
 
+/* What becomes of a text, except for spans that are at places which bytes say. */
+static void normalize_around(const form *f, const int32_t *points, const int64_t *places, int64_t n, const uint8_t *text,
+                             input *in, arena *memory) {
+    enum { MOST_SPANS = 4 };
+    const int64_t n_spans = below(in, MOST_SPANS), room = 12 * places[n] * MOST_PARTS_OF + 1;
+    int64_t bounds[2 * MOST_SPANS] = {0}, expected[3 * MOST_SPANS] = {0};
+    for (int64_t i = 0, at = 0; i < 2 * n_spans; i++) {
+        at += n > at ? below(in, (n - at < 200 ? n - at : 200) + 1) : 0;
+        bounds[i] = at;
+    }
+    int64_t *spans = ROOM(memory, int64_t, 3 * n_spans), n_expected = 0;
+    uint8_t *wanted = ROOM(memory, uint8_t, room);
+    int32_t *parts = ROOM(memory, int32_t, (n + 1) * MOST_PARTS_OF);
+    for (int64_t i = 0; i <= n_spans; i++) {
+        const int64_t begin = i ? bounds[2 * i - 1] : 0, end = i < n_spans ? bounds[2 * i] : n;
+        int64_t n_parts = decompose(f, points + begin, end - begin, parts);
+        n_parts = normalize(f, parts, n_parts);
+        for (int64_t k = 0; k < n_parts; k++) {
+            n_expected += put_utf8(wanted + n_expected, parts[k]);
+        }
+        if (i < n_spans) {
+            const int64_t size = places[bounds[2 * i + 1]] - places[end];
+            spans[3 * i] = places[end], spans[3 * i + 1] = places[end] + size, spans[3 * i + 2] = i;
+            expected[3 * i] = n_expected, expected[3 * i + 1] = n_expected + size, expected[3 * i + 2] = i;
+            memcpy(wanted + n_expected, text + places[end], (size_t)size);
+            n_expected += size;
+        }
+    }
+    tokdfa_normalizing job = {.spans = spans, .n_spans = 3 * n_spans};
+    job.n_out = below(in, 3000);
+    job.out = ROOM(memory, uint8_t, job.n_out);
+    int status;
+    while ((status = tokdfa_normalize(&f->tables, &job, text, places[n])) == TOKDFA_NO_ROOM_FOR_FORM) {
+        uint8_t *larger = ROOM(memory, uint8_t, 2 * job.n_out + 2000);
+        memcpy(larger, job.out, (size_t)job.written);
+        job.out = larger;
+        job.n_out = 2 * job.n_out + 2000;
+    }
+    if (status == TOKDFA_IN_FORM) {
+        REQUIRE(job.read == places[n] && job.written == n_expected);
+        REQUIRE(!memcmp(job.out, wanted, (size_t)n_expected));
+        REQUIRE(!memcmp(spans, expected, (size_t)n_spans * 3 * sizeof *spans));
+    } else {
+        REQUIRE(status == TOKDFA_STRETCH_TOO_LONG && !memcmp(job.out, wanted, (size_t)job.written));
+    }
+}
+
 static void use(const void *shared, input *in) {
     const form *f = &((const built_form *)shared)->f;
     arena memory = {NULL, 0, 0};
@@ -124,6 +171,7 @@ static void use(const void *shared, input *in) {
         const int64_t place = tokdfa_first_change(&f->tables, text, size);
         REQUIRE(expected < 0 || place == places[expected]);
         find_joining(f, points, places, n, text, 1 + what % 23, &memory);
+        normalize_around(f, points, places, n, text, in, &memory);
     }
     give_back(&memory);
 }

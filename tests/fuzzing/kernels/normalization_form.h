@@ -135,6 +135,19 @@ static int compare_pairs(const void *a, const void *b) {
     return first ? first : compare_points(one + 1, other + 1);
 }
 
+/* Let the first two bytes of a character pass a filter, in a group; see byte_filter.py. */
+static void let_pass(uint8_t *filter, int32_t point, int group) {
+    const int32_t lead = point < 0x800 ? 0xC0 | point >> 6 : point < 0x10000 ? 0xE0 | point >> 12 : 0xF0 | point >> 18;
+    const int32_t next = 0x80 | ((point < 0x800 ? point : point < 0x10000 ? point >> 6 : point >> 12) & 63);
+    const int32_t both[] = {lead, next};
+    for (int k = 0; k < 2; k++) {
+        const int32_t places[] = {256 * k + both[k], 512 + 32 * k + (both[k] & 15), 528 + 32 * k + (both[k] >> 4)};
+        for (int i = 0; i < 3; i++) {
+            filter[places[i]] |= (uint8_t)(1 << group);
+        }
+    }
+}
+
 /* The arrays of the struct. */
 static void fill_form(form *f, arena *memory) {
     enum { N_WORDS = 0x110000 / 64 };
@@ -174,8 +187,14 @@ static void fill_form(form *f, arena *memory) {
         pair[i] = (int64_t)f->pairs[i][0] << 32 | f->pairs[i][1];
         composed[i] = f->pairs[i][2];
     }
+    uint8_t *filter = ZEROS(memory, uint8_t, 576);
+    for (int i = 0; i < N_CHARACTERS; i++) {
+        if (!f->is_border[i]) {
+            let_pass(filter, characters[i], i % 8);
+        }
+    }
     f->tables = (tokdfa_form){border, N_WORDS, mark,   n_marks, order, n_marks,    whole,    n_whole,    bounds,
-                              n_whole + 1, parts, n_parts, pair,  f->n_pairs, composed, f->n_pairs, f->composes};
+                              n_whole + 1, parts, n_parts, pair,  f->n_pairs, composed, f->n_pairs, f->composes, filter};
 }
 
 static void read_form(form *f, input *in, arena *memory) {

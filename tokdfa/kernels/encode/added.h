@@ -6,7 +6,7 @@
 #ifndef TOKDFA_ADDED_H
 #define TOKDFA_ADDED_H
 
-#include "byte_bits.h"
+#include "../common/byte_bits.h"
 #include "door.h"
 
 /* The entries of a node: where its path begins in `labels`, and the number of its bytes; the token that ends there, or
@@ -153,10 +153,21 @@ ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, 
     return (tokdfa_added_span){search->end, search->end, -1};
 }
 
+/* The next token that is given. */
+ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
+    const int64_t *entry = scan->given + scan->next_given;
+    if (scan->next_given == scan->n_given) {
+        return (tokdfa_added_span){scan->outer.end, scan->outer.end, -1};
+    }
+    scan->next_given += 3;
+    scan->outer.done = entry[1];
+    return (tokdfa_added_span){entry[0], entry[1], entry[2]};
+}
+
 /* Go to the next token of the outer level, and search what is before it. */
 ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     const int64_t begin = scan->outer.done;
-    scan->next = find_in_level(added, added->outer, &scan->outer, text);
+    scan->next = scan->is_given ? take_given(scan) : find_in_level(added, added->outer, &scan->outer, text);
     scan->inner = (tokdfa_added_search){begin, scan->next.start, begin, begin};
     scan->is_inner = begin < scan->next.start;
 }
@@ -180,6 +191,7 @@ ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan
 ALWAYS_INLINE void find_first(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
                               int64_t begin, int64_t end) {
     scan->outer = (tokdfa_added_search){begin, end, begin, begin};
+    scan->next_given = 0;
     open_gap(added, scan, text);
     find_next(added, scan, text);
 }

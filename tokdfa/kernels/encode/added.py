@@ -8,14 +8,14 @@ from itertools import groupby
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
-from tokdfa.kernels.library import Struct, call, lib
+from tokdfa.kernels.byte_filter import GROUPS, byte_filter
+from tokdfa.kernels.library import Struct, call, ffi, lib
 
 __all__ = ["SINGLE_WORD", "STRIPS_ASCII", "STRIPS_LEFT", "STRIPS_RIGHT", "added_struct", "find_added", "scan_struct"]
 
 STRIPS_LEFT, STRIPS_RIGHT, SINGLE_WORD, STRIPS_ASCII = 1, 2, 4, 8
 """The flags of tokens."""
 
-_GROUPS = 8
 _FIRST_SPANS = 64
 
 
@@ -48,17 +48,12 @@ def _level(tokens: Mapping[bytes, int]) -> Struct | None:
 
 
 def _filter(words: Sequence[bytes]) -> Uint8Array:
-    """Return which bytes may begin a word; see `may_begin` of ``byte_bits.h``."""
-    by_byte: Uint8Array = np.zeros((2, 256), dtype=np.uint8)
-    halves: Uint8Array = np.zeros((2, 2, 16), dtype=np.uint8)
-    for group, (first, same) in enumerate(groupby(words, lambda word: word[0])):
-        bit = 1 << group % _GROUPS
+    """Return which bytes may begin a word."""
+    pairs = []
+    for number, (first, same) in enumerate(groupby(words, lambda word: word[0])):
         seconds = {word[1] if len(word) > 1 else -1 for word in same}
-        for place, byte in [(0, first), *((1, second) for second in (range(256) if -1 in seconds else seconds))]:
-            by_byte[place, byte] |= bit
-            halves[place, 0, byte & 15] |= bit
-            halves[place, 1, byte >> 4] |= bit
-    return np.concatenate((by_byte.ravel(), halves.ravel()))
+        pairs += [(number % GROUPS, first, second) for second in (range(256) if -1 in seconds else seconds)]
+    return byte_filter(pairs)
 
 
 def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Array | Uint8Array]:
@@ -107,15 +102,18 @@ def scan_struct() -> Struct:
     """Return a place for a search, ``tokdfa_added_scan``, that has not begun."""
     nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0)
     nothing = Struct("tokdfa_added_span", start=0, stop=0, token=-1)
-    return Struct("tokdfa_added_scan", outer=nowhere, inner=nowhere, is_inner=0, next=nothing, found=nothing)
+    return Struct(
+        "tokdfa_added_scan", outer=nowhere, inner=nowhere, is_inner=0, is_given=0,
+        given=np.zeros(0, dtype=np.int64), next_given=0, next=nothing, found=nothing,
+    )  # fmt: skip
 
 
-def find_added(added: Struct, text: bytes) -> Int64Array:
+def find_added(added: Struct, text: bytes | memoryview) -> Int64Array:
     """Return the added tokens of a text, as UTF-8: an int64 array of shape (tokens, 3), start, stop and number."""
-    scan, parts, room = scan_struct(), [], _FIRST_SPANS
+    scan, parts, room, data = scan_struct(), [], _FIRST_SPANS, ffi.from_buffer(text)
     while True:
         spans: Int64Array = np.empty((room, 3), dtype=np.int64)
-        n = call(lib.tokdfa_find_added, added.pointer, scan.pointer, text, len(text), out=(spans, room))
+        n = call(lib.tokdfa_find_added, added.pointer, scan.pointer, data, len(text), out=(spans, room))
         parts.append(spans[:n])
         if n < room:
             return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -188,6 +188,9 @@ typedef struct {
 typedef struct {
     tokdfa_added_search outer, inner;
     int64_t is_inner;        /* whether it is at the inner level */
+    int64_t is_given;        /* whether the tokens of the outer level are given: start, stop and token each */
+    const int64_t *given;
+    int64_t n_given, next_given;
     tokdfa_added_span next;  /* what comes next at the outer level, if is_inner; the token is -1 at the end */
     tokdfa_added_span found; /* the last one; the token is -1 at the end */
 } tokdfa_added_scan;

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from time import sleep
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.encode.added import scan_struct
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
@@ -21,6 +21,9 @@ from tokdfa.kernels.pages import empty
 __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "Parcels", "TextRun"]
 
 _PARCELS = ffi.typeof("tokdfa_parcels *")
+
+# What becomes of UTF-8, and what of it is added tokens; None if nothing does.
+Normal: TypeAlias = Callable[[bytes | memoryview], "tuple[Uint8Array, Int64Array] | None"]
 
 
 class Parcels:
@@ -104,10 +107,11 @@ class TextRun:
         self._lacks_ids = lacks_ids
         self._encode_long = encode_long
         self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
+        self._scan = scan_struct()
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
             lacks_ids=self._lacks_ids, n_pieces=0, is_begun=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
-            marks=np.empty(_FIRST_ROOM, dtype=np.int64), added=None, scan=scan_struct(),
+            marks=np.empty(_FIRST_ROOM, dtype=np.int64), added=None, scan=self._scan,
             added_ids=np.empty(_FIRST_ROOM, dtype=np.int32), n_found=0,
         )  # fmt: skip
         self._pointer = self._struct.pointer
@@ -129,11 +133,29 @@ class TextRun:
                 return self._short[:n].copy()
         return self._encode(data, size)
 
-    def encode_string(self, text: str) -> Int32Array | int:
-        """Return the ids of a string, as `encode` does; half of a surrogate pair is a UnicodeEncodeError."""
+    def encode_string(self, text: str, normal: Normal | None = None) -> Int32Array | int:
+        """Return the ids of a string, as `encode` does; half of a surrogate pair is a UnicodeEncodeError.
+
+        What `normal` makes of the UTF-8 of a string that is not ASCII, if it makes something of it, is encoded instead.
+        With it come the added tokens of the outer level: rows of start, stop and number.
+        """
         # Of short ones a copy takes less time than the question.
         kept = kept_utf8(text) if len(text) > _SHORT else None
-        return self.encode(text.encode()) if kept is None else self._encode(*kept)
+        data = text.encode() if kept is None else b""
+        if normal is not None and not text.isascii():
+            made = normal(data if kept is None else memoryview(ffi.buffer(*kept)))
+            if made is not None:
+                return self._encode_around(*made)
+        return self.encode(data) if kept is None else self._encode(*kept)
+
+    def _encode_around(self, data: Uint8Array, spans: Int64Array) -> Int32Array | int:
+        """Return the ids of UTF-8 with these added tokens of the outer level, and no others."""
+        scan = self._scan.pointer
+        scan.given, scan.n_given, scan.is_given = readable(spans, np.int64), spans.size, 1
+        try:
+            return self._encode(readable(data, np.uint8), len(data))
+        finally:
+            scan.is_given = 0
 
     def _encode(self, data: Any, size: int) -> Int32Array | int:
         """Return the ids of a text of that many bytes, which is bytes or a pointer to them."""

@@ -5,7 +5,7 @@
 #ifndef TOKDFA_TRANSCRIPT_H
 #define TOKDFA_TRANSCRIPT_H
 
-#include "byte_bits.h"
+#include "../common/byte_bits.h"
 #include "symbols.h"
 
 #define CONTINUATION TOKDFA_CONTINUATION

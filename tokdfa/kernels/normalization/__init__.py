@@ -1,1 +1,1 @@
-"""Whether texts are in a normalization form, by `quick_check`; callers have checked that texts are UTF-8."""
+"""Whether texts are in a normalization form, and bringing them into it: `quick_check`; callers have checked the UTF-8."""

@@ -108,18 +108,19 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
     return n;
 }
 
-/* Whether characters between two borders are normalized. */
-NEVER_INLINE int check_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes) {
-    uint32_t parts[MOST_PARTS];
+/* Write the parts of what characters between two borders become, for which there is room; returns their number, -1 if
+   they are too many to be looked at. */
+ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
+                                        uint32_t *parts) {
     uint8_t orders[MOST_PARTS];
     int64_t n = 0;
     if (n_codes > MOST_CHARACTERS) {
-        return TOO_LONG;
+        return -1;
     }
     for (int64_t i = 0; i < n_codes; i++) {
         n = decompose(form, codes[i], parts, n);
         if (n > MOST_PARTS) {
-            return TOO_LONG;
+            return -1;
         }
     }
     for (int64_t i = 0; i < n; i++) {
@@ -133,30 +134,39 @@ NEVER_INLINE int check_stretch(const tokdfa_form *form, const uint32_t *codes, i
         parts[place] = code;
         orders[place] = (uint8_t)order;
     }
-    int64_t kept = n;
-    if (form->composes) {
-        int64_t starter = -1;
-        int highest = -1;
-        kept = 0;
-        for (int64_t i = 0; i < n; i++) {
-            int order = orders[i];
-            if (starter >= 0 && highest < order) {
-                uint32_t whole = composed_of(form, parts[starter], parts[i]);
-                if (whole) {
-                    parts[starter] = whole;
-                    continue;
-                }
-            }
-            if (order) {
-                highest = order;
-            } else {
-                starter = kept;
-                highest = -1;
-            }
-            parts[kept++] = parts[i];
-        }
+    if (!form->composes) {
+        return n;
     }
-    return kept == n_codes && !memcmp(parts, codes, (size_t)kept * sizeof *codes) ? NORMAL : CHANGED;
+    int64_t starter = -1, kept = 0;
+    int highest = -1;
+    for (int64_t i = 0; i < n; i++) {
+        int order = orders[i];
+        if (starter >= 0 && highest < order) {
+            uint32_t whole = composed_of(form, parts[starter], parts[i]);
+            if (whole) {
+                parts[starter] = whole;
+                continue;
+            }
+        }
+        if (order) {
+            highest = order;
+        } else {
+            starter = kept;
+            highest = -1;
+        }
+        parts[kept++] = parts[i];
+    }
+    return kept;
+}
+
+/* Whether characters between two borders are normalized. */
+NEVER_INLINE int check_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes) {
+    uint32_t parts[MOST_PARTS];
+    const int64_t n = normalize_stretch(form, codes, n_codes, parts);
+    if (n < 0) {
+        return TOO_LONG;
+    }
+    return n == n_codes && !memcmp(parts, codes, (size_t)n * sizeof *codes) ? NORMAL : CHANGED;
 }
 
 #endif

@@ -1,4 +1,4 @@
-"""Whether texts are in a normalization form, without normalizing them.
+"""Whether texts are in a normalization form, and bringing them into it where they are not.
 
 A text has a border before every character that never changes and never changes with what precedes it. Only stretches
 with other characters are looked at, those of up to `MOST_CHARACTERS`.
@@ -6,15 +6,25 @@ with other characters are looked at, those of up to `MOST_CHARACTERS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.kernels.byte_filter import byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
+from tokdfa.kernels.pages import empty
 
-__all__ = ["MOST_CHARACTERS", "find_joining", "first_change", "form_struct", "no_form"]
+__all__ = ["MOST_CHARACTERS", "find_joining", "first_change", "form_struct", "next_changed", "no_form", "normalized"]
 
 
 MOST_CHARACTERS = 64
+
+_IN_FORM, _TOO_LONG, _NO_ROOM = 0, 1, 2
+_ROOM = 1 << 12
+
+# The numbers of 64 characters each from which on UTF-8 has so many bytes.
+_FIRST_OF_TWO, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80 >> 6, 0x800 >> 6, 0x10000 >> 6
 
 _TEXT = ffi.typeof("uint8_t[]")
 
@@ -40,8 +50,23 @@ def form_struct(
     """
     return Struct(
         "tokdfa_form", border=border, mark=mark, order=order, whole=whole, bounds=bounds, parts=parts, pair=pair,
-        composed=composed, composes=int(composes),
+        composed=composed, composes=int(composes), filter=byte_filter(_joining(border)),
     )  # fmt: skip
+
+
+def _joining(border: Uint64Array) -> Iterator[tuple[int, int, int]]:
+    """Yield the first two bytes of characters without a border before them, and a group by the first one."""
+    for word in np.flatnonzero(~border).tolist():
+        # A word has 64 characters, which agree in all bytes but the last one.
+        if word < _FIRST_OF_TWO:
+            continue
+        if word < _FIRST_OF_THREE:
+            bits = ~int(border[word])
+            yield from (((6 if word < 0x10 else 7), 0xC0 | word, 0x80 | bit) for bit in range(64) if bits >> bit & 1)
+        elif word < _FIRST_OF_FOUR:
+            yield min(word >> 6, 4), 0xE0 | word >> 6, 0x80 | word & 0x3F
+        else:
+            yield 5, 0xF0 | word >> 12, 0x80 | word >> 6 & 0x3F
 
 
 def no_form() -> Struct:
@@ -58,6 +83,51 @@ def first_change(form: Struct, text: bytes | memoryview) -> int:
     """
     place: int = lib.tokdfa_first_change(form.pointer, ffi.from_buffer(_TEXT, text), len(text))
     return place
+
+
+def next_changed(form: Struct, places: Uint64Array, offsets: Int64Array, first: int) -> int:
+    """Return the first of several texts, from one on, for which `first_change` is not its length; else their number.
+
+    Text i is at the address ``places[i]``, and has ``offsets[i + 1] - offsets[i]`` bytes; see
+    :class:`~tokdfa.kernels.encode.utf8.FoundTexts`.
+    """
+    assert 0 <= first <= len(places) == len(offsets) - 1
+    return call(lib.tokdfa_next_changed, form.pointer, places, offsets, len(places), first)
+
+
+def normalized(
+    form: Struct, text: bytes | memoryview, spans: Int64Array, longer: Callable[[int, int], tuple[bytes, int]]
+) -> Uint8Array:
+    """Return a text, contiguous UTF-8, in a form that has borders.
+
+    Parameters
+    ----------
+    form : Struct
+    text : bytes or memoryview
+    spans : int64 array of shape (spans, 3)
+        What is not to be normalized: start, stop and anything else, ascending. The text between them is normalized
+        by itself. They get where they are in the result.
+    longer : callable
+        Gives what becomes of a stretch that is too long to be looked at, and where it ends, from its beginning and a
+        place that it does not exceed.
+    """
+    assert spans.flags.c_contiguous
+    assert (np.diff(spans[:, :2].ravel(), prepend=0, append=len(text)) >= 0).all()
+    ends = [*spans[:, 0].tolist(), len(text)]
+    out = empty(len(text) + len(text) // 8 + _ROOM, np.uint8)
+    job = Struct("tokdfa_normalizing", spans=spans.reshape(-1), next=0, read=0, written=0, out=out)
+    here, data = job.pointer, ffi.from_buffer(_TEXT, text)
+    while (status := lib.tokdfa_normalize(form.pointer, here, data, len(text))) != _IN_FORM:
+        more, stop = b"", here.read
+        if status == _TOO_LONG:
+            more, stop = longer(here.read, ends[here.next // 3])
+        if status == _NO_ROOM or here.written + len(more) > len(out):
+            larger = empty(2 * len(out) + len(more), np.uint8)
+            larger[: here.written] = out[: here.written]
+            job.set("out", out := larger)
+        out[here.written : here.written + len(more)] = np.frombuffer(more, dtype=np.uint8)
+        here.read, here.written = stop, here.written + len(more)
+    return out[: here.written]
 
 
 def find_joining(form: Struct, text: Uint8Array, offsets: Int64Array) -> BoolArray:

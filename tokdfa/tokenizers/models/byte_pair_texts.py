@@ -14,6 +14,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array, running_sum
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.encoded import Encoded
+from tokdfa.encoding.in_form import InForm
 from tokdfa.encoding.piece_ids import ForeignSymbolError
 from tokdfa.encoding.side_by_side import encode_side_by_side as on_threads
 from tokdfa.encoding.special import Special
@@ -48,31 +49,43 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def direct(tokenizer: Tokenizer) -> Direct | None:
-    """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged.
+    """Return a function that encodes texts in this thread, in one compiled loop; None if there is none.
 
-    It returns None for other texts, and for those that are refused. None is returned if there is no such function.
+    It returns None for those that are refused.
     """
     splitter = _splitter(tokenizer)
-    if splitter is None or tokenizer.read_in_form is None:
+    if splitter is None or _is_rewritten(tokenizer):
         return None
     encoder = tokenizer.piece_ids.text_encoder(splitter)
     if encoder is None:
         return None
     run, added = encoder.run, _added(tokenizer)
     encode, look_for = run.encode_string, run.look_for
-    changes = _changes(tokenizer)
+    normal = _in_form(tokenizer)
 
     def encode_direct(text: str) -> Int32Array | None:
         look_for(added)
-        if changes is not None and changes(text):
-            return None
         try:
-            ids = encode(text)
+            ids = encode(text, normal)
         except UnicodeEncodeError:
             return None
         return None if isinstance(ids, int) else ids
 
     return encode_direct
+
+
+def _is_rewritten(tokenizer: Tokenizer) -> bool:
+    """Return whether more is done to texts than bringing what is between added tokens into a form."""
+    read = tokenizer.read_in_form
+    if read is None or read[1] is None:
+        return read is None
+    return any(special.level == 0 and (special.lstrip or special.rstrip) for special in tokenizer.found_specials)
+
+
+def _in_form(tokenizer: Tokenizer) -> InForm | None:
+    """Return what brings texts into a form; None if texts stay as they are."""
+    read = tokenizer.read_in_form
+    return None if read is None or read[1] is None else InForm(read[1], tokenizer.added_tokens)
 
 
 def _added(tokenizer: Tokenizer) -> Struct | None:
@@ -110,14 +123,15 @@ def _is_changed(form: Form, text: str) -> bool:
 
 def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
     """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
-    splitter, changes = _splitter(tokenizer), _changes(tokenizer)
-    if splitter is None:
+    splitter = _splitter(tokenizer)
+    if splitter is None or _is_rewritten(tokenizer):
         return None
+    normal = _in_form(tokenizer)
     try:
-        found = FoundTexts(texts)
+        found = FoundTexts(texts) if normal is None else normal.of_all(texts)
     except (TypeError, UnicodeEncodeError):
         return None
-    if changes is not None and any(map(changes, texts)):
+    if found is None:
         return None
     encoder = tokenizer.piece_ids.idle_text_encoder
     return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer))

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_BYTE_BITS_H
 #define TOKDFA_BYTE_BITS_H
 
-#include "../common/base.h"
+#include "base.h"
 
 /* The number of bytes that are looked at together. */
 #define WORD 64
