@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -179,6 +180,22 @@ class Decoder:
             # Reading block by block knows the token.
             return "".join(self.iter_text([ids]))
 
+    def text_of(self, ids: Int32Array) -> Decoded:
+        """Return the text of checked ids, and the end of what each adds."""
+        ends: Int64Array = np.cumsum(self._lengths[ids])
+        ends[-1:] -= self.ends_with_word(ids)
+        return Decoded(self.string_of(ids), ends)
+
+    @cached_property
+    def _lengths(self) -> Int64Array:
+        lengths: Int64Array = np.diff(self._offsets)
+        return lengths
+
+    @property
+    def later(self) -> Decoder:
+        """The decoder of the text after a boundary, to the beginning of which nothing is done."""
+        return self
+
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
         """Yield the bytes of a stream."""
         return (data for _, data in self._iter_blocks(chunks))
@@ -309,6 +326,13 @@ class WholeDecoder(Decoder):
     @cached_property
     def _later(self) -> list[DecodeStep]:
         return [later for step in self._steps if (later := step.later) is not None]
+
+    @cached_property
+    def later(self) -> WholeDecoder:
+        """The decoder of the text after a boundary, from the beginning of which no step removes anything."""
+        later = copy(self)
+        later._steps = tuple(self._later)
+        return later
 
     def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
         """Yield the text of a stream; see :meth:`Decoder.iter_text`."""

@@ -19,7 +19,7 @@ from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
-from tokdfa.tokenizers.round_trip import BytesRoundTrip, RoundTrip
+from tokdfa.tokenizers.round_trip import Reencoding, RoundTrip
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -316,6 +316,11 @@ class AnyTokenizer(Guided, ABC):
         """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
         return Boundaries("nothing is known of what its algorithm joins")
 
+    @property
+    def later(self) -> Self:
+        """The tokenizer for the text after a boundary, if texts that begin there are encoded in another way."""
+        return self
+
     # Ids to text
 
     @property
@@ -380,17 +385,11 @@ class AnyTokenizer(Guided, ABC):
         lengths.setflags(write=False)
         return lengths
 
-    def ends_of(self, ids: Int32Array) -> Int64Array:
-        """Return the end of each of some checked ids in their bytes, where these are its bytes one after the other."""
-        ends: Int64Array = np.cumsum(self.id_lengths[ids])
-        ends[-1:] -= self.decoder.ends_with_word(ids)
-        return ends
-
     # Not kept: it refers to the tokenizer, which would then be freed only by the garbage collector.
     @property
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
-        return BytesRoundTrip(self)
+        return RoundTrip(self, Reencoding())
 
     # What is decided by packages above this one
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,46 +13,109 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.unicode.normalization import normalize
+from tokdfa.unicode.normalization import Form, normalize
 from tokdfa.unicode.quick_check import Change, changes
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.unigram.lattice import RecordedText
+    from tokdfa.unigram.segmenter import Before
 
-__all__ = ["BytesRoundTrip", "Ends", "RewritingRoundTrip", "RoundTrip"]
+__all__ = ["Ends", "Reencoding", "RoundTrip", "ends_before_normalizing", "ends_in"]
 
 _NO_BOUNDARIES = Boundaries("streams are judged without")
 
+T = TypeVar("T", bound="AnyTokenizer", contravariant=True)
 Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-class RoundTrip(ABC):
+class Reencoding(Generic[T]):
+    """What algorithms answer differently when the text of ids is encoded again; here, as most of them do.
+
+    Attributes
+    ----------
+    takes_longest : bool
+        Whether the algorithm takes the longest match instead of merging.
+    """
+
+    takes_longest: ClassVar[bool] = False
+
+    def encode_on(
+        self, tokenizer: T, text: str, before: Before | None, *, begins: bool = True
+    ) -> tuple[Int32Array, Before | None]:
+        """Return the ids of a text, and what of it counts for the text after a boundary; None if nothing does.
+
+        `before` is what counts of the text before it. The tokenizer is `later` if a boundary is before the text, and
+        `begins` whether none is.
+        """
+        try:
+            return tokenizer.encode(text), None
+        except AlphabetError:
+            if tokenizer.leaving_out is None:
+                raise
+            return tokenizer.leaving_out.encode(text), None
+
+    def accept(
+        self, tokenizer: T, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, Before | None] | None:
+        """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
+        return None
+
+    def recorded(self, tokenizer: T, text: str, before: Before | None, *, begins: bool) -> RecordedText | None:
+        """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
+        return None
+
+    def ends(self, tokenizer: T, text: str, canonical: Decoded) -> Ends | None:
+        """Return the ends of canonical ids in the text that was encoded; see :meth:`RoundTrip.ends`."""
+        return ends_in(text, canonical)
+
+    def word_of(self, tokenizer: T, id: int) -> Word:
+        """Return an id as a word for people to read."""
+        return tokenizer.name_of(id)
+
+    def detected(self, tokenizer: T, ids: Int32Array, start: int, stop: int) -> int:
+        """Return the token at which ids are seen to be wrong; see :meth:`RoundTrip.detected`."""
+        return stop - 1
+
+
+class RoundTrip:
     """The way in which a tokenizer decodes ids and encodes their text again, and where it cuts that text.
 
     Methods that depend on what is before the ids take `begins`: whether the text begins with them. What follows a
     place of :meth:`always_cut` is decoded and encoded separately, with ``begins=False``.
 
-    Attributes
+    Parameters
     ----------
-    takes_longest : bool
-        Whether the tokenizer takes the longest match instead of merging.
+    tokenizer : AnyTokenizer
+    model : Reencoding
+        What its algorithm does.
+    before : Before, optional
+        What counts of the text before a boundary, for sums of scores.
     """
 
-    takes_longest: ClassVar[bool] = False
+    def __init__(self, tokenizer: AnyTokenizer, model: Reencoding[Any], before: Before | None = None) -> None:
+        self._tokenizer = tokenizer
+        self._model = model
+        self._before = before
 
     @property
-    @abstractmethod
+    def takes_longest(self) -> bool:
+        """Whether the tokenizer takes the longest match instead of merging."""
+        return self._model.takes_longest
+
+    @cached_property
     def cuts(self) -> BoolArray:
         """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
+        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
+        cuts[self._tokenizer.special_ids] = not self._tokenizer.found_specials
+        return cuts
 
-    @property
+    @cached_property
     def boundaries(self) -> Boundaries:
         """The boundaries at which streams are judged in parts."""
-        return _NO_BOUNDARIES
+        is_spelled = self._tokenizer.why_not("spelling") is None
+        return _NO_BOUNDARIES if is_spelled else self._tokenizer.boundaries
 
-    @abstractmethod
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
         """Return the text of ids, and for each id the end of what it adds, in bytes.
 
@@ -62,12 +124,20 @@ class RoundTrip(ABC):
         TokenStreamError
             If the bytes are not UTF-8.
         """
+        decoder = self._tokenizer.decoder
+        return (decoder if begins else decoder.later).text_of(ids)
 
-    @abstractmethod
     def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, which need not be UTF-8, and for each id the end of its bytes."""
+        """Return the bytes of ids, which need not be UTF-8, and for each id the end of its bytes.
 
-    @abstractmethod
+        The end is within a symbol where a token is a byte of one.
+        """
+        from tokdfa.tokenizers.spelled import ends_by_place
+
+        data, ends = self._tokenizer.decode_bytes(ids), self._tokenizer.derived(ends_by_place).of(ids)
+        # Where more than the place of an id decides, these may be no ends in the text.
+        return data, ends if ends[-1:].sum() == len(data) else self.decode(ids).ends
+
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:
         """Return the ids of a text to which ids decode, dropping symbols without a token if the library does so.
 
@@ -76,148 +146,51 @@ class RoundTrip(ABC):
         AlphabetError
             If the text has such a symbol, and the library does not leave it out or is not known.
         """
+        return self._model.encode_on(self._at(begins), text, self._before, begins=begins)[0]
 
     def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, RoundTrip]:
         """Return the ids of a text, and the round trip of the text after it, if the text is cut there."""
-        return self.encode(text, begins=begins), self
+        ids, before = self._model.encode_on(self._at(begins), text, self._before, begins=begins)
+        return ids, self._after(before)
 
     def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, RoundTrip] | None:
         """Return the number of bytes that canonical ids add to a text, and the round trip of the text after them.
 
         None if they are not canonical, or if this does not decide it.
         """
-        return None
+        found = self._model.accept(self._tokenizer, ids, self._before, begins=begins)
+        return None if found is None else (found[0], self._after(found[1]))
 
     def recorded(self, text: str, *, begins: bool = True) -> RecordedText | None:
         """Return the sums of scores in a text that `encode` takes; None if its ids do not depend on scores."""
-        return None
+        return self._model.recorded(self._tokenizer, text, self._before, begins=begins)
 
-    @abstractmethod
     def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
         """Return, for each canonical id, its end in the text that was encoded; None if they have another text.
 
         An end that is nowhere in that text is not a whole number.
         """
+        try:
+            again = self.decode(canonical, begins=begins)
+        except TokenStreamError:  # Bytes within symbols are left out.
+            return None
+        return self._model.ends(self._tokenizer, decoded.text, again)
 
-    @abstractmethod
     def spelling(self, id: int) -> Word:
         """Return an id as a word for people to read."""
+        return self._model.word_of(self._tokenizer, id)
 
     def detected(self, ids: Int32Array, start: int, stop: int) -> int:
         """Return the token at which it is (practically) certain that the ids from `start` to `stop` are wrong."""
-        return stop - 1
+        return self._model.detected(self._tokenizer, ids, start, stop)
 
+    def _at(self, begins: bool) -> AnyTokenizer:
+        """Return the tokenizer of a text, or of one after a boundary."""
+        return self._tokenizer if begins or not self.boundaries.continues else self._tokenizer.later
 
-class BytesRoundTrip(RoundTrip):
-    """For tokenizers whose text is the bytes of their ids.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer
-    """
-
-    def __init__(self, tokenizer: AnyTokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @cached_property
-    def cuts(self) -> BoolArray:
-        """For each id, whether it splits a stream: those of special tokens do if these are not found in texts."""
-        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
-        cuts[self._tokenizer.special_ids] = not self._tokenizer.finds_specials
-        return cuts
-
-    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and the end of each in it; see :meth:`RoundTrip.decode`."""
-        return Decoded(self._tokenizer.decode(ids), self._tokenizer.ends_of(ids))
-
-    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, and the end of each."""
-        return self._tokenizer.decode_bytes(ids), self._tokenizer.ends_of(ids)
-
-    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
-        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
-        return _encode_again(self._tokenizer, text)
-
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
-        """Return the ends of the canonical ids in the text; None if they decode to another text, spaces aside."""
-        ends = self._tokenizer.ends_of(canonical)
-        if decoded.ends[-1:].tolist() == ends[-1:].tolist():
-            return ends
-        try:
-            return ends_in(decoded.text, Decoded(self._tokenizer.decode(canonical), ends))
-        except TokenStreamError:  # Bytes within symbols are left out.
-            return None
-
-    def spelling(self, id: int) -> Word:
-        """Return the bytes of an id."""
-        return self._tokenizer.name_of(id)
-
-
-class RewritingRoundTrip(BytesRoundTrip):
-    """For tokenizers that change a text before they encode it, or spell ids in a way of their own.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    """
-
-    _tokenizer: Tokenizer
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__(tokenizer)
-
-    @property
-    def boundaries(self) -> Boundaries:
-        """The boundaries of the tokenizer."""
-        return self._tokenizer.boundaries
-
-    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
-        return self._at(begins).decode_with_ends(ids)
-
-    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, and the end of each, within a symbol too where a token is a byte of one."""
-        data, ends = super().spelled(ids)
-        places = self._tokenizer.lengths_by_place
-        if places is not None and len(ids):
-            usual, varies, other, silent = places
-            lengths = usual[ids]
-            if varies == "first":
-                # Ids that are silent, and the one after them.
-                n_first = 1 if silent is None else int(np.argmin(np.append(silent[ids[:-1]], False))) + 1
-                lengths[:n_first] = other[ids[:n_first]]
-            elif varies == "last":
-                lengths[-1] = other[ids[-1]]
-            if int(lengths.sum()) == len(data):
-                ends = np.cumsum(lengths)
-        return data, ends
-
-    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
-        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
-        return _encode_again(self._at(begins), text)
-
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Ends | None:
-        """Return the ends of the canonical ids in the text; None if they decode to another text, spaces aside.
-
-        If it is a text in another normalization form, ends are those in the text before, and half a byte after the
-        beginning of a stretch that changes if they are within it.
-        """
-        try:
-            again = self._at(begins).decode_with_ends(canonical)
-        except TokenStreamError:
-            return None
-        if self._tokenizer.form is None:
-            return ends_in(decoded.text, again)
-        ends = ends_in(normalize(decoded.text, self._tokenizer.form), again)
-        changed = [*changes(decoded.text.encode("utf-8"), self._tokenizer.form)]
-        return None if ends is None else _before_changes(ends, changed)
-
-    def spelling(self, id: int) -> Word:
-        """Return the spelling of an id in its file, or its bytes."""
-        return self._tokenizer.token_string(id)
-
-    def _at(self, begins: bool) -> Tokenizer:
-        return self._tokenizer if begins else self._tokenizer.later
+    def _after(self, before: Before | None) -> RoundTrip:
+        """Return the round trip after a text of which something counts, or nothing does."""
+        return self if before is None else RoundTrip(self._tokenizer, self._model, before)
 
 
 def ends_in(text: str, other: Decoded) -> Int64Array | None:
@@ -238,6 +211,15 @@ def ends_in(text: str, other: Decoded) -> Int64Array | None:
     return ends
 
 
+def ends_before_normalizing(text: str, form: Form, other: Decoded) -> Ends | None:
+    """Return the ends of ids in a text that was brought into a form, and is the text of the ids then; None for others.
+
+    They are those in the text before, and half a byte after the beginning of what changes if they are within it.
+    """
+    ends = ends_in(normalize(text, form), other)
+    return None if ends is None else _before_changes(ends, [*changes(text.encode("utf-8"), form)])
+
+
 def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     """Return where ends in a changed text are in the text before."""
     if not changed:
@@ -252,12 +234,3 @@ def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     inside = (place < len(changed)) & (found > begins[following])
     found[inside] = begins[following[inside]] + 0.5
     return found
-
-
-def _encode_again(tokenizer: AnyTokenizer, text: str) -> Int32Array:
-    try:
-        return tokenizer.encode(text)
-    except AlphabetError:
-        if tokenizer.leaving_out is None:
-            raise
-        return tokenizer.leaving_out.encode(text)

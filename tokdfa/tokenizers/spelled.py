@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from tokdfa.tokenizers.decoding import (
     loose_byte_of,
 )
 
-__all__ = ["IdTexts", "Spelled", "spelled_by_steps", "spelled_with_suffix"]
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["EndsByPlace", "IdTexts", "Spelled", "ends_by_place", "spelled_by_steps", "spelled_with_suffix"]
 
 
 class Spelled(NamedTuple):
@@ -45,6 +48,35 @@ class Spelled(NamedTuple):
     varies: Literal["", "first", "last"] = ""
     other: Spellings | None = None
     silent: BoolArray | None = None
+
+
+class EndsByPlace:
+    """The ends of ids in their bytes, where these depend on the place of each id only."""
+
+    def __init__(self, spelled: Spelled) -> None:
+        self._usual: Int64Array = np.diff(spelled.usual.offsets)
+        self._other = self._usual if spelled.other is None else np.diff(spelled.other.offsets)
+        self._varies, self._silent = spelled.varies, spelled.silent
+
+    def of(self, ids: Int32Array) -> Int64Array:
+        """Return the end of each of some checked ids."""
+        lengths = self._usual[ids]
+        if self._varies == "first" and len(ids):
+            # Ids that are silent, and the one after them.
+            n_first = 1 if self._silent is None else int(np.argmin(np.append(self._silent[ids[:-1]], False))) + 1
+            lengths[:n_first] = self._other[ids[:n_first]]
+        elif self._varies == "last":
+            lengths[-1:] = self._other[ids[-1:]]
+        ends: Int64Array = np.cumsum(lengths)
+        return ends
+
+
+def ends_by_place(tokenizer: AnyTokenizer) -> EndsByPlace:
+    """Return the ends of ids by their places, a derived table; where more decides, those of ids between others."""
+    try:
+        return EndsByPlace(tokenizer.spelled)
+    except UnsupportedFeatureError:
+        return EndsByPlace(Spelled(tokenizer.id_spellings))
 
 
 def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.encoded import Decoded, Encoded
 from tokdfa.encoding.special import Special, odd_ones
@@ -22,7 +22,7 @@ from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
-from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder
+from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
@@ -332,29 +332,12 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         TokenStreamError
             As :meth:`decode` does.
         """
-        decoder = self.decoder
-        checked = decoder.check(ids)
-        if isinstance(decoder, WholeDecoder):
-            return decoder.text_of(checked)
-        text, ends = "".join(decoder.iter_text([checked])), self.ends_of(checked)
-        # The first id may add more or less than between others.
-        return Decoded(text, ends + (len(text.encode("utf-8")) - ends[-1:].sum()))
-
-    @cached_property
-    def lengths_by_place(self) -> tuple[Int64Array, str, Int64Array, BoolArray | None] | None:
-        """The number of bytes that each id adds to a text, where that is all that it depends on; see `Spelled`."""
-        try:
-            spelled = self.spelled
-        except UnsupportedFeatureError:
-            return None
-        usual: Int64Array = np.diff(spelled.usual.offsets)
-        other = usual if spelled.other is None else np.diff(spelled.other.offsets)
-        return usual, spelled.varies, other, spelled.silent
+        return self.decoder.text_of(self.decoder.check(ids))
 
     @property
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
-        return self.model.round_trip(self)
+        return RoundTrip(self, self.model)
 
     @property
     def acceptor(self) -> Acceptor | None:

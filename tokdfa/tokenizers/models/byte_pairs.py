@@ -11,6 +11,7 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
@@ -20,7 +21,7 @@ from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.round_trip import BytesRoundTrip, RewritingRoundTrip, RoundTrip
+from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing, ends_in
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 if TYPE_CHECKING:
@@ -269,8 +270,7 @@ class BytePairs(Model):
 
         steps = tokenizer.rewriting.decoding
         if steps is not None:
-            strings = [str(tokenizer.token_string(id)) for id in range(tokenizer.n_ids)]
-            return spelled_by_steps(strings, steps, tokenizer.format)
+            return spelled_by_steps(tokenizer.token_strings, steps, tokenizer.format)
         if self.suffix is None:
             return Spelled(tokenizer.id_spellings)
         # The space after the last word is not there.
@@ -283,9 +283,15 @@ class BytePairs(Model):
             return WholeDecoder(*known, tokenizer.strings, steps)
         return Decoder(*known, None if self.suffix is None else self._ends_word)
 
-    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
-        """Return what decodes ids and encodes their text again."""
-        return BytesRoundTrip(tokenizer) if tokenizer.is_plain else RewritingRoundTrip(tokenizer)
+    def ends(self, tokenizer: Tokenizer, text: str, canonical: Decoded) -> Ends | None:
+        """Return the ends of canonical ids in a text, which is brought into the form first, if there is one."""
+        form = tokenizer.form
+        return ends_in(text, canonical) if form is None else ends_before_normalizing(text, form, canonical)
+
+    def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
+        """Return the spelling of an id in its file where texts are rewritten, and its bytes elsewhere."""
+        is_spelled = tokenizer.why_not("spelling") is None
+        return tokenizer.name_of(id) if is_spelled else tokenizer.token_string(id)
 
     # Texts
 

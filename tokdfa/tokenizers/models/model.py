@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.tokenizers.round_trip import Reencoding
 
 if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.decoder import Decoder, Spellings
     from tokdfa.tokenizers.neighbours import PairAutomaton
-    from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
@@ -31,7 +31,7 @@ class NoRulesError(UnsupportedFeatureError, AttributeError):
     """What only byte pair tokenizers have was asked of another one."""
 
 
-class Model(ABC):
+class Model(Reencoding["Tokenizer"], ABC):
     """What turns pieces of text into ids: one of the five parts of a tokenizer.
 
     A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
@@ -147,10 +147,6 @@ class Model(ABC):
     @abstractmethod
     def decoder(self, tokenizer: Tokenizer) -> Decoder:
         """Return what spells streams of ids."""
-
-    @abstractmethod
-    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
-        """Return what decodes ids and encodes their text again."""
 
     # What it is
 

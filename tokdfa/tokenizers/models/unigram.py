@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.special import Special
@@ -18,8 +19,7 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
 from tokdfa.tokenizers.decoder import Spellings, WholeDecoder
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.models.unigram_accepted import acceptor, is_usual, piece_spellings
-from tokdfa.tokenizers.models.unigram_round_trip import UnigramRoundTrip
+from tokdfa.tokenizers.models.unigram_accepted import accept, acceptor, is_usual, piece_spellings
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.byte_alphabet import spell as to_letters
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
-    from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
     from tokdfa.unigram.segmenter import Acceptor
@@ -102,7 +101,7 @@ class Unigram(Model):
         return self.encode_on(tokenizer, text, BEGINNING)[0]
 
     def encode_on(
-        self, tokenizer: Tokenizer, text: str, before: Before, *, begins: bool = True
+        self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before]:
         """Return the ids of a text, or of one that goes on after a place where texts are certainly cut.
 
@@ -110,10 +109,10 @@ class Unigram(Model):
         ----------
         tokenizer : Tokenizer
         text : str
-        before : Before
-            What counts of the text before it.
+        before : Before or None
+            What counts of the text before it; None if nothing does.
         begins : bool
-            Whether a text begins here.
+            Whether a text begins here, and nothing is before it.
 
         Returns
         -------
@@ -122,37 +121,45 @@ class Unigram(Model):
             What counts of this text after it.
         """
         _check_encodable(text)
+        start = BEGINNING if begins or before is None else before
         if _is_one_sentence(tokenizer):
             texts = tokenizer.derived(one_pass)
             if texts is not None:
-                found = texts.encode(text.encode("utf-8"), None if begins else before)
+                found = texts.encode(text.encode("utf-8"), None if begins else start)
                 if found is not None:
                     return found
             normalizer = _normalizer_at(tokenizer, begins)
             data = (text if normalizer is None else normalizer(text)).encode("utf-8")
-            return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), before)
+            return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), start)
         parts: list[Int32Array] = []
         for stretch in _sentences(tokenizer, text, begins=begins):
             if isinstance(stretch, Special):
                 parts.append(np.array([stretch.id], dtype=np.int32))
                 continue
-            ids, before = self.segmenter.encode_on(*stretch, before)
+            ids, start = self.segmenter.encode_on(*stretch, start)
             parts.append(ids)
         if len(parts) == 1:
-            return parts[0], before
-        return np.concatenate((np.empty(0, dtype=np.int32), *parts)), before
+            return parts[0], start
+        return np.concatenate((np.empty(0, dtype=np.int32), *parts)), start
 
-    def record_on(self, tokenizer: Tokenizer, text: str, before: Before, *, begins: bool = True) -> RecordedText:
+    def accept(
+        self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, Before] | None:
+        """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
+        return accept(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
+
+    def recorded(self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool) -> RecordedText:
         """Return the sums of scores in a text, with which other segmentations of its parts are compared.
 
         The parameters are those of `encode_on`.
         """
+        start = BEGINNING if begins or before is None else before
         recorded = RecordedText(self.segmenter)
         for stretch in _sentences(tokenizer, text, begins=begins):
             if isinstance(stretch, Special):
                 recorded.skip()
             else:
-                before = recorded.add(*stretch, before)
+                start = recorded.add(*stretch, start)
         return recorded
 
     def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
@@ -237,9 +244,9 @@ class Unigram(Model):
         string = tokenizer.token_strings[id]
         return (string or next(special.content for special in tokenizer.specials if special.id == id)).encode("utf-8")
 
-    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
-        """Return what decodes ids and encodes their text again."""
-        return UnigramRoundTrip(cast("UnigramTokenizer", tokenizer))
+    def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
+        """Return the spelling of an id in its file."""
+        return tokenizer.token_strings[id]
 
     def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
         """Return what judges streams word by word; None if their text is not the text of their pieces."""

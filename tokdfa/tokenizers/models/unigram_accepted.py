@@ -1,4 +1,4 @@
-"""The Unigram tokenizers whose streams are judged word by word, and the ids whose text is that of their pieces."""
+"""The ids of Unigram tokenizers that are accepted: word by word where their text is that of their pieces."""
 
 from __future__ import annotations
 
@@ -6,19 +6,93 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
+from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.unigram.accept import BARE, DOUBTFUL, PLAIN, SPACED, SPECIAL
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.normalizers import Chain, Replace, Strip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unigram.segmenter import Acceptor
+from tokdfa.unigram.segmenter import BEGINNING, Acceptor, Before
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
-__all__ = ["acceptor", "is_usual", "piece_spellings"]
+__all__ = ["accept", "acceptor", "is_usual", "piece_spellings"]
+
+# The number of places in a stretch that are judged by their text, and of ids among which the next cut usually is.
+_MOST_STOPS, _NEAR = 1 << 10, 1 << 8
+_SPACE_BYTES = SPACE.encode("utf-8")
+
+
+def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) -> tuple[int, Before] | None:
+    """Return the number of bytes that canonical ids add to a text, and what counts of it for the text after them.
+
+    `before` is what counts of the text before them; None if a text begins with them. None is returned if they are not
+    canonical, or if this does not decide it.
+    """
+    acceptor = tokenizer.acceptor
+    if acceptor is None:
+        return _accept_text(tokenizer, ids, before)
+    at = n_bytes = 0
+    after = BEGINNING if before is None else before
+    for _ in range(_MOST_STOPS):
+        n, size, found = acceptor.accept(ids[at:], None if before is None and not at else after)
+        if n:
+            at, n_bytes, after = at + n, n_bytes + size, found
+        if at == len(ids):
+            return n_bytes, after
+        # What is not decided there is judged by its text, up to the next place where that is cut.
+        part = ids[at : at + _NEAR]
+        cut = np.flatnonzero(tokenizer.boundaries.always_cut(part))
+        if not len(cut) and at + len(part) < len(ids):
+            return None
+        part = part[: int(cut[0]) + 1] if len(cut) else part
+        accepted = _accept_text(tokenizer, part, None if before is None and not at else after)
+        if accepted is None:
+            return None
+        at, n_bytes, after = at + len(part), n_bytes + accepted[0], accepted[1]
+        if at == len(ids):
+            return n_bytes, after
+    return None
+
+
+def _accept_text(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) -> tuple[int, Before] | None:
+    """Return what `accept` does, from the text of the ids."""
+    begins = before is None
+    text = _text_of_usual(tokenizer, ids, begins)
+    try:
+        if text is None:
+            text = (tokenizer.decoder if begins else tokenizer.decoder.later).text_of(ids).text
+        canonical, after = tokenizer.model.encode_on(tokenizer, text, before, begins=begins)
+    except (AlphabetError, TokenStreamError):
+        return None
+    return (len(text.encode("utf-8")), after) if np.array_equal(canonical, ids) else None
+
+
+def _text_of_usual(tokenizer: UnigramTokenizer, ids: Int32Array, begins: bool) -> str | None:
+    """Return the text of ids that are usual pieces; None if there are others, or decoding needs a closer look."""
+    steps = tokenizer.rewriting.decoding or ()
+    if len(steps) != 1 or not isinstance(steps[0], (DecodeSentencePiece, DecodeMetaspace)) or not len(ids):
+        return None
+    if not tokenizer.derived(is_usual)[ids].all():
+        return None
+    step = steps[0]
+    if isinstance(step, DecodeMetaspace) and step.replacement != SPACE:
+        return None
+    data = spell(*tokenizer.derived(piece_spellings), ids)[0].tobytes()
+    drops = step.drops_first or (isinstance(step, DecodeSentencePiece) and step.drops_all)
+    if begins and drops and data.startswith(_SPACE_BYTES):
+        # Only one space, which begins the first piece, may be dropped here.
+        first = tokenizer.token_strings[int(ids[0])]
+        if SPACE in first[1:] or data.startswith(_SPACE_BYTES, len(_SPACE_BYTES)) or len(data) == len(_SPACE_BYTES):
+            return None
+        data = data[len(_SPACE_BYTES) :]
+    elif begins and drops and SPACE in tokenizer.token_strings[int(ids[0])]:
+        return None
+    return data.decode("utf-8").replace(SPACE, " ")
 
 
 def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:

@@ -17,7 +17,6 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import SpacedBoundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.round_trip import RoundTrip
 
 if TYPE_CHECKING:
     from tokdfa.encoding.stream import EncodingStream
@@ -52,6 +51,7 @@ class WordPiece(Model):
     algorithm = "WordPiece"
     semantics: Literal["longest match"] = "longest match"
     takes_bytes = True
+    takes_longest = True
     normalizer: WordNormalizer
 
     def __init__(self, contents: WordPieceContents) -> None:
@@ -123,6 +123,13 @@ class WordPiece(Model):
             if not all(spelled[special.id].endswith(special.content) for spelled in self._spelled):
                 raise AutomatonError("decoding does not give a special token back", value=special.content)
         return StreamLanguage(self.vocabulary, self.normalizer, self._added)
+
+    @cached_property
+    def _language_if_known(self) -> StreamLanguage | None:
+        try:
+            return self.language
+        except AutomatonError:
+            return None
 
     # From text to ids
 
@@ -215,9 +222,32 @@ class WordPiece(Model):
             return self.vocabulary.entry(number) or ""
         return self._spelled[1][number]
 
-    def round_trip(self, tokenizer: Tokenizer) -> RoundTrip:
-        """Return what decodes ids and encodes their text again."""
-        return _WordPieceRoundTrip(tokenizer, self)
+    def ends(self, tokenizer: Tokenizer, text: str, canonical: Decoded) -> Int64Array:
+        """Return the ends of canonical ids in the text that was encoded, whatever they would decode to."""
+        return cast("WordPieceTokenizer", tokenizer).encode_with_offsets(text, "bytes").ends
+
+    def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
+        """Return the entry of an id."""
+        return self.spelling(id)
+
+    def detected(self, tokenizer: Tokenizer, ids: Int32Array, start: int, stop: int) -> int:
+        """Return the token with which no correct stream begins so any more, or the last one where that is not known."""
+        language = self._language_if_known
+        if language is None:
+            return stop - 1
+        # Where only tokens are missing, the part is empty, and may be at the end.
+        begin = min(start, len(ids) - 1)
+        boundaries = tokenizer.boundaries
+        cuts = boundaries.cuts_before if isinstance(boundaries, SpacedBoundaries) else None
+        while begin > 0 and (cuts is None or not cuts[ids[begin]]):
+            begin -= 1
+        state: StreamState | None = language.initial
+        for place in range(begin, stop):
+            assert state is not None
+            state = language.step(state, int(ids[place]))
+            if state is None:
+                return place
+        return stop - 1
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
         """Return the boundaries before spaces, and in ids, where decoding inserts a space."""
@@ -265,82 +295,6 @@ class WordPiece(Model):
         return tuple(sorted(vocabulary.items())), repr(settings)
 
 
-class _WordPieceRoundTrip(RoundTrip):
-    """Decoding and encoding again, where the text is cut if decoding inserts a space."""
-
-    takes_longest = True
-
-    def __init__(self, tokenizer: Tokenizer, model: WordPiece) -> None:
-        self._tokenizer = tokenizer
-        self._model = model
-
-    @cached_property
-    def cuts(self) -> BoolArray:
-        """For each id, whether it splits a stream: none does, because special tokens are found in texts."""
-        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
-        return cuts
-
-    @property
-    def boundaries(self) -> Boundaries:
-        """The boundaries of the tokenizer."""
-        return self._tokenizer.boundaries
-
-    def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and the end of what each adds; see :meth:`RoundTrip.decode`."""
-        data, ends = self._spelled(ids, begins)
-        return Decoded(data.decode("utf-8"), ends)
-
-    def spelled(self, ids: Int32Array) -> tuple[bytes, Int64Array]:
-        """Return the bytes of ids, which are UTF-8, and the end of each."""
-        return self._spelled(ids, True)
-
-    def encode(self, text: str, *, begins: bool = True) -> Int32Array:
-        """Return the ids of a text; see :meth:`RoundTrip.encode`."""
-        return self._tokenizer.encode(text)
-
-    def ends(self, canonical: Int32Array, decoded: Decoded, *, begins: bool = True) -> Int64Array | None:
-        """Return the ends of the canonical ids in the text, whatever they would decode to."""
-        return cast("WordPieceTokenizer", self._tokenizer).encode_with_offsets(decoded.text, "bytes").ends
-
-    def spelling(self, id: int) -> Word:
-        """Return the entry of an id."""
-        return self._model.spelling(id)
-
-    def detected(self, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token with which no correct stream begins so any more, or the last one where that is not known."""
-        language = self._language
-        if language is None:
-            return stop - 1
-        # Where only tokens are missing, the part is empty, and may be at the end.
-        begin = min(start, len(ids) - 1)
-        boundaries = self.boundaries
-        cuts = boundaries.cuts_before if isinstance(boundaries, SpacedBoundaries) else None
-        while begin > 0 and (cuts is None or not cuts[ids[begin]]):
-            begin -= 1
-        state: StreamState | None = language.initial
-        for place in range(begin, stop):
-            assert state is not None
-            state = language.step(state, int(ids[place]))
-            if state is None:
-                return place
-        return stop - 1
-
-    @cached_property
-    def _language(self) -> StreamLanguage | None:
-        try:
-            return self._model.language
-        except AutomatonError:
-            return None
-
-    def _spelled(self, ids: Int32Array, begins: bool) -> tuple[bytes, Int64Array]:
-        tokenizer = self._tokenizer
-        decoder = tokenizer.decoder if begins else Decoder(tokenizer.id_spellings, tokenizer.means_something)
-        data = b"".join(decoder.iter_bytes([ids]))
-        ends: Int64Array = np.cumsum(tokenizer.id_lengths[ids])
-        # The very first token has no space before it, but has its prefix.
-        return data, ends + (len(data) - ends[-1:].sum())
-
-
 class _StreamDecoder(Decoder):
     """A decoder for ids of which the first one comes before all others.
 
@@ -355,6 +309,18 @@ class _StreamDecoder(Decoder):
     def __init__(self, behind: Spellings, meaning: BoolArray, first: Spellings) -> None:
         super().__init__(behind, meaning)
         self._first = first
+        self._later = Decoder(behind, meaning)
+
+    @property
+    def later(self) -> Decoder:
+        """The decoder of the text after a boundary, in which no id is the first one."""
+        return self._later
+
+    def text_of(self, ids: Int32Array) -> Decoded:
+        """Return the text of checked ids, and the end of what each adds."""
+        text, ends = super().text_of(ids)
+        # The very first token has no space before it, but has its prefix.
+        return Decoded(text, ends + (len(text.encode("utf-8")) - ends[-1:].sum()))
 
     def bytes_of(self, ids: npt.ArrayLike) -> bytes:
         """Return the bytes of a stream that is given at once."""
