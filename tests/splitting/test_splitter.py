@@ -168,6 +168,21 @@ def test_lines_are_split_as_texts(name: str, parts: list[str]) -> None:
     assert splitter.line_spans(text).tolist() == expected
 
 
+@given(
+    st.sampled_from(sorted(NAMED)),
+    st.lists(st.lists(st.sampled_from(["a", "É", "中", "7", " ", "\n", "\r", "'s", "'"]), max_size=6), max_size=12),
+)
+def test_texts_are_split_separately(name: str, texts: list[list[str]]) -> None:
+    splitter = splitter_named(name)
+    data = [*map(str.encode, map("".join, texts))]
+    ends = np.cumsum([0, *map(len, data)])
+    starts = zip(ends[:-1].tolist(), data, strict=True)
+    expected = [[start + a, start + b] for start, text in starts for a, b in splitter.spans(text).tolist()]
+    found = splitter.spans_of_texts(b"".join(data), ends[1:])
+    assert found is not None
+    assert found.tolist() == expected
+
+
 @pytest.mark.parametrize("data", [b"\xff", b"a\n\xc3", b"\xc3\n\xa9"])
 def test_lines_that_are_not_utf8_are_refused(data: bytes) -> None:
     with pytest.raises(PatternError, match="a line is not UTF-8"):

@@ -94,6 +94,14 @@ class AddedTokens:
         ids = np.array([special.id for special in self._specials], dtype=np.int32)
         return added_struct(outer, inner, ids, flags, *_classes(flags))
 
+    def are_in(self, text: bytes) -> bool:
+        """Return whether any token is found in a text, as UTF-8."""
+        if not self:
+            return False
+        from tokdfa.kernels.encode.added import find_added
+
+        return len(find_added(self.tables, text)) > 0
+
     def cut(self, text: str) -> list[Special | str]:
         """Return the stretches of a text that is not normalized, none of them empty."""
         return [text[start:stop] if special is None else special for start, stop, special in self.spans(text)]

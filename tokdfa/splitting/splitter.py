@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint16Array
 from tokdfa.errors import PatternError
 from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS, EVENT_MASK, UNSETTLED
-from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART, SplitRun, close, split_lines
+from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART, SplitRun, close, split_texts
 from tokdfa.kernels.library import Struct
 from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.splitting.known_machines import known_machine
@@ -255,10 +255,19 @@ class Splitter:
 
     def line_spans(self, text: bytes) -> Int64Array:
         """Return the pieces of a text each of whose lines is split separately, up to its line feed; see `spans`."""
-        begun = split_lines(self.tables, text)
-        if begun is None:
+        ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
+        spans = self.spans_of_texts(text, ends if text.endswith(b"\n") else np.append(ends, len(text)))
+        if spans is None:
             raise PatternError("a line is not UTF-8")
-        return close(begun)
+        return spans
+
+    def spans_of_texts(self, texts: bytes, ends: Int64Array) -> Int64Array | None:
+        """Return the pieces of texts, one after the other, that are split separately, given their ends; see `spans`.
+
+        None is returned if one of them is not UTF-8.
+        """
+        begun = split_texts(self.tables, texts, ends)
+        return None if begun is None else close(begun)
 
     def stream(self) -> SplitStream:
         """Return a stream that is fed a text part by part."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack
 
@@ -14,9 +14,11 @@ from tokdfa.arrays import IntegerArray, id_array
 from tokdfa.errors import TokenStreamError
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.validation.engine import engine_of
+from tokdfa.validation.judges.accepting import WHOLE
 from tokdfa.validation.result import Validation, validation
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.validator import Validator
+from tokdfa.validation.violations import Violations
 
 if TYPE_CHECKING:
     from tokdfa.validation.judges.accepting import Rest
@@ -109,13 +111,19 @@ def judge(
     validator = Validator(tokenizer, **options)
     if tuning is not DEFAULT:
         validator._tune(tuning)
-    if walked is not None and walked[1] is not None:
-        # What is before this is canonical, and need not be looked at again.
-        validator._skip_to(*walked[1])
-        ids = walked[0][walked[1].first :]
+    parts: list[Sequence[Violation]] = []
+    if not isinstance(ids, Iterator):
+        # What is before the rest is canonical, and need not be looked at again.
+        array, rest = (id_array(ids), WHOLE) if walked is None else (walked[0], walked[1] or WHOLE)
+        if all and tuning.at_once and not options:
+            from tokdfa.validation.judges.at_once import judge_array
+
+            parts, rest = judge_array(tokenizer.derived(engine_of), array, rest, tuning)
+        validator._skip_to(*rest)
+        ids = array[rest.first :]
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)
-    found = tuple(violations if all else islice(violations, 1))
+    found = Violations([*parts, tuple(violations if all else islice(violations, 1))])
     for chunk in chunks:
         validator.skip(chunk)
     validator.check_end()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tokdfa.validation.violations import NONE, Violations
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -26,8 +28,9 @@ class Validation(Verdict["Violation"]):
         The first violation.
     tokens : int
         The number of ids in the stream.
-    violations : tuple of Violation
-        All violations if they were asked for (``all=True``), otherwise only the first; empty if there are none.
+    violations : sequence of Violation
+        All violations if they were asked for (``all=True``), otherwise only the first; empty if there are none. It
+        compares like a tuple. Those of an array are found at once, and each is made when it is read.
 
     Examples
     --------
@@ -37,7 +40,7 @@ class Validation(Verdict["Violation"]):
     """
 
     tokens: int = 0
-    violations: tuple[Violation, ...] = ()
+    violations: Violations = NONE
 
     @property
     def index(self) -> int | None:
@@ -65,11 +68,12 @@ class Validation(Verdict["Violation"]):
         return None if self.witness is None else self.witness.canonical_ids
 
 
-def validation(tokens: int, violations: tuple[Violation, ...] = ()) -> Validation:
+def validation(tokens: int, violations: Sequence[Violation] = NONE) -> Validation:
     """Return the verdict on a stream, given its number of ids and its violations."""
     if not violations:
         return _canonical(tokens)
-    return Validation(False, violations[0], violations[0].reason, tokens, violations)
+    every = violations if isinstance(violations, Violations) else Violations([violations])
+    return Validation(False, every[0], every[0].reason, tokens, every)
 
 
 # Kept, because making one takes longer than walking over a short stream.

@@ -33,6 +33,8 @@ class Tuning:
     walks : bool
         Whether streams are walked over where a table allows it, and not only judged window by window, which is slower
         and finds the same.
+    at_once : bool
+        Whether the violations of an array are found at once, if all are wanted, and not only one by one.
     """
 
     chunk: int = 1 << 18
@@ -43,6 +45,7 @@ class Tuning:
     history: int = 1 << 12
     max_ids: int = 1 << 26
     walks: bool = True
+    at_once: bool = False
 
 
-DEFAULT = Tuning()
+DEFAULT = Tuning(at_once=True)

@@ -34,7 +34,7 @@ static void encode_texts(const encoder *e, input *in) {
             REQUIRE(status != n_begun || w.split.at == at);
             /* It is read to where it goes wrong. */
             w.split.state = w.split.n_waiting = 0;
-            REQUIRE(tokdfa_split_lines(&w.split, text, size) == -1);
+            REQUIRE(tokdfa_split_texts(&w.split, text, &size, 1) == -1);
             continue;
         }
         begun[n_begun] = size << TOKDFA_EVENT_BITS;
@@ -139,7 +139,12 @@ static void encode_texts(const encoder *e, input *in) {
         REQUIRE(place == n_spans);
         /* Each line by itself. */
         room.split.state = room.split.n_waiting = 0;
-        const int64_t n_lines = tokdfa_split_lines(&room.split, text, size);
+        int64_t *ends = ROOM(&room.memory, int64_t, size + 1), n_ends = 0;
+        for (int64_t i = 0; i < size; i++) {
+            ends[n_ends] = i + 1;
+            n_ends += text[i] == '\n' || i == size - 1;
+        }
+        const int64_t n_lines = tokdfa_split_texts(&room.split, text, ends, n_ends);
         int64_t n_checked = 0;
         for (int64_t line = 0, stop; line < size; line = stop) {
             for (stop = line; stop < size && text[stop] != '\n'; stop++) {

@@ -84,7 +84,7 @@ typedef struct {
 int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
 void tokdfa_walk_back(tokdfa_split_run *split);
 int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans);
-int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+int64_t tokdfa_split_texts(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts);
 
 /* The tables of a dictionary; see one_pass.h for words and pairs, rules.h for rules. Read-only once it is built. */
 typedef struct {

@@ -8,7 +8,7 @@ from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
-__all__ = ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART", "SplitRun", "close", "split_lines"]
+__all__ = ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART", "SplitRun", "close", "split_texts"]
 
 BLOCK_BITS = 7
 """Code points that agree except for this number of low bits share a page of the table of classes."""
@@ -87,13 +87,16 @@ class SplitRun:
         lib.tokdfa_walk_back(self.struct.pointer)
 
 
-def split_lines(splitting: Struct, text: bytes) -> Int64Array | None:
-    """Return what begins where each line is split separately, up to its line feed; None if one is not UTF-8.
+def split_texts(splitting: Struct, text: bytes, ends: Int64Array) -> Int64Array | None:
+    """Return what begins where texts, one after the other, are split separately; None if one is not UTF-8.
 
-    Every line begins something; last comes the end of the text: ``offset << EVENT_BITS | event``.
+    `ends` are their ends in all of `text`, ascending. Every text that is not empty begins something; last comes the end
+    of the last one: ``offset << EVENT_BITS | event``.
     """
+    if int(ends[-1:].sum()) != len(text) or (np.diff(ends, prepend=0) < 0).any():
+        raise ValueError("the ends of texts must ascend up to the end of the last one")
     run = SplitRun(splitting, len(text))
-    n_begun = lib.tokdfa_split_lines(run.struct.pointer, text, len(text))
+    n_begun = lib.tokdfa_split_texts(run.struct.pointer, text, readable(ends, np.int64), len(ends))
     if n_begun < 0:
         return None
     run.begun[n_begun] = len(text) << EVENT_BITS

@@ -3,7 +3,7 @@
 #include "split.h"
 
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
-int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts);
 
 /* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets
    what is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 if it is not UTF-8. */
@@ -17,13 +17,12 @@ int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size
     return end.length >= 0;
 }
 
-/* Split each line of a text by itself; a line ends after its line feed. `begun` has room for one entry a byte and one
-   more. Returns the number of entries; -1 if a line is not UTF-8. */
-int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64_t size) {
-    int64_t n_begun = 0;
-    for (int64_t start = 0; start < size;) {
-        const uint8_t *feed = memchr(text + start, '\n', (size_t)(size - start));
-        const int64_t length = feed ? feed - (text + start) + 1 : size - start;
+/* Split texts that stand one after the other, each by itself: `ends` are their ends, ascending. `begun` has room for one
+   entry a byte and one more. Returns the number of entries; -1 if one of them is not UTF-8. */
+int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts) {
+    int64_t n_begun = 0, start = 0;
+    for (int64_t i = 0; i < n_texts; i++) {
+        const int64_t length = ends[i] - start;
         split_end end = split_text(split->splitting, text + start, length, start, 0, split->trail, split->trail_at, 0,
                                    split->begun + n_begun);
         if (end.length < 0 || end.read < length) {
@@ -39,14 +38,15 @@ int64_t VARIANT(split_lines)(tokdfa_split_run *split, const uint8_t *text, int64
 
 #ifndef TOKDFA_WIDE
 int split_on_wide(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
-int64_t split_lines_wide(tokdfa_split_run *split, const uint8_t *text, int64_t size);
+int64_t split_texts_wide(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts);
 
 TOKDFA_DOOR int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
     return CHOOSE(split_on)(split, text, size, base);
 }
 
-TOKDFA_DOOR int64_t tokdfa_split_lines(tokdfa_split_run *split, const uint8_t *text, int64_t size) {
-    return CHOOSE(split_lines)(split, text, size);
+TOKDFA_DOOR int64_t tokdfa_split_texts(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends,
+                                       int64_t n_texts) {
+    return CHOOSE(split_texts)(split, text, ends, n_texts);
 }
 
 /* Settle what is waiting for the end of the text; `begun` gets it. */

@@ -16,10 +16,11 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.splitting.certain import CONTEXT
 from tokdfa.splitting.pretokenizer import PreTokenizer
 from tokdfa.validation.kind import ViolationKind
+from tokdfa.validation.model import Model
 from tokdfa.validation.violation import Cause, Violation, common_prefix
 from tokdfa.validation.window import FoundSpecial, Window
 
-__all__ = ["TextIsDroppedError", "judge_pieces"]
+__all__ = ["TextIsDroppedError", "judge_pieces", "violation_of"]
 
 
 _NOT_SPECIAL = -1
@@ -109,6 +110,19 @@ def _intruded(window: Window, cut: int, intruder: FoundSpecial) -> tuple[Violati
 def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violation]:
     yield from violations
     yield last
+
+
+def violation_of(model: Model, ids: Int32Array, first: int, byte: int, ends: Int64Array) -> Violation:
+    """Return the violation of ids that are not those of some pieces, given the ends of these in their bytes.
+
+    The ids begin and end with pieces, but none of them ends where one of these does in between. `first` is the index of
+    the first id in the stream, and `byte` the offset at which it begins.
+    """
+    window = Window(model, ids, first, byte, final=True)
+    bounds = np.searchsorted(window.byte_at, np.append(0, ends))
+    spans = np.column_stack((bounds[:-1], bounds[1:]))
+    (violation,) = _Items(window, spans, np.full(len(ends), _NOT_SPECIAL, dtype=np.int32), len(ids)).violations()
+    return violation
 
 
 class _Items:

@@ -21,7 +21,7 @@ from tokdfa.validation.wording import MOST_NAMED
 if TYPE_CHECKING:
     from tokdfa.unigram.lattice import RecordedText, Scores
 
-__all__ = ["EncodedStretch", "bad_bytes"]
+__all__ = ["EncodedStretch", "bad_bytes", "otherwise"]
 
 
 class _Difference(NamedTuple):
@@ -237,7 +237,7 @@ class EncodedStretch:
         detected = max(self._trip.detected(self._ids, start, stop), index)
         recorded = (segment or self)._recorded
         scores = None if recorded is None else recorded.compare(given, low - n_before, high - n_before)
-        return self._cause(given, right, scores).at(
+        return otherwise(self._trip, given, right, scores).at(
             index=self._first + index,
             detected_at=self._first + detected,
             byte_offset=self._byte + self._end_of(index),
@@ -253,15 +253,6 @@ class EncodedStretch:
     @cached_property
     def _recorded(self) -> RecordedText | None:
         return self._trip.recorded(self._decoded.text, begins=self._begins)
-
-    def _cause(self, given: list[int], right: list[int], scores: Scores | None) -> Cause:
-        named = right[:MOST_NAMED]
-        if self._trip.takes_longest and given:
-            wrong = next((id for id, other in zip(given, right, strict=False) if id != other), given[-1])
-            spellings = spelled([wrong, *named], self._trip.spelling)
-            return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=wrong, spellings=spellings)
-        spellings = spelled([*given[:MOST_NAMED], *named], self._trip.spelling)
-        return Cause(kind=ViolationKind.ENCODED_OTHERWISE, scores=scores, spellings=spellings)
 
     def _not_encodable(self, error: str) -> Violation:
         # A token may be unencodable, or one that the tokenizer itself inserts or appends.
@@ -299,6 +290,17 @@ class EncodedStretch:
             ids=self._ids[begin:stop],
             canonical_ids=None,
         )
+
+
+def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Scores | None = None) -> Cause:
+    """Return the cause for ids in whose place a tokenizer gives others."""
+    named = right[:MOST_NAMED]
+    if trip.takes_longest and given:
+        wrong = next((id for id, other in zip(given, right, strict=False) if id != other), given[-1])
+        spellings = spelled([wrong, *named], trip.spelling)
+        return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=wrong, spellings=spellings)
+    spellings = spelled([*given[:MOST_NAMED], *named], trip.spelling)
+    return Cause(kind=ViolationKind.ENCODED_OTHERWISE, scores=scores, spellings=spellings)
 
 
 def bad_bytes(data: bytes) -> tuple[int, int]:

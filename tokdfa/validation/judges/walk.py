@@ -20,7 +20,7 @@ from tokdfa.validation.table import CONTEXT, Table
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import Cause, Violation
 
-__all__ = ["WalkJudge"]
+__all__ = ["WalkJudge", "closely"]
 
 
 LONGEST_PATIENCE = 1 << 18
@@ -76,11 +76,7 @@ class WalkJudge:
 
     def _closely(self, first: int, byte: int, size: int | None = None) -> EncodingJudge:
         """Return what judges closely from a token of the stream on, in windows of `size` ids."""
-        trip = self._model.trip
-        if trip is not None:
-            return EncodingJudge(trip, first, byte, size=size, tuning=self._tuning)
-        trip = self._model.tokenizer.round_trip
-        return EncodingJudge(trip, first, byte, pieces=self._model, size=size, tuning=self._tuning)
+        return closely(self._model, first, byte, size, self._tuning)
 
     @property
     def n_kept(self) -> int:
@@ -246,6 +242,13 @@ class WalkJudge:
             self._past, self._n_past = [kept], len(kept)
         self._n_searched = len(self._past)
         self._patience = self._n_past + min(max(self._tuning.patience, self._n_past), LONGEST_PATIENCE)
+
+
+def closely(model: Model, first: int, byte: int, size: int | None = None, tuning: Tuning = DEFAULT) -> EncodingJudge:
+    """Return what judges closely from a token of a stream on, in windows of `size` ids."""
+    if model.trip is not None:
+        return EncodingJudge(model.trip, first, byte, size=size, tuning=tuning)
+    return EncodingJudge(model.tokenizer.round_trip, first, byte, pieces=model, size=size, tuning=tuning)
 
 
 def _last(parts: list[Int32Array], n: int) -> list[Int32Array]:

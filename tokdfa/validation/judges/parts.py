@@ -1,0 +1,261 @@
+"""Parts of streams, each between two places where its text is always cut, encoded again all at once.
+
+The text up to such a place is split in the same way whatever follows the next two symbols, so each part is split with
+two more symbols, and its pieces are those up to its end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.encoding.special import odd_ones
+from tokdfa.errors import AlphabetError
+from tokdfa.kernels.spelling.spell import spell
+from tokdfa.splitting.certain import CONTEXT as SYMBOLS
+from tokdfa.unicode.quick_check import is_normal
+from tokdfa.validation.model import Model
+from tokdfa.validation.table import CONTEXT
+from tokdfa.validation.violations import Rows, ranges
+
+__all__ = ["EncodedParts", "differing_pieces", "differing_tokens", "encode_parts", "is_split_at_once"]
+
+
+class EncodedParts(NamedTuple):
+    """Segments of parts: what stands between their special tokens, and what their texts are encoded as.
+
+    Attributes
+    ----------
+    part : int64 array, one entry a segment
+        The part that it is in.
+    places : int64 array
+        The indices of the ids of all segments, one after the other.
+    bounds : int64 array
+        Those of segment k are ``places[bounds[k]:bounds[k + 1]]``.
+    canonical : int32 array
+        The canonical ids of all segments.
+    canonical_bounds : int64 array
+        Those of each segment among them.
+    pieces : int64 array
+        The ends of the pieces of all segments, in bytes from the beginning of the first.
+    """
+
+    part: Int64Array
+    places: Int64Array
+    bounds: Int64Array
+    canonical: Int32Array
+    canonical_bounds: Int64Array
+    pieces: Int64Array
+
+
+def is_split_at_once(model: Model) -> bool:
+    """Return whether the pieces of several texts are found at once: as a machine splits them, unchanged and whole."""
+    split = model.tokenizer.pretokenizer
+    if split is None or split.splitter is None or split.drops_text:
+        return False
+    steps = split.splitting
+    if odd_ones(model.tokenizer.found_specials):
+        return False
+    return steps.prefix_space is None and steps.metaspace is None and not steps.byte_steps
+
+
+def encode_parts(
+    model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array
+) -> tuple[EncodedParts, BoolArray]:
+    """Encode parts of streams again.
+
+    Parameters
+    ----------
+    model : Model
+        The tables of a tokenizer; see `is_split_at_once`.
+    ids : int32 array
+        The ids of all streams.
+    parts : int64 array of shape (parts, 2)
+        The first id of each and the one after its last, ascending; special tokens stand where they are found.
+    stops : int64 array, one entry a part
+        The end of the stream that it is in.
+    group : int64 array, one entry a part
+        A number, ascending; of parts with the same number all are left out if one is.
+
+    Returns
+    -------
+    EncodedParts
+    bool array, one entry a part
+        Whether it is left out: it is not UTF-8, is not in the normalization form, or spells a special token.
+    """
+    texts = _Texts(model, ids, parts, stops)
+    odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
+    odd[texts.part[texts.odd()]] = True
+    odd = np.isin(group, group[odd]) if odd.any() else odd
+    encoded = texts.encoded(~odd[texts.part])
+    if encoded is None:
+        odd[:] = True
+        encoded = texts.encoded(np.zeros(len(texts.part), dtype=np.bool_))
+        assert encoded is not None
+    return encoded, odd
+
+
+class _Texts:
+    """The texts of the segments of parts, each with the symbols that decide how it is split."""
+
+    def __init__(self, model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array) -> None:
+        self._model = model
+        self._ids = ids
+        places, _ = ranges(parts[:, 0], parts[:, 1])
+        cuts = places[model.special[ids[places]]]
+        begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
+        stop = np.sort(np.concatenate((parts[:, 1], cuts)))
+        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
+        self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
+        self._spell(np.minimum(self.stop + CONTEXT, stops[self.part]), stops[self.part])
+
+    def _spell(self, high: Int64Array, end: Int64Array) -> None:
+        """Spell the segments, and what follows them up to `high`; each one's stream ends at `end`."""
+        taken, offsets = ranges(self.begin, high)
+        around = self._ids[taken]
+        spelled, lengths = spell(*self._model.tokenizer.id_spellings, around)
+        byte_at = running_sum(lengths)
+        inner = offsets[:-1] + (self.stop - self.begin)
+        # A special token ends the text.
+        specials = np.append(np.flatnonzero(self._model.special[around]), len(around))
+        after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
+        is_end = (after < offsets[1:]) | (high == end)
+        self._low, self._middle, last = byte_at[offsets[:-1]], byte_at[inner], byte_at[after]
+        self._bytes: Uint8Array = spelled
+        # The symbols after a segment, as many as decide, if its stream has so many.
+        sizes = _SIZE_OF[np.append(spelled, np.uint8(0))]
+        place = self._middle
+        known: BoolArray = np.ones(len(place), dtype=np.bool_)
+        for _ in range(SYMBOLS):
+            following = place + sizes[np.minimum(place, len(spelled))]
+            is_there = (place < last) & (following <= last) & (following > place)
+            known &= is_there | (is_end & (place == last))
+            place = np.where(is_there, following, place)
+        self._high = place
+        self._is_known = known
+        # No text has an id that adds nothing to it, and no file has one.
+        self._has_empty = np.diff(running_sum(lengths == 0)[offsets]) > 0
+
+    def odd(self) -> BoolArray:
+        """Return which segments cannot be encoded like this."""
+        tokenizer, form = self._model.tokenizer, self._model.form
+        data, ends = self._joined(np.ones(len(self.begin), dtype=np.bool_))
+        begins_within = np.append(self._bytes & 0xC0 == 0x80, False)
+        odd: BoolArray = ~self._is_known | self._has_empty | begins_within[self._low] | begins_within[self._middle]
+        added = tokenizer.added_tokens
+        if _is_utf8(data) and not added.are_in(data) and (form is None or is_normal(data, form)):
+            return odd
+        start = 0
+        for number, end in enumerate(ends.tolist()):
+            text = data[start:end]
+            odd[number] |= not _is_utf8(text) or added.are_in(text) or not (form is None or is_normal(text, form))
+            start = end
+        return odd
+
+    def _joined(self, keep: BoolArray) -> tuple[bytes, Int64Array]:
+        """Return the texts of some segments, with what follows them, one after the other, and their ends."""
+        places, offsets = ranges(self._low[keep], self._high[keep])
+        return self._bytes[places].tobytes(), offsets[1:]
+
+    def encoded(self, keep: BoolArray) -> EncodedParts | None:
+        """Return what some segments are encoded as; None if there is a symbol without a token."""
+        tokenizer = self._model.tokenizer
+        assert tokenizer.pretokenizer is not None
+        assert tokenizer.pretokenizer.splitter is not None
+        data, ends = self._joined(keep)
+        spans = tokenizer.pretokenizer.splitter.spans_of_texts(data, ends)
+        assert spans is not None
+        try:
+            encoded = tokenizer.piece_ids.encode_spans(data, spans)
+        except AlphabetError:
+            return None
+        sizes = (self._middle - self._low)[keep]
+        own_ends = np.append(0, ends)[:-1] + sizes
+        segment = np.searchsorted(ends, spans[:, 0], side="right")
+        is_own = spans[:, 1] <= own_ends[segment]
+        n_bytes = np.bincount(segment[is_own], weights=(spans[:, 1] - spans[:, 0])[is_own], minlength=len(sizes))
+        assert np.array_equal(n_bytes, sizes), "a text is cut at the end of a part"
+        counts = np.diff(encoded.offsets)
+        canonical = encoded.ids[np.repeat(is_own, counts)]
+        n_canonical = np.bincount(segment[is_own], weights=counts[is_own], minlength=len(sizes)).astype(np.int64)
+        places, bounds = ranges(self.begin[keep], self.stop[keep])
+        pieces = np.cumsum((spans[:, 1] - spans[:, 0])[is_own])
+        return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _sizes_of_symbols() -> Int64Array:
+    """Return the number of bytes of the symbol that each byte begins; 0 if it begins none."""
+    sizes: Int64Array = np.zeros(256, dtype=np.int64)
+    for size, (first, stop) in enumerate(((0x00, 0x80), (0xC2, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5)), 1):
+        sizes[first:stop] = size
+    return sizes
+
+
+_SIZE_OF = _sizes_of_symbols()
+
+
+def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+    """Return where ids are not those of their pieces: each part is between neighbouring ends of tokens and pieces.
+
+    `byte_at` has the offset in the stream at which each id begins.
+    """
+    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
+    is_shared[ends] = 1
+    is_shared[encoded.pieces] += 1
+    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, encoded.pieces)
+
+
+def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+    """Return where ids and canonical ids differ: each part is between neighbouring ends that both have."""
+    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
+    is_shared[ends] = 1
+    is_shared[np.cumsum(model.lengths[encoded.canonical])] += 1
+    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, np.zeros(0, dtype=np.int64))
+
+
+def _differing(
+    model: Model,
+    ids: Int32Array,
+    encoded: EncodedParts,
+    byte_at: Int64Array,
+    ends: Int64Array,
+    is_shared: BoolArray,
+    pieces: Int64Array,
+) -> Rows:
+    """Return the parts between neighbouring shared ends in which ids differ, with the ends of `pieces` in them."""
+    given, canonical = ids[encoded.places], encoded.canonical
+    stops, highs, lasts = (
+        np.flatnonzero(is_shared[side]) + 1 for side in (ends, np.cumsum(model.lengths[canonical]), pieces)
+    )
+    starts, lows = (np.append(0, side)[:-1] for side in (stops, highs))
+    differ = stops - starts != highs - lows
+    counts = stops - starts
+    part = np.repeat(np.arange(len(starts)), counts)
+    comparable = np.flatnonzero(~differ[part])
+    others = canonical[comparable + (lows - starts)[part[comparable]]]
+    differ[part[comparable[given[comparable] != others]]] = True
+    starts, stops, lows, highs = (side[differ] for side in (starts, stops, lows, highs))
+    first = encoded.places[starts]
+    chosen, bounds = ranges(starts, stops)
+    chosen_canonical, canonical_bounds = ranges(lows, highs)
+    inner, inner_bounds = np.zeros(0, dtype=np.int64), np.zeros(len(first) + 1, dtype=np.int64)
+    if len(pieces):
+        firsts = np.append(0, lasts)[:-1]
+        places, inner_bounds = ranges(firsts[differ], lasts[differ])
+        begun = np.append(0, ends)[starts]
+        inner = pieces[places] - np.repeat(begun, np.diff(inner_bounds))
+    return Rows(
+        first, byte_at[first], given[chosen], bounds, canonical[chosen_canonical], canonical_bounds, inner, inner_bounds
+    )

@@ -1,0 +1,155 @@
+"""The violations of a stream, in order: some found one by one, others many at once, each of which is made when read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+
+if TYPE_CHECKING:
+    from tokdfa.validation.violation import Violation
+
+__all__ = ["NONE", "Rows", "Spans", "Violations", "ranges"]
+
+
+class Rows(NamedTuple):
+    """Parts of a stream that are not canonical, in order, next to what belongs in their place.
+
+    Attributes
+    ----------
+    first, byte : int64 arrays
+        The index of the first id of each part in the stream, and the offset in bytes at which it begins.
+    ids, bounds : int32 array and int64 array
+        The ids of part k are ``ids[bounds[k]:bounds[k + 1]]``.
+    canonical, canonical_bounds : int32 array and int64 array
+        What belongs in its place, likewise.
+    ends, ends_bounds : int64 arrays
+        The ends of the pieces of its text, in bytes from its beginning, likewise; all are empty where none are known.
+    """
+
+    first: Int64Array
+    byte: Int64Array
+    ids: Int32Array
+    bounds: Int64Array
+    canonical: Int32Array
+    canonical_bounds: Int64Array
+    ends: Int64Array
+    ends_bounds: Int64Array
+
+    def chosen(self, keep: BoolArray) -> Rows:
+        """Return some of the parts."""
+        if keep.all():
+            return self
+        return Rows(
+            self.first[keep],
+            self.byte[keep],
+            *_chosen(self.ids, self.bounds, keep),
+            *_chosen(self.canonical, self.canonical_bounds, keep),
+            *_chosen(self.ends, self.ends_bounds, keep),
+        )
+
+    def between(self, low: int, high: int) -> Rows:
+        """Return the parts from one number to before another."""
+        part, bounds = slice(low, high), slice(low, high + 1)
+        return self._replace(
+            first=self.first[part],
+            byte=self.byte[part],
+            bounds=self.bounds[bounds],
+            canonical_bounds=self.canonical_bounds[bounds],
+            ends_bounds=self.ends_bounds[bounds],
+        )
+
+
+def _chosen(values: Any, bounds: Int64Array, keep: BoolArray) -> tuple[Any, Int64Array]:
+    places, offsets = ranges(bounds[:-1][keep], bounds[1:][keep])
+    return values[places], offsets
+
+
+def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the places of all ranges, one range after the other, and where each begins among them."""
+    offsets = running_sum(stops - begins)
+    places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
+    return places, offsets
+
+
+class Spans(Sequence["Violation"]):
+    """Violations that are found at once, of which `make` makes the one with a number when it is read first."""
+
+    def __init__(self, rows: Rows, make: Callable[[Rows, int], Violation]) -> None:
+        self.rows = rows
+        self._make = make
+        self._made: dict[int, Violation] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows.first)
+
+    @overload
+    def __getitem__(self, number: int) -> Violation: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Violation, ...]: ...
+    def __getitem__(self, number: int | slice) -> Violation | tuple[Violation, ...]:
+        if isinstance(number, slice):
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        found = self._made.get(number)
+        if found is None:
+            found = self._made[number] = self._make(self.rows, number)
+        return found
+
+
+class Violations(Sequence["Violation"]):
+    """The violations of a stream, in order: a sequence that compares like a tuple.
+
+    Parameters
+    ----------
+    parts : sequence of sequences of Violation
+        One after the other.
+    """
+
+    __slots__ = ("_ends", "_parts")
+
+    def __init__(self, parts: Sequence[Sequence[Violation]] = ()) -> None:
+        self._parts = [part for part in parts if len(part)]
+        self._ends = [*accumulate(map(len, self._parts))]
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Violation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Violation, ...]: ...
+    def __getitem__(self, index: int | slice) -> Violation | tuple[Violation, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        number = bisect_right(self._ends, place)
+        part = self._parts[number]
+        return part[place - self._ends[number] + len(part)]
+
+    def __iter__(self) -> Iterator[Violation]:
+        for part in self._parts:
+            yield from part
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple | Violations):
+            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[type[Violations], tuple[Any]]:
+        # Violations to come refer to the tokenizer.
+        return Violations, ((tuple(self),),)
+
+
+NONE = Violations()
+"""No violations."""
