@@ -3,7 +3,8 @@
 A text is split at its special tokens (`special`, `added_tokens`) into stretches, a stretch into
 pieces (package `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
-- `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes whose splitting is a machine;
+- `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes whose splitting is a machine, and
+  for those over characters with a `character_splitter`;
 - `piece_encoder`: pieces that are already cut, over bytes or characters, with a cache of those seen before; pieces of
   characters are cut further where no token has both sides next to each other;
 - `merger`: merging by priority, for all other dictionaries; `merges` has their pairs;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from threading import get_ident, local
@@ -12,6 +12,7 @@ import numpy as np
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.encoding.character_splitter import CharacterSplitter
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.encoding.symbols import Fallback, SymbolReader
@@ -137,23 +138,34 @@ class PieceIds:
         # If there is an error to report, the piece is found the slow way.
         return self.encode_spans(data, splitter.spans(data)).ids if ids is None else ids
 
-    def text_encoder(self, splitter: Splitter) -> TextEncoder | None:
+    def text_encoder(self, splitter: Splitter | CharacterSplitter) -> TextEncoder | None:
         """Return the engine that splits UTF-8 and encodes the pieces in this thread; None if none does both at once."""
-        if not self._remembers:
+        if not self._encodes_by(splitter):
             return None
         encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
         if encoder is None or encoder.splitter is not splitter:
-            self._of_thread.text_encoder = encoder = TextEncoder(self._thread_encoder(), splitter)
+            pieces = self._new_encoder(splitter) if self._characters is not None else self._thread_encoder()
+            self._of_thread.text_encoder = encoder = TextEncoder(pieces, splitter)
         return encoder
 
+    def _encodes_by(self, splitter: Splitter | CharacterSplitter) -> bool:
+        """Return whether the engine that splits texts this way encodes the pieces."""
+        return self._remembers or isinstance(splitter, CharacterSplitter)
+
+    def _new_encoder(self, splitter: Splitter | CharacterSplitter) -> PieceEncoder:
+        """Return an encoder of the pieces of texts that are split this way."""
+        if isinstance(splitter, CharacterSplitter):
+            return PieceEncoder.of_characters(splitter.characters, self._contents.ids)
+        return self._encoder.copy()
+
     @contextmanager
-    def idle_text_encoder(self, splitter: Splitter) -> Iterator[TextEncoder | None]:
+    def idle_text_encoder(self, splitter: Splitter | CharacterSplitter) -> Iterator[TextEncoder | None]:
         """Give an engine as `text_encoder` does, which no thread uses, and which is kept, with what it remembers.
 
         Threads that come and go find it warm. A thread gets the one that it had before, if it can: what that remembers
         is still in the caches of the thread's processor.
         """
-        if not self._remembers:
+        if not self._encodes_by(splitter):
             yield None
             return
         thread = get_ident()
@@ -162,7 +174,7 @@ class PieceIds:
         except KeyError:
             encoder = None
         if encoder is None or encoder.splitter is not splitter:
-            encoder = TextEncoder(self._encoder.copy(), splitter)
+            encoder = TextEncoder(self._new_encoder(splitter), splitter)
         try:
             yield encoder
         finally:
@@ -206,8 +218,6 @@ class PieceIds:
 
         They do if each character stands for itself, for its bytes, or for the symbol of unknown ones.
         """
-        from tokdfa.kernels.encode.characters import characters_of
-
         contents = self._contents
         fallback = contents.fallback or Fallback()
         numbers = self._numbers
@@ -220,14 +230,38 @@ class PieceIds:
             or (spelled and min(spelled[0x80:0xF5]) < 0)
         ):
             return None
+        return self.characters({}, frozenset())
+
+    def characters(
+        self, becomes: Mapping[str, str], begins: Set[str], puts: tuple[str, int, int] = ("", 0, 0)
+    ) -> Struct | None:
+        """Return the tables of pieces of characters some of which become others, and some of which begin pieces.
+
+        `begins` has characters after they have become others. `puts` is a character that is put before texts, and when;
+        see :class:`~tokdfa.kernels.encode.characters.Puts`. None is returned if there are no such tables.
+        """
+        from tokdfa.kernels.encode.characters import Puts, characters_of
+
+        fallback = self._contents.fallback or Fallback()
+        numbers = self._numbers
+        symbols = {ord(symbol): number for symbol, number in numbers.items() if len(symbol) == 1}
+        replaced = {ord(old): numbers.get(new) for old, new in becomes.items()}
+        put = puts[:1] if any(puts[1:]) else ()
+        if (begins | set(put)) - numbers.keys() or (fallback.bytes and None in replaced.values()):
+            return None
+        known = {code: number for code, number in (symbols | replaced).items() if number is not None}
+        inner = self.merger.inner[:-1]
+        firsts = np.array([numbers[symbol] for symbol in begins], dtype=np.int64)
+        spelled = [numbers.get(each or "", -1) for each in fallback.bytes or ()]
         return characters_of(
-            {ord(symbol): number for symbol, number in numbers.items() if len(symbol) == 1},
+            known,
             np.array(spelled, dtype=np.int32) if spelled else None,
             None if fallback.unknown is None else numbers[fallback.unknown],
             fallback.fuses,
-            self.merger.inner[:-1],
+            inner[~np.isin(inner & 0xFFFFFFFF, firsts)],
             self.merger.table,
-            contents.ids,
+            self._contents.ids,
+            Puts(numbers[puts[0]], *puts[1:]) if put else None,
         )
 
     @cached_property

@@ -29,6 +29,7 @@ def encode_side_by_side(
     n_threads: int,
     added: Struct | None = None,
     *,
+    ids_a_byte: int = 1,
     most: int = _MOST,
 ) -> EncodedDocuments | None:
     """Return the ids of texts; None if one of them is refused, or if they are more than may be encoded at once.
@@ -42,6 +43,8 @@ def encode_side_by_side(
         The number of threads, the calling one included.
     added : Struct, optional
         The added tokens to be found, ``tokdfa_added_tokens``.
+    ids_a_byte : int
+        How many ids a text has at most for each of its bytes.
     most : int
         The most bytes of UTF-8 of all texts.
     """
@@ -51,7 +54,7 @@ def encode_side_by_side(
     size = _parcel_size(total, n_threads)
     # Each parcel ends with the first text that makes it large enough.
     ends = dict.fromkeys(texts.offsets.searchsorted(np.arange(size, total, size)).tolist())
-    parcels = Parcels(texts, [0, *(end for end in ends if end < n), n])
+    parcels = Parcels(texts, [0, *(end for end in ends if end < n), n], ids_a_byte)
 
     def work() -> bool:
         with idle() as encoder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tokdfa.arrays import Int32Array
+from tokdfa.encoding.character_splitter import CharacterSplitter
 from tokdfa.encoding.piece_encoder import PieceEncoder
 from tokdfa.errors import AlphabetError, PatternError
 from tokdfa.kernels.encode.texts import CUT_SHORT, FOREIGN, LACKS_IDS, TextRun
@@ -16,7 +17,7 @@ __all__ = ["TextEncoder"]
 
 
 class TextEncoder:
-    """The function from UTF-8 to ids, for a splitting that is a machine and a dictionary over the bytes.
+    """The function from UTF-8 to ids, for a splitting that is a machine, or a dictionary over characters.
 
     Not to be used by two threads at a time: it keeps its working memory.
 
@@ -24,17 +25,21 @@ class TextEncoder:
     ----------
     pieces : PieceEncoder
         The encoder of pieces, which remembers them.
-    splitter : Splitter
+    splitter : Splitter or CharacterSplitter
 
     Attributes
     ----------
-    splitter : Splitter
+    splitter : Splitter or CharacterSplitter
     run : TextRun
         The kernel that encodes, and reports what it refuses in numbers.
     """
 
-    def __init__(self, pieces: PieceEncoder, splitter: Splitter) -> None:
+    def __init__(self, pieces: PieceEncoder, splitter: Splitter | CharacterSplitter) -> None:
         self.splitter = splitter
+        if isinstance(splitter, CharacterSplitter):
+            # Pieces of characters that lack an id are refused before.
+            self.run = TextRun(pieces.run, None, characters=splitter.characters, lacks_ids=False, encode_long=None)
+            return
         self.run = TextRun(pieces.run, splitter.tables, lacks_ids=pieces.lacks_ids, encode_long=pieces.encode_long)
 
     def encode(self, data: bytes) -> Int32Array | None:

@@ -11,7 +11,7 @@ from tokdfa.errors import LimitExceededError, PatternError
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.unicode.byte_alphabet import spell
 from tokdfa.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
-from tokdfa.unicode.normalizer import Normalizer, Sides
+from tokdfa.unicode.normalizer import Normalizer, Sides, Substitution
 from tokdfa.unicode.quick_check import borders, composites, in_form, is_normal
 
 __all__ = [
@@ -200,6 +200,11 @@ class Prepend(Normalizer):
         """Return `text` normalized."""
         return self.prefix + text if text else text
 
+    @property
+    def substitution(self) -> Substitution:
+        """See :attr:`Normalizer.substitution`."""
+        return Substitution(self.prefix, {})
+
     def sides(self, left: str, right: str) -> Sides | None:
         """See :meth:`Normalizer.sides`."""
         return Sides(left, right)
@@ -249,6 +254,13 @@ class Replace(Normalizer):
             what = f"the matches of a pattern that is replaced take more than {self.most_seconds:g} s to find"
             raise LimitExceededError(what, value=self.pattern) from None
         return replaced
+
+    @property
+    def substitution(self) -> Substitution | None:
+        """See :attr:`Normalizer.substitution`."""
+        if not self.literal or len(self.pattern) != 1 or len(self.content) != 1:
+            return None
+        return Substitution("", {self.pattern: self.content})
 
     @property
     def is_local(self) -> bool:
@@ -328,6 +340,17 @@ class Chain(Normalizer):
             text = step(text)
             check_growth(len(text), most, step)
         return text
+
+    @property
+    def substitution(self) -> Substitution | None:
+        """See :attr:`Normalizer.substitution`."""
+        done = Substitution("", {})
+        for step in self.steps:
+            each = step.substitution
+            if each is None:
+                return None
+            done = done.then(each)
+        return done
 
     @property
     def is_local(self) -> bool:

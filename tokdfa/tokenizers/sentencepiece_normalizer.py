@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from tokdfa.unicode.graphemes import is_alone, is_border, map_graphemes
-from tokdfa.unicode.normalizer import Normalizer, Sides
+from tokdfa.unicode.normalizer import Normalizer, Sides, Substitution
 from tokdfa.unigram.character_rules import CharacterRules, CharacterTable
 
 __all__ = ["SPACE", "Precompiled", "SentencePieceNormalizer", "SpaceAfter"]
@@ -61,6 +61,14 @@ class SentencePieceNormalizer(Normalizer):
         text = text if self.continues else text.lstrip(" ")
         # White space that was already visible is dropped at the end as well, and so is the space put before the text.
         return (front + text).replace(" ", space).rstrip(space)
+
+    @property
+    def substitution(self) -> Substitution | None:
+        """See :attr:`Normalizer.substitution`."""
+        if self.table is not None or self.trims_spaces:
+            return None
+        space = SPACE if self.shows_spaces else " "
+        return Substitution(space if self.puts_space else "", {" ": SPACE} if self.shows_spaces else {})
 
     def sides(self, left: str, right: str) -> Sides | None:
         """See :meth:`Normalizer.sides`."""

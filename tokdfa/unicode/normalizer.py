@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tokdfa.unicode.normalization import Form
 
-__all__ = ["Normalizer", "Sides"]
+__all__ = ["Normalizer", "Sides", "Substitution"]
+
+
+class Substitution(NamedTuple):
+    """What is put before a text that is not empty, and what some characters become; nothing else is done to it."""
+
+    prefix: str
+    becomes: dict[str, str]
+
+    def then(self, other: Substitution) -> Substitution:
+        """Return the substitution that does this one and then another one."""
+        after = other.becomes
+        becomes = after | {old: after.get(new, new) for old, new in self.becomes.items()}
+        return Substitution(other.prefix + "".join(after.get(each, each) for each in self.prefix), becomes)
 
 
 class Sides(NamedTuple):
@@ -35,6 +48,11 @@ class Normalizer(ABC):
     @property
     def only_form(self) -> Form | None:
         """The normalization form that texts are brought into, if nothing else is done to them."""
+        return None
+
+    @property
+    def substitution(self) -> Substitution | None:
+        """All that it does, if characters become others one by one and something is put before the text."""
         return None
 
     @property

@@ -10,15 +10,15 @@
 #include "door.h"
 
 /* The code point at the beginning of valid UTF-8; `*length` gets the number of its bytes. */
-ALWAYS_INLINE int32_t code_point_at(const uint8_t *text, int64_t *length) {
-    const int32_t first = text[0];
+ALWAYS_INLINE uint32_t code_point_at(const uint8_t *text, int64_t *length) {
+    const uint32_t first = text[0];
     if (LIKELY(first < 0x80)) {
         *length = 1;
         return first;
     }
     if (first < 0xE0) {
         *length = 2;
-        return (first & 0x1F) << 6 | (text[1] & 0x3F);
+        return (first & 0x1F) << 6 | (text[1] & 0x3Fu);
     }
     if (first < 0xF0) {
         *length = 3;
@@ -28,10 +28,10 @@ ALWAYS_INLINE int32_t code_point_at(const uint8_t *text, int64_t *length) {
     return (first & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F);
 }
 
-/* The symbol of a code point, -1 if it is unknown. */
-ALWAYS_INLINE int32_t symbol_of(const tokdfa_characters *characters, int32_t code) {
+/* Where the entries of a code point are. */
+ALWAYS_INLINE int32_t place_of(const tokdfa_characters *characters, uint32_t code) {
     const int32_t page = characters->pages[code >> TOKDFA_PAGE_BITS];
-    return characters->symbol[page << TOKDFA_PAGE_BITS | (code & ((1 << TOKDFA_PAGE_BITS) - 1))];
+    return page << TOKDFA_PAGE_BITS | (int32_t)(code & ((1 << TOKDFA_PAGE_BITS) - 1));
 }
 
 /* Write the symbols of a piece; return their number, at most one a byte, or FOREIGN. */
@@ -40,7 +40,7 @@ NEVER_INLINE int64_t read_symbols(const tokdfa_characters *characters, const uin
     int64_t n = 0, length;
     bool was_unknown = false;
     for (int64_t at = 0; at < size; at += length) {
-        const int32_t symbol = symbol_of(characters, code_point_at(piece + at, &length));
+        const int32_t symbol = characters->symbol[place_of(characters, code_point_at(piece + at, &length))];
         if (LIKELY(symbol >= 0)) {
             symbols[n++] = symbol;
         } else if (characters->n_byte_symbol) {
@@ -60,14 +60,17 @@ NEVER_INLINE int64_t read_symbols(const tokdfa_characters *characters, const uin
     return n;
 }
 
-/* Write the ids of a piece and return their number; FOREIGN if a symbol is unknown, or a token has no id. */
-NEVER_INLINE int64_t merge_characters(const tokdfa_characters *characters, const uint8_t *piece, int64_t size,
-                                      int32_t *out) {
-    int64_t n = read_symbols(characters, piece, size, out);
+/* Write the ids of a piece, before which a symbol is put unless it is -1, and return their number; FOREIGN if a symbol is
+   unknown, or a token has no id. */
+NEVER_INLINE int64_t merge_characters(const tokdfa_characters *characters, int32_t before, const uint8_t *piece,
+                                      int64_t size, int32_t *out) {
+    out[0] = before;
+    const int64_t n_before = before >= 0;
+    int64_t n = read_symbols(characters, piece, size, out + n_before);
     if (n < 0) {
         return n;
     }
-    n = tokdfa_merge_word(characters->merges, out, n);
+    n = tokdfa_merge_word(characters->merges, out, n + n_before);
     if (n < 0) {
         return n;
     }
@@ -77,6 +80,11 @@ NEVER_INLINE int64_t merge_characters(const tokdfa_characters *characters, const
         least_id = out[i] < least_id ? out[i] : least_id;
     }
     return least_id < 0 ? TOKDFA_FOREIGN : n;
+}
+
+/* The most ids that a text has for each of its bytes: one, and one for the symbol before each stretch of it. */
+ALWAYS_INLINE int64_t most_ids_a_byte(const tokdfa_split_run *split) {
+    return split->characters && (split->characters->puts_first || split->characters->puts_later) ? 2 : 1;
 }
 
 #endif

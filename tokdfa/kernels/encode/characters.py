@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, lib
-from tokdfa.kernels.merging.merging import pair_table
 from tokdfa.kernels.pages import empty
 
-__all__ = ["characters_of", "cut_pieces"]
+__all__ = ["ALWAYS", "NOTHING", "UNLESS_THERE", "Puts", "characters_of", "cut_pieces", "ids_a_byte"]
 
 _PAGE = 1 << 8
 _N_PAGES = 0x110000 // _PAGE
 _ASCII = 128
+_OF_BYTES = 0xFFFFFFFF
+# The classes of symbols that are joined to nothing, and to everything. Left class 0 is the beginning of a text, and
+# left class 1 the place after a cut.
+_NOTHING, _JOINS = 2, 3
+_MOST_CLASSES = 512
+
+
+NOTHING, ALWAYS, UNLESS_THERE = 0, 1, 2
+"""When a symbol is put before a text; UNLESS_THERE is unless the text begins with it."""
+
+
+class Puts(NamedTuple):
+    """A symbol that is put before texts, and when: at the beginning, and after added tokens."""
+
+    symbol: int
+    first: int
+    later: int
+
+
+def ids_a_byte(characters: Struct) -> int:
+    """Return how many ids a text has at most for each of its bytes."""
+    return 2 if characters.fields["puts_first"] or characters.fields["puts_later"] else 1
 
 
 def characters_of(
@@ -26,31 +48,35 @@ def characters_of(
     inner: Int64Array,
     merges: Struct,
     ids: Int32Array,
+    puts: Puts | None = None,
 ) -> Struct:
     """Return the tables of a dictionary over characters, ``tokdfa_characters``.
 
     `symbol_of` has the symbols of code points. Unknown characters become the symbols of their bytes, `byte_symbols` of
     256 entries; or the symbol `unknown`, adjacent ones together if `fuses`; with neither, they are refused. `inner` has
     the pairs of symbols that tokens have side by side, ``left << 32 | right``; `merges` is a table of
-    :func:`~tokdfa.kernels.merging.merging.pair_table`; `ids` the id of each token, -1 for none.
+    :func:`~tokdfa.kernels.merging.merging.pair_table`; `ids` the id of each token, -1 for none. `puts` is put before
+    texts.
     """
     spelled = np.empty(0, dtype=np.int32) if byte_symbols is None else np.ascontiguousarray(byte_symbols, np.int32)
     replaced = -1 if unknown is None else unknown
     if fuses and replaced >= 0:
         inner = np.append(inner, np.int64(replaced << 32 | replaced))
-    nothing = np.zeros(len(inner), dtype=np.int32)
-    keys = pair_table(*_parts(inner), nothing, nothing).fields["keys"]
-    ascii_symbols = [symbol_of.get(code, int(spelled[code]) if len(spelled) else replaced) for code in range(_ASCII)]
     pages, symbol = _paged(symbol_of)
+    classes_of, joins = _classes(inner)
+    classes = classes_of(symbol)
+    classes[symbol < 0] = classes_of(np.array([replaced]))[0] if byte_symbols is None else _OF_BYTES
+    byte_class = classes_of(spelled)
+    puts = puts or Puts(0, NOTHING, NOTHING)
+    first = classes[int(pages[0]) * _PAGE :][:_ASCII]
+    ascii_classes = np.where(first == _OF_BYTES, byte_class[:_ASCII] if len(byte_class) else first, first)
     return Struct(
-        "tokdfa_characters", pages=pages, symbol=symbol, byte_symbol=spelled, unknown=replaced, fuses=int(fuses),
-        joins_ascii=_joins(np.array(ascii_symbols, dtype=np.int64), inner), inner=keys, merges=merges,
-        ids=np.ascontiguousarray(ids, dtype=np.int32),
+        "tokdfa_characters", pages=pages, symbol=symbol, classes=classes, byte_symbol=spelled, byte_class=byte_class,
+        unknown=replaced, fuses=int(fuses), joins=joins.ravel(), n_words=joins.shape[1],
+        joins_ascii=_joins_ascii(ascii_classes, joins), prefix=puts.symbol,
+        prefix_class=int(classes_of(np.array([puts.symbol]))[0] >> 16), puts_first=puts.first, puts_later=puts.later,
+        merges=merges, ids=np.ascontiguousarray(ids, dtype=np.int32),
     )  # fmt: skip
-
-
-def _parts(inner: Int64Array) -> tuple[Int32Array, Int32Array]:
-    return (inner >> 32).astype(np.int32), (inner & 0xFFFFFFFF).astype(np.int32)
 
 
 def _paged(symbol_of: Mapping[int, int]) -> tuple[Uint16Array, Int32Array]:
@@ -64,12 +90,73 @@ def _paged(symbol_of: Mapping[int, int]) -> tuple[Uint16Array, Int32Array]:
     return pages, symbol
 
 
-def _joins(symbols: Int64Array, inner: Int64Array) -> Uint64Array:
+def _classes(inner: Int64Array) -> tuple[Callable[[Int32Array], Uint32Array], Uint64Array]:
+    """Return the function from symbols to their classes, left << 16 | right, and the bits of left by right classes."""
+    pairs = np.unique(inner)
+    left, right = pairs >> 32, pairs & 0xFFFFFFFF
+    lefts, of_left = _by_neighbours(left, right)
+    rights, of_right = _by_neighbours(right, left)
+    n_left, n_right = (1 + int(classes.max(initial=_JOINS)) for classes in (of_left, of_right))
+    bits = np.zeros((n_left, -(-n_right // 64) * 64), dtype=np.bool_)
+    bits[_class_of(left, lefts, of_left), _class_of(right, rights, of_right)] = True
+    # A symbol that is refused is joined to all others, so that its piece is refused as a whole.
+    bits[_JOINS, :] = bits[_NOTHING:, _JOINS] = True
+    joins = _packed(bits)
+
+    def classes_of(symbols: Int32Array) -> Uint32Array:
+        left, right = _class_of(symbols, lefts, of_left), _class_of(symbols, rights, of_right)
+        return (left << 16 | right).astype(np.uint32)
+
+    return classes_of, joins
+
+
+def _by_neighbours(symbols: Int64Array, others: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the distinct ones of the first symbols of pairs, and their classes: by the other symbols next to them.
+
+    If there are too many classes, those of few others are put together.
+    """
+    found, number, count = np.unique(symbols, return_inverse=True, return_counts=True)
+    mixed = (others.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(29)) * np.uint64(0xD6E8FEB86659FD93)
+    # Should two sums be equal by chance, there is a class too few, which joins more than it need.
+    sums = np.zeros(len(found), dtype=np.uint64)
+    np.add.at(sums, number, mixed ^ mixed >> np.uint64(32))
+    _, first, of_symbol = np.unique(sums, return_index=True, return_inverse=True)
+    order = np.lexsort((sums[first], -count[first]))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    classes = place[of_symbol]
+    if len(order) > _MOST_CLASSES:
+        kept = _MOST_CLASSES // 2
+        least_other = np.full(len(found), np.iinfo(np.int64).max)
+        np.minimum.at(least_other, number, others)
+        rest = np.flatnonzero(classes >= kept)
+        rest = rest[np.argsort(least_other[rest], kind="stable")]
+        classes[rest] = kept + np.arange(len(rest)) * kept // len(rest)
+    return found, classes + _JOINS + 1
+
+
+def _class_of(symbols: Any, known: Int64Array, classes: Int64Array) -> Int64Array:
+    """Return the class of each symbol: `_NOTHING` of those without neighbours, `_JOINS` of -1."""
+    place = np.minimum(np.searchsorted(known, symbols), max(len(known) - 1, 0))
+    found = np.full(len(symbols), _NOTHING, dtype=np.int64)
+    if len(known):
+        found = np.where(known[place] == symbols, classes[place], found)
+    found[np.asarray(symbols) < 0] = _JOINS
+    return found
+
+
+def _joins_ascii(classes: Uint32Array, joins: Uint64Array) -> Uint64Array:
     """Return for each pair of ASCII characters, a bit each, whether a token may have them side by side."""
-    pairs = symbols[:, None] << 32 | symbols[None, :]
-    joins = np.isin(pairs, inner) | (symbols[:, None] < 0) | (symbols[None, :] < 0)
-    bits: Uint64Array = np.packbits(joins, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
-    return bits
+    right = (classes & 0xFFFF).astype(np.uint64)
+    rows = joins[classes >> 16]
+    return _packed(np.ascontiguousarray(rows[:, right >> 6] >> (right & 63) & 1)).ravel()
+
+
+def _packed(bits: Any) -> Uint64Array:
+    """Return rows of truth values, 64 of them a number."""
+    packed: Uint64Array = np.packbits(bits != 0, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    return packed
 
 
 def cut_pieces(characters: Struct, text: bytes, bounds: Int64Array) -> tuple[Int64Array, Int64Array]:

@@ -5,16 +5,27 @@
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-/* Split text without added tokens, and append what begins in it to `begun`. Returns the number of entries; -1 if it is
-   not UTF-8. */
-ALWAYS_INLINE int64_t split_between(const tokdfa_split_run *split, const uint8_t *text, int64_t begin, int64_t end,
-                                    int64_t *begun) {
-    const split_end found = split_text(split->splitting, text + begin, end - begin, begin, 0, split->trail,
-                                       split->trail_at, 0, begun);
-    if (found.length < 0 || found.read < end - begin) {
-        return -1;
+/* Split text without added tokens, which `begins` a document or not, and append what begins in it to `begun`. Returns the
+   number of entries; INVALID if it is not UTF-8, or FOREIGN. */
+ALWAYS_INLINE int64_t split_between(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
+                                    bool begins, int64_t *begun) {
+    const tokdfa_split_run *split = texts->split;
+    int64_t n = 0, state = 0;
+    if (begin < end && puts_prefix(split, text, begin, end, begins)) {
+        const int64_t taken = put_prefix(texts, text, begin, end, begun, &n);
+        if (taken < 0) {
+            return taken;
+        }
+        begin += taken;
+        begun += n;
+        state = AFTER_CUT;
     }
-    return found.n_out + settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state,
+    const split_end found = split_text(split, text + begin, end - begin, begin, state, split->trail, split->trail_at, 0,
+                                       begun);
+    if (found.length < 0 || found.read < end - begin) {
+        return TOKDFA_INVALID;
+    }
+    return n + found.n_out + settle_at_end(split->splitting, split->trail, split->trail_at, found.n_trail, found.state,
                                        begun + found.n_out);
 }
 
@@ -26,7 +37,7 @@ NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *tex
     find_first(texts->added, texts->scan, text, begin, end);
     while (true) {
         if (at < scan->found.start) {
-            const int64_t n_more = split_between(texts->split, text, at, scan->found.start, begun + n);
+            const int64_t n_more = split_between(texts, text, at, scan->found.start, at == begin, begun + n);
             if (n_more < 0) {
                 return n_more;
             }
@@ -42,11 +53,11 @@ NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *tex
 }
 
 /* Split a document, and append what begins in it to `begun`. Where nothing begins with the document, an entry without
-   ids does. Returns the number of entries; -1 if it is not UTF-8. */
+   ids does. Returns the number of entries; INVALID if it is not UTF-8, or FOREIGN. */
 ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
                                      int64_t *begun) {
     int64_t n = texts->added ? split_around(texts, text, begin, end, begun)
-                             : split_between(texts->split, text, begin, end, begun);
+                             : split_between(texts, text, begin, end, true, begun);
     if (UNLIKELY(n < 0)) {
         return n;
     }
@@ -59,7 +70,7 @@ ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *
 }
 
 /* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. The ids of `out` go on
-   at pieces->n, and id_offsets[i + 1] is where those of document i end; `out` has room for one id a byte and AT_ONCE
+   at pieces->n, and id_offsets[i + 1] is where those of document i end; `out` has room for the most ids a byte and AT_ONCE
    more. Returns the document before which it ends: `n_documents`, or the first that is longer than there is room for, or
    one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG or PAUSED in the documents from
    pieces->next on, FOREIGN, INVALID or LACKS_IDS in any. */
@@ -68,7 +79,8 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
     int64_t *ends = texts->ends, *marks = texts->marks;
-    const int64_t n_ids = texts->added ? texts->n_added_ids : INT64_MAX;
+    const int64_t most_a_byte = most_ids_a_byte(split);
+    const int64_t n_ids = texts->added || most_a_byte > 1 ? texts->n_added_ids : INT64_MAX;
     const int64_t room = least(least(texts->n_ends, split->n_trail), n_ids) - 2;
     const int64_t most = pieces->at_a_time ? offsets[first] + pieces->at_a_time : INT64_MAX;
     int64_t document = first;
@@ -78,13 +90,13 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
         keep_added(texts, 0);
         while (document < n_documents) {
             const int64_t begin = offsets[document], end = offsets[document + 1];
-            if (n_entries + 1 + (end - begin) > room || document - first_together == room) {
+            if (n_entries + 1 + most_a_byte * (end - begin) > room || document - first_together == room) {
                 break;
             }
             marks[document - first_together] = n_entries;
             const int64_t n = split_document(texts, text, begin, end, split->begun + n_entries);
             if (n < 0) {
-                return TOKDFA_INVALID;
+                return n;
             }
             n_entries += n;
             document++;

@@ -15,6 +15,7 @@ enum {
     TOKDFA_CONTINUATION = 128,
     TOKDFA_EVENT_BITS = 2,
     TOKDFA_PAGE_BITS = 8,
+    TOKDFA_OF_BYTES = -1,
     TOKDFA_BLOCK_BITS = 7,
     TOKDFA_NO_NUMBER = 0x1FFFFF,
     TOKDFA_LONGEST_KEPT = 512,
@@ -40,8 +41,31 @@ enum {
     TOKDFA_STRIPS_RIGHT = 2,
     TOKDFA_SINGLE_WORD = 4,
     TOKDFA_STRIPS_ASCII = 8,
-    TOKDFA_NODE = 6
+    TOKDFA_NODE = 6,
+    TOKDFA_PUTS_NOTHING = 0,
+    TOKDFA_PUTS = 1,
+    TOKDFA_PUTS_UNLESS_THERE = 2
 };
+
+/* A dictionary over characters; see characters.h. Read-only once it is built. */
+typedef struct {
+    const uint16_t *pages; /* code point c is at place c & 255 of page pages[c >> TOKDFA_PAGE_BITS] of the next two */
+    const int32_t *symbol;   /* the symbol of a character, -1 of unknown ones */
+    const uint32_t *classes; /* its class as a left neighbour, above 16 bits, and as a right one; or OF_BYTES */
+    const int32_t *byte_symbol; /* 256: what unknown characters become, -1 for ASCII without; or none at all */
+    int64_t n_byte_symbol;
+    const uint32_t *byte_class; /* the classes of these symbols */
+    int64_t unknown; /* the symbol that they become otherwise, or -1: they are refused */
+    int64_t fuses;   /* whether several of them side by side become one */
+    const uint64_t *joins; /* bit r & 63 of joins[l * n_words + (r >> 6)] says whether a character of right class r may
+                              be joined to one of left class l; 0 is the beginning of a text, 1 the place after a cut */
+    int64_t n_words;
+    const uint64_t *joins_ascii; /* 256: the same by two characters x and y, as bit y & 63 of 2 * x + (y >> 6) */
+    int64_t prefix, prefix_class; /* a symbol that is put before texts, and its left class */
+    int64_t puts_first, puts_later; /* when: TOKDFA_PUTS and so on, at the beginning of a text, and after added tokens */
+    const tokdfa_merges *merges;
+    const int32_t *ids; /* by token, -1 for those without */
+} tokdfa_characters;
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
    plus a class. What a symbol does there is an action: an event, or above these, from TOKDFA_UNSETTLED on, an unsettled
@@ -73,6 +97,7 @@ typedef struct {
    It belongs to one thread. */
 typedef struct {
     const tokdfa_splitting *splitting;
+    const tokdfa_characters *characters; /* if not NULL, there is no machine: texts are cut where nothing joins them */
     int32_t *trail; /* the actions, less TOKDFA_UNSETTLED, since there was one hypothesis */
     int64_t n_trail;
     int64_t *trail_at; /* the offsets of their symbols */
@@ -198,21 +223,6 @@ typedef struct {
 int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,
                           int64_t *spans, int64_t n_spans);
 
-/* A dictionary over characters; see characters.h. Read-only once it is built. */
-typedef struct {
-    const uint16_t *pages; /* the symbol of code point c is in page pages[c >> TOKDFA_PAGE_BITS] of `symbol` */
-    const int32_t *symbol; /* -1 for unknown characters */
-    const int32_t *byte_symbol; /* 256: what unknown characters become, -1 for ASCII without; or none at all */
-    int64_t n_byte_symbol;
-    int64_t unknown;             /* the symbol that they become otherwise, or -1: they are refused */
-    int64_t fuses;               /* whether several of them side by side become one */
-    const uint64_t *joins_ascii; /* 256: bit y & 63 of 2 * x + (y >> 6) says whether `y` may be joined to `x` */
-    const int64_t *inner;        /* pairs of symbols that tokens have side by side, as in pair_slot.h */
-    int64_t n_inner;
-    const tokdfa_merges *merges;
-    const int32_t *ids; /* by token, -1 for those without */
-} tokdfa_characters;
-
 int64_t tokdfa_cut_characters(const tokdfa_characters *characters, const uint8_t *text, int64_t size,
                               const int64_t *bounds, int64_t n_pieces, int64_t *begun, int64_t *firsts);
 
@@ -240,7 +250,7 @@ int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, 
 typedef struct {
     tokdfa_piece_encoder *pieces;
     tokdfa_split_run *split;
-    int32_t *out; /* room for the ids of texts that are not longer than n_out - TOKDFA_AT_ONCE bytes */
+    int32_t *out; /* room for the ids of short texts, of which the caller knows that they fit */
     int64_t n_out;
     int64_t lacks_ids; /* whether there are tokens without an id */
     int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
@@ -253,7 +263,7 @@ typedef struct {
     int64_t *marks; /* as many */
     const tokdfa_added_tokens *added; /* NULL if none are looked for */
     tokdfa_added_scan *scan;
-    int32_t *added_ids; /* of the entries that `split` has found, n_found of them */
+    int32_t *added_ids; /* the ids of the entries that are ADDED of those that `split` has found, n_found of them */
     int64_t n_added_ids, n_found;
 } tokdfa_text_encoder;
 
@@ -272,7 +282,7 @@ typedef struct {
     const uint64_t *places;  /* where the UTF-8 of each text is */
     const int64_t *offsets;  /* where each text begins in the UTF-8 of all, and where the last one ends */
     const int64_t *bounds;   /* the first text of each parcel, and the number of texts */
-    int32_t *ids;            /* room for an id a byte */
+    int32_t *ids;            /* room for the most ids a byte */
     int64_t *id_offsets;     /* zeros at first: then where the ids of each text begin, and where the last ones end */
     int64_t next;            /* the parcel that is taken next */
     int64_t is_refused;      /* whether a text is refused, so that it does not matter any more what is encoded */
@@ -287,7 +297,7 @@ typedef struct {
     uint8_t *text; /* room for the UTF-8 of a parcel */
     int64_t n_text;
     int64_t *offsets; /* of the documents in it: one more than a parcel has at most */
-    int32_t *room;    /* room for the ids of a parcel at least, one a byte, and AT_ONCE more */
+    int32_t *room;    /* room for the ids of a parcel at least, the most a byte, and AT_ONCE more */
     int64_t n_room;
     int64_t parcel;   /* the parcel at hand, or -1, and the document that is next in it */
     int64_t document;

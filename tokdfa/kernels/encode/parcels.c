@@ -3,6 +3,7 @@
    Where the ids of a parcel belong is known once all parcels before it are counted. Until then a thread holds them, and
    goes on with another parcel. */
 #include "../common/base.h"
+#include "characters.h"
 #include "door.h"
 
 /* How often a thread asks whether another one has counted a parcel before it returns, so that others can run. */
@@ -110,7 +111,7 @@ static int64_t encode_parcel(tokdfa_parcel_run *run, const tokdfa_parcels *parce
    PAUSED from time to time, so that signals are heeded; WAITS where other threads have to encode before this one can go
    on; REFUSED if a text is; or, in the middle of a parcel, how its encoding stops. */
 TOKDFA_DOOR int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels) {
-    const int64_t at_a_time = run->encoder->pieces->at_a_time;
+    const int64_t at_a_time = run->encoder->pieces->at_a_time, most_a_byte = most_ids_a_byte(run->encoder->split);
     int64_t n_bytes = 0;
     for (;;) {
         if (run->parcel < 0) {
@@ -121,7 +122,8 @@ TOKDFA_DOOR int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels
             if (at_a_time && n_bytes >= at_a_time) {
                 return TOKDFA_PAUSED;
             }
-            const bool is_room = run->n_held < TOKDFA_MOST_HELD && run->n_room - run->filled >= run->n_text + TOKDFA_AT_ONCE;
+            const bool is_room = run->n_held < TOKDFA_MOST_HELD &&
+                                 run->n_room - run->filled >= most_a_byte * run->n_text + TOKDFA_AT_ONCE;
             const int64_t next =
                 is_room ? __atomic_fetch_add(&parcels->next, 1, __ATOMIC_RELAXED) : parcels->n_counts;
             if (next >= parcels->n_counts) {

@@ -12,6 +12,7 @@
 #include "door.h"
 #include "memory.h"
 #include "one_pass.h"
+#include "prefix.h"
 #include "split.h"
 #include "together.h"
 
@@ -253,7 +254,7 @@ ALWAYS_INLINE void forget_pause(tokdfa_piece_encoder *pieces) {
 NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     int64_t begin, int64_t end, int32_t *out) {
     if (pieces->characters) {
-        return merge_characters(pieces->characters, text + begin, end - begin, out);
+        return merge_characters(pieces->characters, -1, text + begin, end - begin, out);
     }
     if (pieces->tables->n_symbol && end - begin <= LONGEST_MERGED) {
         const int64_t n_ids = merge_alone(pieces->tables, text + begin, end - begin, out);

@@ -1,4 +1,4 @@
-/* Splitting UTF-8 by the machine of a split pattern, a stretch at a time.
+/* Splitting UTF-8 by the machine of a split pattern, a stretch at a time; or where nothing joins characters, see cut.h.
 
    First the machine runs over the stretch and writes down what it does with each symbol, its action: an event where it
    has one hypothesis. Where it has several, the action is unsettled, and going back from a place with one hypothesis
@@ -7,9 +7,8 @@
 #define TOKDFA_SPLIT_H
 
 #include "chains.h"
+#include "cut.h"
 
-#define EVENT_BITS TOKDFA_EVENT_BITS
-#define EVENT_MASK ((1 << EVENT_BITS) - 1)
 #define UNSETTLED TOKDFA_UNSETTLED
 
 /* Append to `out` what the symbols of a trail do, given the hypothesis after them; return the number of entries. */
@@ -121,13 +120,6 @@ ALWAYS_INLINE int64_t gather(const uint8_t *events, int64_t n, int64_t base, int
     return n_out;
 }
 
-/* The place of a run of the machine. */
-typedef struct {
-    int64_t state, n_trail, n_out;
-    int64_t read;   /* the number of bytes read */
-    int64_t length; /* of the next symbol: 0 if it is cut short, -1 if it is not UTF-8 */
-} split_end;
-
 /* Read a text symbol by symbol, with a machine that is too large for stretches; see `split_text`. */
 NEVER_INLINE split_end split_by_symbols(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size,
                                         int64_t base, int64_t state, int32_t *trail, int64_t *trail_at,
@@ -200,12 +192,16 @@ NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, con
     return end;
 }
 
-/* Run the machine from `state` over `size` bytes of text, the first of which has the offset `base` in the whole text.
+/* Split from `state` on `size` bytes of text, the first of which has the offset `base` in the whole text.
 
    `trail` and `trail_at` have `n_trail` entries, and room for one a byte more; `out` gets what begins, and has room for
    an entry for each byte and each entry of the trail, and one more. */
-ALWAYS_INLINE split_end split_text(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, int64_t base,
+ALWAYS_INLINE split_end split_text(const tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base,
                                    int64_t state, int32_t *trail, int64_t *trail_at, int64_t n_trail, int64_t *out) {
+    const tokdfa_splitting *splitting = split->splitting;
+    if (split->characters) {
+        return cut_text(split->characters, text, size, base, state, out);
+    }
     return splitting->pair_bits
                ? split_by_stretches(splitting, text, size, base, state, trail, trail_at, n_trail, out)
                : split_by_symbols(splitting, text, size, base, state, trail, trail_at, n_trail, out);
@@ -214,6 +210,9 @@ ALWAYS_INLINE split_end split_text(const tokdfa_splitting *splitting, const uint
 /* Settle a trail for the hypothesis that the end of the text confirms; return the number of entries. */
 ALWAYS_INLINE int64_t settle_at_end(const tokdfa_splitting *splitting, const int32_t *trail, const int64_t *trail_at,
                                     int64_t n_trail, int64_t state, int64_t *out) {
+    if (n_trail == 0) {
+        return 0;
+    }
     const int64_t hypothesis = splitting->borne_out[state >> splitting->class_bits];
     return settle(splitting, trail, trail_at, n_trail, hypothesis, out);
 }

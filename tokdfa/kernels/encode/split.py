@@ -24,17 +24,19 @@ LONGEST_PART = 4096
 class SplitRun:
     """A machine, ``tokdfa_splitting``, that reads a text part by part, with working memory for `room` bytes at once.
 
+    With `characters`, ``tokdfa_characters``, there is no machine: the text is cut where nothing joins them.
+
     It must not be used by two threads at the same time. `struct` is the ``tokdfa_split_run`` for C. `begun` gets what
     begins, ascending: ``offset << EVENT_BITS | event``. `trail_at` has the offsets of the symbols that are not settled,
     `n_waiting` of them.
     """
 
-    def __init__(self, splitting: Struct, room: int) -> None:
+    def __init__(self, splitting: Struct | None, room: int, characters: Struct | None = None) -> None:
         self.splitting = splitting
         self._allocate(room)
         self.struct = Struct(
-            "tokdfa_split_run", splitting=splitting, trail=self._trail, trail_at=self.trail_at, begun=self.begun,
-            state=0, n_waiting=0, n_begun=0, at=0,
+            "tokdfa_split_run", splitting=splitting, characters=characters, trail=self._trail,
+            trail_at=self.trail_at, begun=self.begun, state=0, n_waiting=0, n_begun=0, at=0,
         )  # fmt: skip
 
     def _allocate(self, room: int) -> None:

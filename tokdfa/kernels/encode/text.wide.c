@@ -13,7 +13,7 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
 
 /* Split the next bytes of a text, about TOKDFA_STRETCH of them: with each added token the splitting begins again. What
    begins is appended to begun[0], and texts->n_pieces gets the number of entries that have ended. Returns 0; or NO_ROOM,
-   INVALID or CUT_SHORT. */
+   INVALID, CUT_SHORT or FOREIGN. */
 ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
     tokdfa_split_run *split = texts->split;
     const tokdfa_splitting *splitting = split->splitting;
@@ -25,6 +25,19 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
     keep_added(texts, begun[0]);
     do {
         const int64_t stop = texts->added ? texts->scan->found.start : size;
+        if (!split->state && split->at < stop && puts_prefix(split, text, split->at, stop, !split->at)) {
+            int64_t n_entries = n + 1;
+            const int64_t taken = put_prefix(texts, text, split->at, stop, begun, &n_entries);
+            if (taken == TOKDFA_NO_ROOM && n) {
+                break;
+            }
+            if (taken < 0) {
+                return taken;
+            }
+            n = n_entries - 1;
+            split->at += taken;
+            split->state = AFTER_CUT;
+        }
         const int64_t stretch = least(TOKDFA_STRETCH, stop - split->at);
         if (n + split->n_waiting + stretch + 3 > split->n_trail) {
             if (n) {
@@ -33,7 +46,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
             return TOKDFA_NO_ROOM;
         }
         if (stretch > 0) {
-            const split_end end = split_text(splitting, text + split->at, stretch, split->at, split->state,
+            const split_end end = split_text(split, text + split->at, stretch, split->at, split->state,
                                              split->trail, split->trail_at, split->n_waiting, begun + n + 1);
             split->at += end.read;
             split->state = end.state;
@@ -62,8 +75,8 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
     return 0;
 }
 
-/* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for one id a byte and AT_ONCE
-   more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
+/* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for the most ids a byte and
+   AT_ONCE more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
    CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more,
    PAUSED when there is more to do.
    Through the door also LACKS_IDS, when there is a token without an id. */

@@ -11,6 +11,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.encode.added import scan_struct
+from tokdfa.kernels.encode.characters import ids_a_byte
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
@@ -31,14 +32,14 @@ class Parcels:
 
     `bounds` are the first text of each parcel, ascending from 0, and last the number of texts, whose list nobody may
     change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end; within its parcel
-    until that has its place. A parcel has `largest` bytes and `most` texts at most. `pointer` has the fields of
-    ``tokdfa_parcels``, which explains them; it is no :class:`Struct`, as every call needs a new one and a Struct takes
-    longer to make.
+    until that has its place. A parcel has `largest` bytes and `most` texts at most, and a text at most `ids_a_byte`
+    times as many ids as bytes. `pointer` has the fields of ``tokdfa_parcels``, which explains them; it is no
+    :class:`Struct`, as every call needs a new one and a Struct takes longer to make.
     """
 
     __slots__ = ("_ids", "_kept", "_texts", "bounds", "id_offsets", "largest", "most", "pointer")
 
-    def __init__(self, texts: FoundTexts, bounds: list[int]) -> None:
+    def __init__(self, texts: FoundTexts, bounds: list[int], ids_a_byte: int = 1) -> None:
         n, steps = len(texts.offsets) - 1, [end - begin for begin, end in pairwise(bounds)]
         if not steps or bounds[0] != 0 or bounds[-1] != n or min(steps) < 0:
             raise ValueError(f"{bounds} are no bounds of parcels of {n} texts")
@@ -47,7 +48,7 @@ class Parcels:
         self.largest = max(end - begin for begin, end in pairwise(at))
         self.most = max(steps)
         self._texts = texts  # which keeps the strings alive
-        self._ids: Int32Array = empty(at[-1], np.int32)
+        self._ids: Int32Array = empty(ids_a_byte * at[-1], np.int32)
         self.id_offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
         unknown = [-1] * len(steps)
         self._kept: list[Any] = [
@@ -94,19 +95,27 @@ _MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 class TextRun:
     """An encoder of texts, with its working memory. It must not be used by two threads at the same time.
 
-    The machine `splitting`, ``tokdfa_splitting``, cuts texts into pieces; `pieces` encodes and remembers them.
+    The machine `splitting`, ``tokdfa_splitting``, cuts texts into pieces, or without one `characters`,
+    ``tokdfa_characters``, where nothing joins them; `pieces` encodes and remembers them.
     `lacks_ids` says whether there are tokens without an id. `encode_long` returns the ids of a piece that is too long
     to be merged.
     """
 
     def __init__(
-        self, pieces: PieceRun, splitting: Struct, *, lacks_ids: bool, encode_long: Callable[[bytes], Int32Array] | None
+        self,
+        pieces: PieceRun,
+        splitting: Struct | None,
+        *,
+        characters: Struct | None = None,
+        lacks_ids: bool,
+        encode_long: Callable[[bytes], Int32Array] | None,
     ) -> None:
         self._pieces = pieces
-        self._split = SplitRun(splitting, _FIRST_ROOM)
+        self._split = SplitRun(splitting, _FIRST_ROOM, characters)
         self._lacks_ids = lacks_ids
         self._encode_long = encode_long
-        self._short: Int32Array = np.empty(_SHORT + ROOM, dtype=np.int32)
+        self._ids_a_byte = 1 if characters is None else ids_a_byte(characters)
+        self._short: Int32Array = np.empty(self._ids_a_byte * _SHORT + ROOM, dtype=np.int32)
         self._scan = scan_struct()
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
@@ -161,7 +170,7 @@ class TextRun:
         """Return the ids of a text of that many bytes, which is bytes or a pointer to them."""
         if size > self._pieces.longest:
             self._pieces.make_room(size)
-        out: Int32Array = empty(size + ROOM, np.int32)
+        out: Int32Array = empty(self._ids_a_byte * size + ROOM, np.int32)
         pointer = writable(out, np.int32)
         self._pieces.make_room_to_remember()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
@@ -170,8 +179,9 @@ class TextRun:
             if n == TOO_LONG and not self._pieces.learn_long():
                 self._encode_piece(data, size, out)
             elif n == _NO_ROOM:
-                # A long stretch that only what follows it can settle, such as spaces without end.
-                self._split.grow(2 * self._split.room)
+                # A long stretch that only what follows it can settle, such as spaces without end; or a long part of
+                # characters, for which there must be as much room with what is put before it.
+                self._grow(2 * self._split.room)
             self._pieces.make_room_to_remember()
             n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
         if n < 0:
@@ -180,6 +190,13 @@ class TextRun:
             self._split.release(_FIRST_ROOM)
         out.resize(n, refcheck=False)
         return out
+
+    def _grow(self, room: int) -> None:
+        """Make room for stretches of this number of bytes; the added token that is still to be written is kept."""
+        self._split.grow(room)
+        larger: Int32Array = np.empty(room, dtype=np.int32)
+        larger[:1] = self._struct.fields["added_ids"][:1]
+        self._struct.set("added_ids", larger)
 
     def encode_parcels(self, parcels: Parcels) -> bool:
         """Take parcels of texts and encode them until there is none; return whether none of the texts is refused.
@@ -217,7 +234,7 @@ class TextRun:
             run = self._parcels = Struct(
                 "tokdfa_parcel_run", encoder=self._struct, text=empty(size, np.uint8),
                 offsets=np.zeros(parcels.most + 1, dtype=np.int64),
-                room=empty(size + min(size, _ROOM_TO_HOLD) + ROOM, np.int32),
+                room=empty(self._ids_a_byte * size + min(size, _ROOM_TO_HOLD) + ROOM, np.int32),
                 held=np.zeros(_MOST_HELD, dtype=np.int64),
                 parcel=-1, document=0, n_held=0, filled=0, n_placed=0, placed=0,
             )  # fmt: skip

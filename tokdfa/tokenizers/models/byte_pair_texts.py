@@ -13,6 +13,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, running_sum
 from tokdfa.encoding.batches import EncodedDocuments
+from tokdfa.encoding.character_splitter import CharacterSplitter
 from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.in_form import InForm
 from tokdfa.encoding.piece_ids import ForeignSymbolError
@@ -21,6 +22,7 @@ from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.tokenizers.boundaries.added import break_each_other
+from tokdfa.tokenizers.models.byte_pair_characters import character_splitter
 from tokdfa.tokenizers.models.model import Direct
 from tokdfa.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.unicode.quick_check import is_normal
@@ -54,10 +56,8 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     It returns None for those that are refused.
     """
     splitter = _splitter(tokenizer)
-    if splitter is None or _is_rewritten(tokenizer):
-        return None
-    encoder = tokenizer.piece_ids.text_encoder(splitter)
-    if encoder is None:
+    encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
+    if encoder is None or (_is_rewritten(tokenizer) and not isinstance(splitter, CharacterSplitter)):
         return None
     run, added = encoder.run, _added(tokenizer)
     encode, look_for = run.encode_string, run.look_for
@@ -93,10 +93,12 @@ def _added(tokenizer: Tokenizer) -> Struct | None:
     return tokenizer.added_tokens.tables if tokenizer.added_tokens else None
 
 
-def _splitter(tokenizer: Tokenizer) -> Splitter | None:
-    """Return the machine that splits texts, from their beginning on, into pieces of bytes; None if there is none."""
+def _splitter(tokenizer: Tokenizer) -> Splitter | CharacterSplitter | None:
+    """Return how texts are split, from their beginning on, into pieces of UTF-8; None if no compiled loop does it."""
+    if tokenizer.why_not("bytes") is not None:
+        return tokenizer.derived(character_splitter)
     pretokenizer = tokenizer.pretokenizer
-    if pretokenizer is None or tokenizer.continues or tokenizer.why_not("bytes") is not None:
+    if pretokenizer is None or tokenizer.continues:
         return None
     if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
         return None
@@ -105,6 +107,8 @@ def _splitter(tokenizer: Tokenizer) -> Splitter | None:
 
 def _changes(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
     """Return a function that returns whether a text, or a part of it, may be changed; None if no text is."""
+    if tokenizer.is_plain:
+        return None
     read = tokenizer.read_in_form
     if read is None:
         return lambda text: True
@@ -124,9 +128,11 @@ def _is_changed(form: Form, text: str) -> bool:
 def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
     """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
     splitter = _splitter(tokenizer)
-    if splitter is None or _is_rewritten(tokenizer):
+    is_over_characters = isinstance(splitter, CharacterSplitter)
+    if splitter is None or (_is_rewritten(tokenizer) and not is_over_characters):
         return None
     normal = _in_form(tokenizer)
+    ids_a_byte = splitter.ids_a_byte if isinstance(splitter, CharacterSplitter) else 1
     try:
         found = FoundTexts(texts) if normal is None else normal.of_all(texts)
     except (TypeError, UnicodeEncodeError):
@@ -134,7 +140,7 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
     if found is None:
         return None
     encoder = tokenizer.piece_ids.idle_text_encoder
-    return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer))
+    return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer), ids_a_byte=ids_a_byte)
 
 
 def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
@@ -188,7 +194,8 @@ def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Speci
 def _encode_texts(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Encoded | EncodedDocuments | None:
     """Return the ids of stretches without special tokens; None if no compiled loop encodes all of them."""
     splitter, piece_ids = _splitter(tokenizer), tokenizer.piece_ids
-    if splitter is not None:
+    # Those of characters are normalized already.
+    if splitter is not None and not isinstance(splitter, CharacterSplitter):
         encoder = piece_ids.text_encoder(splitter)
         try:
             found = FoundTexts([text for text, _ in texts])

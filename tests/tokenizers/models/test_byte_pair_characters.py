@@ -1,0 +1,104 @@
+"""Texts of characters, cut where nothing joins them, have the ids of the library, and those of plain Python."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from support import random_files
+from support.tokenizer_files import as_bytes
+
+import tokdfa
+from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.tokenizers.models.byte_pair_characters import character_splitter
+
+SPACE = "\u2581"
+SHOWS = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
+PUTS = {"type": "Prepend", "prepend": SPACE}
+SPLITS = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+NORMALIZERS = [
+    None,
+    SHOWS,
+    {"type": "Sequence", "normalizers": [PUTS, SHOWS]},
+    {"type": "Sequence", "normalizers": [SHOWS, PUTS]},
+    {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": " "}, SHOWS]},
+    {"type": "Sequence", "normalizers": [SHOWS, {"type": "Replace", "pattern": {"String": "a"}, "content": "é"}]},
+    {"type": "Prepend", "prepend": "ab"},
+]
+METASPACES = [
+    {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": scheme, "split": splits}
+    for scheme in ("always", "first", "never")
+    for splits in (False, True)
+]
+
+
+def some_file(drawn: random.Random) -> dict[str, Any]:
+    """A tokenizer.json over characters that does no more to texts than what can be done in the tables."""
+    fields = random_files.character_file(drawn)
+    vocab = fields["model"]["vocab"]
+    for token in (SPACE, SPACE + "a", SPACE * 2, "a" + SPACE):
+        vocab.setdefault(token, len(vocab))
+    merges = fields["model"]["merges"]
+    for pair in ([SPACE, "a"], [SPACE, SPACE], ["a", SPACE]):
+        if drawn.random() < 0.6 and "a" in vocab and pair not in merges:
+            merges.insert(drawn.randrange(len(merges) + 1), pair)
+    fields["model"] |= {"continuing_subword_prefix": None, "end_of_word_suffix": None, "ignore_merges": False}
+    fields["model"]["merges"] = [pair for pair in merges if "</w>" not in "".join(pair) and "##" not in "".join(pair)]
+    fields["normalizer"] = drawn.choice(NORMALIZERS)
+    fields["pre_tokenizer"] = drawn.choice([None, SPLITS, *METASPACES])
+    fields["decoder"] = {"type": "Fuse"}
+    new = [token["content"] for token in fields["added_tokens"] if token["content"] not in vocab]
+    numbers = vocab | {content: len(vocab) + at for at, content in enumerate(dict.fromkeys(new))}
+    for token in fields["added_tokens"]:
+        token |= {"id": numbers[token["content"]], "normalized": drawn.random() < 0.1}
+    return fields
+
+
+def loaded(fields: dict[str, Any]) -> Any:
+    try:
+        return tokdfa.load(as_bytes(fields))
+    except UnsupportedFeatureError:
+        return None
+
+
+def answer(tokenizer: Any, text: str) -> list[int] | str:
+    try:
+        ids: list[int] = tokenizer.encode(text).tolist()
+    except AlphabetError as error:
+        return str(error)
+    return ids
+
+
+def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    n_compiled = n_special = n_refused = n_long = 0
+    for seed in range(300):
+        drawn = random.Random(seed)
+        fields = some_file(drawn)
+        tokenizer, plain = loaded(fields), loaded(fields)
+        if tokenizer is None or character_splitter(tokenizer) is None:
+            continue
+        n_compiled += 1
+        plain.piece_ids.__dict__["_characters"] = None
+        peer = tokenizers.Tokenizer.from_str(json.dumps(fields))
+        contents = tuple(token["content"] for token in fields["added_tokens"])
+        texts = [random_files.text(drawn, extra=contents) + SPACE * drawn.randrange(2) for _ in range(8)]
+        # Over the end of a block, which may be in the middle of a symbol.
+        texts.append("x" * drawn.randrange(4) + ("a b  é中😀" + texts[0]) * (9000 // (9 + len(texts[0]))))
+        for text in texts:
+            found = answer(tokenizer, text)
+            assert found == answer(plain, text), (fields, text)
+            n_special += any(content in text for content in contents)
+            n_refused += isinstance(found, str)
+            n_long += len(text) > 4096
+            if not isinstance(found, str):
+                assert found == peer.encode(text, add_special_tokens=False).ids, (fields, text)
+        expected = {text: ids for text in texts if not isinstance(ids := answer(tokenizer, text), str)}
+        whole = tokdfa.encode_batch(tokenizer, [*expected])
+        assert whole.ids.tolist() == [id for ids in expected.values() for id in ids]
+        assert whole.offsets.tolist() == [0, *accumulate(map(len, expected.values()))]
+    assert n_compiled > 60
+    assert min(n_special, n_refused, n_long) > 50
