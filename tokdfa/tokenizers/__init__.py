@@ -1,7 +1,7 @@
 """Real tokenizers: what a file says, made into something that encodes, decodes and can be decided about.
 
-Read `protocol` first: what every tokenizer answers. Then `tokenizer`: one class of five parts, named as Hugging Face
-names them:
+Read `protocol` first: what every tokenizer answers; `jobs` has the methods that packages above this one carry out. Then
+`tokenizer`: one class of five parts, named as Hugging Face names them:
 
 - added tokens (:mod:`tokdfa.encoding.added_tokens`), found in a text before anything else, or in the normalized text;
 - a normalizer (`normalizers`, `sentencepiece_normalizer`);

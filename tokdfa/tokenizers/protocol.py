@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa import door
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
 from tokdfa.guesses import Guided
-from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
+from tokdfa.tokenizers.jobs import Jobs
 from tokdfa.tokenizers.round_trip import Reencoding, RoundTrip
 
 if TYPE_CHECKING:
-    from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.dictionary import Dictionary
     from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.guiding.api import Guide
-    from tokdfa.guiding.bans import Ban
-    from tokdfa.patterns.finder import Wanted
-    from tokdfa.searching.matches import Matches
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.neighbours import PairAutomaton
-    from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.unigram.segmenter import Acceptor, Segmenter
-    from tokdfa.validation.result import Validation
 
 __all__ = ["AnyTokenizer", "Capability"]
 
@@ -43,7 +35,7 @@ T = TypeVar("T")
 Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "spelling", "form"]
 
 
-class AnyTokenizer(Guided, ABC):
+class AnyTokenizer(Jobs, Guided, ABC):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
     Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every
@@ -194,17 +186,6 @@ class AnyTokenizer(Guided, ABC):
     def fingerprint_parts(self) -> dict[str, str]:
         """The hashes of the parts of the fingerprint, by name; see :func:`tokdfa.fingerprint`."""
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does.
-
-        Tokenizers with equal fingerprints give every text the same ids, and ids the same text. This is the value of
-        :func:`tokdfa.fingerprint`, which says what each part contributes.
-        """
-        from tokdfa.tokenizers.fingerprint import fingerprint
-
-        return fingerprint(self).value
-
     @property
     @abstractmethod
     def made_of(self) -> tuple[object, ...]:
@@ -281,35 +262,6 @@ class AnyTokenizer(Guided, ABC):
 
         With each comes whether it begins the text.
         """
-
-    def split(self, text: str, *, explain: bool = True) -> Pieces:
-        r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.
-
-        Parameters
-        ----------
-        text : str
-        explain : bool
-            Whether to find out as well which alternative of which pattern made each piece, how far the machine had to
-            look, and what each step does. That takes some ten microseconds a character and step.
-
-        Raises
-        ------
-        AlphabetError
-            If the text has a lone surrogate; the error says where.
-        LimitExceededError
-            If the text is to be explained, and matching a pattern backtracks for more than some seconds.
-
-        Examples
-        --------
-        >>> pieces = tokdfa.default_tokenizer().split("it's  2")
-        >>> [(piece.text, piece.alternative, piece.looked_ahead) for piece in pieces]
-        [('it', 7, 1), ("'s", 0, 1), (' ', 10, 2), (' 2', 8, 0)]
-        >>> pieces.steps[0].alternatives[7]
-        ' ?\\p{L}+'
-        """
-        from tokdfa.tokenizers.pieces import split_text
-
-        return split_text(self, text, explained=explain)
 
     @property
     def boundaries(self) -> Boundaries:
@@ -390,87 +342,3 @@ class AnyTokenizer(Guided, ABC):
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return RoundTrip(self, Reencoding())
-
-    # What is decided by packages above this one
-
-    def validate(
-        self,
-        ids: npt.ArrayLike | Iterator[IntegerArray],
-        *,
-        all: bool = False,
-        window: bool = False,
-        documents: int | npt.ArrayLike | None = None,
-        literal: bool = False,
-    ) -> Validation:
-        """Call :func:`tokdfa.validate`, which says all: are ids those that `encode` gives for the text they spell.
-
-        Parameters
-        ----------
-        ids : array_like of int, or iterator of arrays
-        all : bool
-        window : bool
-        documents : int or array_like of int, optional
-        literal : bool
-            All are those of that function.
-
-        Examples
-        --------
-        >>> verdict = tokdfa.default_tokenizer().validate([64, 261, 1193])  # a≀ s≀ingle
-        >>> bool(verdict), verdict.index, verdict.canonical_ids
-        (False, 1, (2513,))
-        """
-        return door.validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
-
-    def search(
-        self,
-        pattern: str | Iterable[str | bytes],
-        ids: npt.ArrayLike,
-        *,
-        wanted: Wanted = "longest",
-        aligned: bool = False,
-        table: str = "regex",
-        max_seconds: float = DEFAULT_MAX_SECONDS,
-    ) -> Matches:
-        """Call :func:`tokdfa.search`, which says all: where a pattern matches in the text that ids spell.
-
-        Parameters
-        ----------
-        pattern : str, or iterable of str or bytes
-        ids : array_like of int
-        wanted : {"longest", "first", "all"}
-        aligned : bool
-        table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        max_seconds : float
-            All are those of that function.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> [tuple(match) for match in tokenizer.search("[a-z]+n", tokenizer.encode("a man wants tea"))]
-        [(2, 5, 1, 2), (6, 9, 2, 3)]
-        """
-        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
-
-    def guide(
-        self,
-        language: str | TokenDFA | None = None,
-        *,
-        end: int | Iterable[int] | None = None,
-        vocab_size: int | None = None,
-        ban: Ban | None = None,
-    ) -> Guide:
-        """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream goes on.
-
-        Parameters
-        ----------
-        language, end, vocab_size, ban
-            Those of that function.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> guide = tokenizer.guide("a single man")
-        >>> guide.forced(guide.initial).tolist() == tokenizer.encode("a single man").tolist()
-        True
-        """
-        return door.guide(self, language, end=end, vocab_size=vocab_size, ban=ban)

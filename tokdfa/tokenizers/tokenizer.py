@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
@@ -21,7 +21,7 @@ from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.errors import UnsupportedFeatureError
 from tokdfa.splitting.steps import Splitting
-from tokdfa.tokenizers.boundaries.protocol import Boundaries, SafelyCut
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
@@ -60,12 +60,12 @@ def _own(name: str) -> Any:
     return property(attrgetter(f"model.{name}"), doc=f"The attribute `{name}` of the model.")
 
 
-def _made(name: str) -> Any:
-    """Return an attribute of tokenizers that the model makes of the tokenizer, once."""
-    return cached_property(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
+def _made(name: str, *, kept: bool = True) -> Any:
+    """Return an attribute of tokenizers that the model makes, given the tokenizer; only once if it is kept."""
+    return (cached_property if kept else property)(lambda tokenizer: getattr(tokenizer.model, name)(tokenizer))
 
 
-class Tokenizer(SafelyCut, AnyTokenizer):
+class Tokenizer(AnyTokenizer):
     """A tokenizer, as its file and its library define it: from text to ids and back.
 
     It has five parts: added tokens, which are found in texts; a normalizer, which changes what is between them; a
@@ -101,10 +101,17 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     pretokenizer: PreTokenizer | None
     model: Model
+    strings: StringsOfIds
 
     def __init__(
-        self, contents: Contents | UnigramContents | WordPieceContents, pretokenizer: PreTokenizer | None = None
+        self,
+        contents: Contents | UnigramContents | WordPieceContents,
+        pretokenizer: PreTokenizer | None = None,
+        *,
+        twin: Tokenizer | None = None,
+        continues: bool = False,
     ) -> None:
+        # A twin has the same contents. Neither refers to the other, and both to the model, which is large.
         self.contents: Any = contents
         self.format = contents.format
         self.specials = contents.specials
@@ -113,26 +120,34 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         self.library = contents.library
         self.rewriting = contents.rewriting or Rewriting()
         self.is_plain = contents.is_plain
-        self.pretokenizer = pretokenizer
-        self.model = _model_of(contents)
+        self.model = _model_of(contents) if twin is None else twin.model
         self.algorithm = self.model.algorithm
         self.semantics = self.model.semantics
-        if self.model.pretokenizer is not None:
-            self.pretokenizer = cast("PreTokenizer", self.model.pretokenizer)
-        self._start()
-
-    def _start(self) -> None:
-        """Set what a text begins with: what is done there, unless it goes on after a place where texts are cut."""
-        self.first_normalizer = self.normalizer
-        self.first_pretokenizer = self.pretokenizer
-        self.continues = False
-        self._maker: Callable[..., Any] = type(self)
+        self.pretokenizer = cast("PreTokenizer | None", self.model.pretokenizer) or pretokenizer
+        steps = self.rewriting.decoding or ()
+        self.strings = StringsOfIds(self.model, self.specials, steps) if twin is None else twin.strings
+        self.continues = continues
+        # What is done to the beginning of a text.
+        self.first_normalizer, self.first_pretokenizer = self.normalizer, self.pretokenizer
+        if continues:
+            self._continue()
         self._of_thread = local()
-        self.strings = StringsOfIds(self.model, self.specials, self.rewriting.decoding or ())
+
+    def _continue(self) -> None:
+        """Do nothing to the beginning of a text, which goes on after a place where texts are cut."""
+        normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
+        if steps is not None:
+            steps = tuple(later for step in steps if (later := step.later) is not None)
+        self.rewriting = Rewriting(normalizer, steps)
+        self.first_normalizer = None if normalizer is None else normalizer.later
+        if self.splitting.prefix_space is not None:
+            from tokdfa.splitting.pretokenizer import pretokenizer
+
+            self.first_pretokenizer = pretokenizer(replace(self.splitting, prefix_space=None))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, PreTokenizer | None]]:
         # The parts of a tokenizer. All else is computed from them on use, anew in each process and each copy.
-        return self._maker, (self.contents, self.pretokenizer)
+        return partial(type(self), continues=self.continues), (self.contents, self.pretokenizer)
 
     def why_not(self, capability: Capability) -> str | None:
         """Return why the tokenizer lacks a capability; see :meth:`AnyTokenizer.why_not`."""
@@ -211,10 +226,7 @@ class Tokenizer(SafelyCut, AnyTokenizer):
 
     # Where texts are cut
 
-    @cached_property
-    def boundaries(self) -> Boundaries:
-        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
-        return self.derived(_boundaries)
+    boundaries: Boundaries = _made("boundaries")
 
     @cached_property
     def why_whole(self) -> str | None:
@@ -239,27 +251,11 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         """
         if self.why_not("rules") is not None:
             raise UnsupportedFeatureError("what continues a text is not encoded alone", value=self.algorithm)
-        normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
-        twin = self.twin()
-        if steps is not None:
-            steps = tuple(later for step in steps if (later := step.later) is not None)
-        twin.rewriting = Rewriting(normalizer, steps)
-        twin.first_normalizer = None if normalizer is None else normalizer.later
-        if self.splitting.prefix_space is not None:
-            from tokdfa.splitting.pretokenizer import pretokenizer
+        return self.twin(continues=True)
 
-            twin.first_pretokenizer = pretokenizer(replace(self.splitting, prefix_space=None))
-        twin.continues = True
-        twin._maker = _continued
-        return twin
-
-    def twin(self) -> Self:
+    def twin(self, *, continues: bool = False) -> Self:
         """Return a tokenizer of the same parts that does not refer to this one."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__ |= {name: value for name, value in self.__dict__.items() if name in _PARTS}
-        twin._start()
-        twin.strings = self.strings
-        return twin
+        return type(self)(self.contents, self.pretokenizer, twin=self, continues=continues)
 
     # Text to ids
 
@@ -334,15 +330,12 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         """
         return self.decoder.text_of(self.decoder.check(ids))
 
+    acceptor: Acceptor | None = _made("acceptor", kept=False)
+
     @property
     def round_trip(self) -> RoundTrip:
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return RoundTrip(self, self.model)
-
-    @property
-    def acceptor(self) -> Acceptor | None:
-        """What judges streams word by word, by one call to the kernels; None where no words do."""
-        return self.model.acceptor(self)
 
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
@@ -371,7 +364,8 @@ class Tokenizer(SafelyCut, AnyTokenizer):
         if not contents.drops_unknown:
             return None
         fallback = replace(contents.fallback or Fallback(), drops=True)
-        return cast(Self, self._maker(replace(contents, fallback=fallback, drops_unknown=False), self.pretokenizer))
+        changed = replace(contents, fallback=fallback, drops_unknown=False)
+        return type(self)(changed, self.pretokenizer, continues=self.continues)
 
     # Byte pairs
 
@@ -494,15 +488,6 @@ def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
     return tokenizer.why_not("rules") is None
 
 
-def _boundaries(tokenizer: Tokenizer) -> Boundaries:
-    return tokenizer.model.boundaries(tokenizer)
-
-
-def _continued(contents: Contents, pretokenizer: PreTokenizer | None) -> Tokenizer:
-    """Return the tokenizer of these parts for a text that goes on."""
-    return Tokenizer(contents, pretokenizer).continued
-
-
 def _model_of(contents: Any) -> Model:
     """Return the model of a file, of which the module is imported only then."""
     if contents.algorithm == "byte pair":
@@ -545,7 +530,3 @@ class StringsOfIds:
 
 _PIECES = frozenset({str, bytes})
 _WHOLE = Splitting("tokenizers")
-# What a tokenizer is made of, besides what follows from it.
-_PARTS = frozenset(
-    ("contents", "format", "algorithm", "semantics", "specials", "finds_specials", "ignored", "library", "rewriting")
-).union(("is_plain", "pretokenizer", "model"))

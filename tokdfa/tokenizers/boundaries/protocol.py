@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.locks import SHARED
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.tokenizer import Tokenizer
+    pass
 
-__all__ = ["CUT", "DOUBT", "FINE", "Boundaries", "PairBoundaries", "PairMemory", "SafelyCut"]
+__all__ = ["CUT", "DOUBT", "FINE", "Boundaries", "PairBoundaries", "PairMemory"]
 
 Values: TypeAlias = Callable[[Int64Array, Int64Array], Uint8Array]
 
@@ -198,91 +196,3 @@ class PairMemory:
                 kept = self._keys[slots] == codes
                 self._values[slots[kept]] = values[kept]
         return found
-
-
-class SafelyCut:
-    """What a tokenizer says about the places at which its texts may be cut."""
-
-    def safe_cuts(self, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
-        """Return the places at which ids, or a text, may be cut and the parts encoded separately.
-
-        However the text goes on, its ids are those of the part before such a place, followed by those of the part after
-        it, encoded as what follows something.
-
-        Parameters
-        ----------
-        ids : array_like of int, or str
-            Ids, or a text.
-        begins : bool
-            Whether the text begins with them; otherwise anything may precede them.
-        ends : bool
-            Whether the text ends with them; otherwise anything may follow them.
-
-        Returns
-        -------
-        int64 array of shape (places,)
-            The ids, or the characters of the text, before which it may be cut, ascending; 0 and the end are left out.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids of the tokenizer.
-        UnsupportedFeatureError
-            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any place.
-
-        Notes
-        -----
-        A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
-        no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
-        says. Places within a piece are left out, although merging may leave two tokens there side by side. For
-        tokenizers that change texts in other ways than by a normalization form, or do not merge, the places are those
-        between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
-        `last_safe_cut` in ordinary text.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> tokenizer.safe_cuts(tokenizer.encode("a single man wants"))
-        array([1, 2, 3])
-        >>> tokenizer.safe_cuts("a single man")
-        array([1, 8])
-        """
-        boundaries, checked = self._cut_exactly(ids)
-        if isinstance(checked, str):
-            return boundaries.in_text(checked, begins=begins, ends=ends)
-        return boundaries.in_ids(checked, begins=begins, ends=ends)
-
-    def last_safe_cut(self, ids: npt.ArrayLike | str, before: int, *, begins: bool = True, ends: bool = False) -> int:
-        """Return the last place of `safe_cuts` up to `before`; 0 if there is none.
-
-        It reads only what is near that place, so it may be asked about long streams.
-
-        Raises
-        ------
-        TokenStreamError
-            If they are not ids of the tokenizer, or there are fewer than `before`.
-        UnsupportedFeatureError
-            As `safe_cuts` does.
-
-        Examples
-        --------
-        >>> tokenizer = tokdfa.default_tokenizer()
-        >>> tokenizer.last_safe_cut("a single man", 5)
-        1
-        """
-        boundaries, checked = self._cut_exactly(ids)
-        if not 0 <= before <= len(checked):
-            raise TokenStreamError("no such place", value=before, where="before")
-        if isinstance(checked, str):
-            places = boundaries.in_text(checked, begins=begins, ends=ends)
-            return int(places[places <= before].max(initial=0))
-        return boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
-
-    def _cut_exactly(self, ids: npt.ArrayLike | str) -> tuple[Boundaries, Int32Array | str]:
-        """Return the boundaries and the checked ids; refuse a tokenizer that sums scores across places."""
-        tokenizer = cast("Tokenizer", self)
-        if tokenizer.segmenter is not None:
-            raise UnsupportedFeatureError(
-                "safe cuts are not known: sums of scores go on across them", value=tokenizer.algorithm
-            )
-        return tokenizer.boundaries, ids if isinstance(ids, str) else tokenizer.decoder.check(ids)

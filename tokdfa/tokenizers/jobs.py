@@ -1,0 +1,238 @@
+"""What tokenizers are asked for as methods, and others do: packages above this one, or all of their parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from tokdfa import door
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
+
+if TYPE_CHECKING:
+    from tokdfa.automata.token_dfa import TokenDFA
+    from tokdfa.guiding.api import Guide
+    from tokdfa.guiding.bans import Ban
+    from tokdfa.patterns.finder import Wanted
+    from tokdfa.searching.matches import Matches
+    from tokdfa.tokenizers.boundaries.protocol import Boundaries
+    from tokdfa.tokenizers.pieces import Pieces
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+    from tokdfa.validation.result import Validation
+
+__all__ = ["Jobs"]
+
+
+class Jobs:
+    """The methods of tokenizers that need nothing but what every tokenizer answers; `self` is an AnyTokenizer."""
+
+    def validate(
+        self: Any,
+        ids: npt.ArrayLike | Iterator[IntegerArray],
+        *,
+        all: bool = False,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
+    ) -> Validation:
+        """Call :func:`tokdfa.validate`, which says all: are ids those that `encode` gives for the text they spell.
+
+        Parameters
+        ----------
+        ids : array_like of int, or iterator of arrays
+        all : bool
+        window : bool
+        documents : int or array_like of int, optional
+        literal : bool
+            All are those of that function.
+
+        Examples
+        --------
+        >>> verdict = tokdfa.default_tokenizer().validate([64, 261, 1193])  # a≀ s≀ingle
+        >>> bool(verdict), verdict.index, verdict.canonical_ids
+        (False, 1, (2513,))
+        """
+        return door.validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
+
+    def search(
+        self: Any,
+        pattern: str | Iterable[str | bytes],
+        ids: npt.ArrayLike,
+        *,
+        wanted: Wanted = "longest",
+        aligned: bool = False,
+        table: str = "regex",
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+    ) -> Matches:
+        """Call :func:`tokdfa.search`, which says all: where a pattern matches in the text that ids spell.
+
+        Parameters
+        ----------
+        pattern : str, or iterable of str or bytes
+        ids : array_like of int
+        wanted : {"longest", "first", "all"}
+        aligned : bool
+        table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        max_seconds : float
+            All are those of that function.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> [tuple(match) for match in tokenizer.search("[a-z]+n", tokenizer.encode("a man wants tea"))]
+        [(2, 5, 1, 2), (6, 9, 2, 3)]
+        """
+        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+
+    def guide(
+        self: Any,
+        language: str | TokenDFA | None = None,
+        *,
+        end: int | Iterable[int] | None = None,
+        vocab_size: int | None = None,
+        ban: Ban | None = None,
+    ) -> Guide:
+        """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream goes on.
+
+        Parameters
+        ----------
+        language, end, vocab_size, ban
+            Those of that function.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> guide = tokenizer.guide("a single man")
+        >>> guide.forced(guide.initial).tolist() == tokenizer.encode("a single man").tolist()
+        True
+        """
+        return door.guide(self, language, end=end, vocab_size=vocab_size, ban=ban)
+
+    def split(self: Any, text: str, *, explain: bool = True) -> Pieces:
+        r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.
+
+        Parameters
+        ----------
+        text : str
+        explain : bool
+            Whether to find out as well which alternative of which pattern made each piece, how far the machine had to
+            look, and what each step does. That takes some ten microseconds a character and step.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a lone surrogate; the error says where.
+        LimitExceededError
+            If the text is to be explained, and matching a pattern backtracks for more than some seconds.
+
+        Examples
+        --------
+        >>> pieces = tokdfa.default_tokenizer().split("it's  2")
+        >>> [(piece.text, piece.alternative, piece.looked_ahead) for piece in pieces]
+        [('it', 7, 1), ("'s", 0, 1), (' ', 10, 2), (' 2', 8, 0)]
+        >>> pieces.steps[0].alternatives[7]
+        ' ?\\p{L}+'
+        """
+        from tokdfa.tokenizers.pieces import split_text
+
+        return split_text(self, text, explained=explain)
+
+    def safe_cuts(self: Any, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
+        """Return the places at which ids, or a text, may be cut and the parts encoded separately.
+
+        However the text goes on, its ids are those of the part before such a place, followed by those of the part after
+        it, encoded as what follows something.
+
+        Parameters
+        ----------
+        ids : array_like of int, or str
+            Ids, or a text.
+        begins : bool
+            Whether the text begins with them; otherwise anything may precede them.
+        ends : bool
+            Whether the text ends with them; otherwise anything may follow them.
+
+        Returns
+        -------
+        int64 array of shape (places,)
+            The ids, or the characters of the text, before which it may be cut, ascending; 0 and the end are left out.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer.
+        UnsupportedFeatureError
+            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any place.
+
+        Notes
+        -----
+        A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
+        no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
+        says. Places within a piece are left out, although merging may leave two tokens there side by side. For
+        tokenizers that change texts in other ways than by a normalization form, or do not merge, the places are those
+        between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
+        `last_safe_cut` in ordinary text.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> tokenizer.safe_cuts(tokenizer.encode("a single man wants"))
+        array([1, 2, 3])
+        >>> tokenizer.safe_cuts("a single man")
+        array([1, 8])
+        """
+        boundaries, checked = _cut_exactly(self, ids)
+        if isinstance(checked, str):
+            return boundaries.in_text(checked, begins=begins, ends=ends)
+        return boundaries.in_ids(checked, begins=begins, ends=ends)
+
+    def last_safe_cut(
+        self: Any, ids: npt.ArrayLike | str, before: int, *, begins: bool = True, ends: bool = False
+    ) -> int:
+        """Return the last place of `safe_cuts` up to `before`; 0 if there is none.
+
+        It reads only what is near that place, so it may be asked about long streams.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not ids of the tokenizer, or there are fewer than `before`.
+        UnsupportedFeatureError
+            As `safe_cuts` does.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> tokenizer.last_safe_cut("a single man", 5)
+        1
+        """
+        boundaries, checked = _cut_exactly(self, ids)
+        if not 0 <= before <= len(checked):
+            raise TokenStreamError("no such place", value=before, where="before")
+        if isinstance(checked, str):
+            places = boundaries.in_text(checked, begins=begins, ends=ends)
+            return int(places[places <= before].max(initial=0))
+        return boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
+
+    @cached_property
+    def fingerprint(self: Any) -> str:
+        """A SHA-256, in hexadecimal, of what the tokenizer does.
+
+        Tokenizers with equal fingerprints give every text the same ids, and ids the same text. This is the value of
+        :func:`tokdfa.fingerprint`, which says what each part contributes.
+        """
+        from tokdfa.tokenizers.fingerprint import fingerprint
+
+        return fingerprint(self).value
+
+
+def _cut_exactly(tokenizer: AnyTokenizer, ids: npt.ArrayLike | str) -> tuple[Boundaries, Int32Array | str]:
+    """Return the boundaries and the checked ids; refuse a tokenizer that sums scores across places."""
+    if tokenizer.segmenter is not None:
+        what = "safe cuts are not known: sums of scores go on across them"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm)
+    return tokenizer.boundaries, ids if isinstance(ids, str) else tokenizer.decoder.check(ids)
