@@ -1,8 +1,9 @@
-/* Encoding many texts with few calls, each against the definition.
+/* Encoding many texts with few calls, around added tokens, each against the definition.
 
    The encoder is that of encode.c. How many texts there are, where they end, how much room there is for those that are
    encoded together and after how many bytes a call comes back are up to the bytes. What a call leaves to the caller is
    done as parcels.c and TextRun.encode_parcels of texts.py do it. */
+#include "added_twin.h"
 #include "encode_workplace.h"
 
 enum { MOST_BYTES = 3000, MOST_DOCUMENTS = 400 };
@@ -18,31 +19,65 @@ static uint32_t bit(int64_t status) {
     return (uint32_t)1 << -status;
 }
 
-static documents encode_naively(arena *memory, const encoder *e, const uint8_t *text, const int64_t *offsets, int64_t n) {
+/* Append the ids of text without added tokens to others; returns their new number. */
+static int64_t encode_between(arena *memory, const encoder *e, const uint8_t *own, int64_t length, int64_t n_ids,
+                              documents *made) {
+    int64_t *begun = ROOM(memory, int64_t, length + 1), *cells = ROOM(memory, int64_t, length), at;
+    int64_t *places = ROOM(memory, int64_t, length);
+    const int64_t n_begun = split_naively(e, own, length, begun, &at, cells, places);
+    made->failures |= n_begun < 0 ? bit(TOKDFA_INVALID) : 0;
+    begun[n_begun < 0 ? 0 : n_begun] = length << TOKDFA_EVENT_BITS;
+    for (int64_t i = 0; i < n_begun; i++) {
+        const int64_t first = begun[i] >> TOKDFA_EVENT_BITS, stop = begun[i + 1] >> TOKDFA_EVENT_BITS;
+        if ((begun[i] & 3) == TOKDFA_BEGINS) {
+            const int64_t n_made = encode_piece(e, own + first, stop - first, made->ids + n_ids);
+            made->failures |= n_made < 0 ? bit(TOKDFA_FOREIGN) : 0;
+            for (int64_t j = 0; j < n_made; j++) {
+                made->failures |= e->lacks_ids && made->ids[n_ids + j] < 0 ? bit(TOKDFA_LACKS_IDS) : 0;
+            }
+            n_ids += n_made < 0 ? 0 : n_made;
+        }
+    }
+    return n_ids;
+}
+
+static documents encode_naively(arena *memory, const encoder *e, const added_twin *added, const uint8_t *text,
+                                const int64_t *offsets, int64_t n) {
     const int64_t size = offsets[n];
     documents made = {ROOM(memory, int32_t, size), ZEROS(memory, int64_t, n + 1), 0};
-    int64_t *begun = ROOM(memory, int64_t, size + 1), *cells = ROOM(memory, int64_t, size), at, n_ids = 0;
-    int64_t *places = ROOM(memory, int64_t, size);
+    int64_t *outer = ROOM(memory, int64_t, 3 * size), *spans = ROOM(memory, int64_t, 3 * size), n_ids = 0;
     for (int64_t k = 0; k < n; k++) {
-        const uint8_t *own = text + offsets[k];
-        const int64_t length = offsets[k + 1] - offsets[k];
-        const int64_t n_begun = split_naively(e, own, length, begun, &at, cells, places);
-        made.failures |= n_begun < 0 ? bit(TOKDFA_INVALID) : 0;
-        begun[n_begun < 0 ? 0 : n_begun] = length << TOKDFA_EVENT_BITS;
-        for (int64_t i = 0; i < n_begun; i++) {
-            const int64_t first = begun[i] >> TOKDFA_EVENT_BITS, stop = begun[i + 1] >> TOKDFA_EVENT_BITS;
-            if ((begun[i] & 3) == TOKDFA_BEGINS) {
-                const int64_t n_made = encode_piece(e, own + first, stop - first, made.ids + n_ids);
-                made.failures |= n_made < 0 ? bit(TOKDFA_FOREIGN) : 0;
-                for (int64_t j = 0; j < n_made; j++) {
-                    made.failures |= e->lacks_ids && made.ids[n_ids + j] < 0 ? bit(TOKDFA_LACKS_IDS) : 0;
-                }
-                n_ids += n_made < 0 ? 0 : n_made;
+        const int64_t n_spans = find_naively(added, text, offsets[k], offsets[k + 1], outer, spans);
+        int64_t at = offsets[k];
+        for (int64_t i = 0; i <= n_spans; i++) {
+            const int64_t stop = i < n_spans ? spans[3 * i] : offsets[k + 1];
+            n_ids = at < stop ? encode_between(memory, e, text + at, stop - at, n_ids, &made) : n_ids;
+            if (i < n_spans) {
+                made.ids[n_ids++] = added->tables.ids[spans[3 * i + 2]];
+                at = spans[3 * i + 1];
             }
         }
         made.ends[k + 1] = n_ids;
     }
     return made;
+}
+
+/* Find the tokens of a text, some at a time; those of the outer level may be given. Returns whether they may be encoded. */
+static bool check_added(arena *memory, const added_twin *added, const uint8_t *text, int64_t size, int64_t step) {
+    int64_t *outer = ROOM(memory, int64_t, 3 * size), *expected = ROOM(memory, int64_t, 3 * size);
+    const int64_t n_expected = find_naively(added, text, 0, size, outer, expected);
+    const int64_t n_outer = find_level(added, 0, text, 0, size, outer);
+    for (int is_given = 0; is_given < 2 && n_expected >= 0; is_given++) {
+        tokdfa_added_scan scan = {.is_given = is_given, .given = outer, .n_given = 3 * n_outer, .outer = {.end = -1}};
+        int64_t *spans = ROOM(memory, int64_t, 3 * step), n = 0, n_more;
+        do {
+            n_more = tokdfa_find_added(&added->tables, &scan, text, size, spans, step);
+            REQUIRE(n + n_more <= n_expected && !memcmp(spans, expected + 3 * n, (size_t)n_more * 3 * sizeof *spans));
+            n += n_more;
+        } while (n_more == step);
+        REQUIRE(n == n_expected);
+    }
+    return n_expected >= 0;
 }
 
 /* Encode the documents. Returns 0, or how it fails. */
@@ -116,7 +151,21 @@ static void use(const void *shared, input *in) {
     }
     const uint8_t *text = exactly(memory, read, offsets[n], 1);
     const int64_t *begins = exactly(memory, offsets, n + 1, sizeof *offsets);
-    const documents expected = encode_naively(memory, e, text, begins, n);
+    added_twin added;
+    read_added(&added, in, text, offsets[n], memory);
+    bool is_found = added.n > 0;
+    for (int64_t k = 0; k < n && is_found; k++) {
+        const int64_t length = offsets[k + 1] - offsets[k];
+        const uint8_t *own = exactly(memory, text + offsets[k], length, 1);
+        is_found = check_added(memory, &added, own, length, 1 + plan[k % 16] % 7);
+    }
+    added.n = is_found ? added.n : 0;
+    tokdfa_added_scan scan = {.outer = {.end = -1}};
+    w.texts.added = is_found ? &added.tables : NULL;
+    w.texts.scan = &scan;
+    w.texts.n_added_ids = room;
+    w.texts.added_ids = ROOM(memory, int32_t, room);
+    const documents expected = encode_naively(memory, e, &added, text, begins, n);
     for (int round = 0; round < 2; round++) {
         /* Once more, when the memory knows some of the pieces. */
         int32_t *out = ROOM(memory, int32_t, offsets[n] + TOKDFA_AT_ONCE);
