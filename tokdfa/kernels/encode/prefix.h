@@ -51,7 +51,8 @@ NEVER_INLINE int64_t put_prefix(tokdfa_text_encoder *texts, const uint8_t *text,
     const tokdfa_split_run *split = texts->split;
     const tokdfa_characters *characters = split->characters;
     const int64_t size = end_of_first(characters, text, at, end) - at;
-    if (*n + size + 2 > split->n_trail || texts->n_found + size + 1 > texts->n_added_ids) {
+    /* With room for the added token after it. */
+    if (*n + size + 3 > split->n_trail || texts->n_found + size + 2 > texts->n_added_ids) {
         return TOKDFA_NO_ROOM;
     }
     const int64_t n_ids = merge_characters(characters, (int32_t)characters->prefix, text + at, size,
