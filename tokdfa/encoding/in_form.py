@@ -10,13 +10,17 @@ from tokdfa.arrays import Int64Array, Uint8Array
 from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.kernels.encode.added import find_added
 from tokdfa.kernels.encode.utf8 import FoundTexts
-from tokdfa.kernels.normalization.quick_check import first_change, next_changed
+from tokdfa.kernels.normalization.quick_check import find_changed, first_change
 from tokdfa.unicode.quick_check import form_tables, in_form
 
 if TYPE_CHECKING:
     from tokdfa.unicode.normalization import Form
 
 __all__ = ["InForm"]
+
+
+# A byte that no text has.
+_BETWEEN = b"\xff"
 
 
 class InForm:
@@ -41,7 +45,7 @@ class InForm:
         """
         if first_change(self._tables, data) == len(data):
             return None
-        spans = np.zeros((0, 3), dtype=np.int64) if self._outer is None else find_added(self._outer, data)
+        spans = self._spans(data)
         return in_form(data, self._form, spans), spans
 
     def of_all(self, texts: list[str]) -> FoundTexts | None:
@@ -55,16 +59,22 @@ class InForm:
             If one has half of a surrogate pair.
         """
         found = FoundTexts(texts)
-        at = next_changed(self._tables, found.places, found.offsets, 0)
-        if at == len(texts):
+        changed = find_changed(self._tables, found.places, found.offsets)
+        if len(changed) == 0:
             return found
-        changed = [*texts]
-        while at < len(texts):
-            made = self(texts[at].encode())
-            if made is not None:
-                data, spans = made
-                if self._outer is not None and not np.array_equal(find_added(self._outer, data.data), spans):
-                    return None
-                changed[at] = data.tobytes().decode()
-            at = next_changed(self._tables, found.places, found.offsets, at + 1)
-        return FoundTexts(changed)
+        # All at once: what is between two texts is no UTF-8, so that no token reaches across, and is left as it is.
+        parts = [texts[at].encode() for at in changed.tolist()]
+        ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)) + 1)
+        data = _BETWEEN.join((*parts, b""))
+        tokens = self._spans(data)
+        spans = np.concatenate((np.column_stack((ends - 1, ends, np.full(len(ends), -1))), tokens))
+        spans = np.ascontiguousarray(spans[np.argsort(spans[:, 0])])
+        made = in_form(data, self._form, spans)
+        is_between = spans[:, 2] < 0
+        if not np.array_equal(self._spans(made.data), spans[~is_between]):
+            return None
+        stops = spans[is_between, 0]
+        return found.replaced(changed, made, np.append(0, stops[:-1] + 1), stops)
+
+    def _spans(self, data: bytes | memoryview) -> Int64Array:
+        return np.zeros((0, 3), dtype=np.int64) if self._outer is None else find_added(self._outer, data)

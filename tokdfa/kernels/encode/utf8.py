@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint64Array
+from tokdfa.arrays import Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import ffi, lib
 
 __all__ = ["FoundTexts", "kept_utf8"]
@@ -106,6 +106,7 @@ class FoundTexts:
     def __init__(self, texts: list[str]) -> None:
         n = len(texts)
         self.texts = texts
+        self._kept: tuple[FoundTexts, Uint8Array] | None = None
         self.offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
         self.places: Uint64Array = np.empty(n, dtype=np.uint64)
         if _find_utf8 is None:
@@ -115,3 +116,20 @@ class FoundTexts:
             return
         # The interpreter raises the error of a string that has none.
         _find_utf8(texts, n, self.places.ctypes.data, self.offsets.ctypes.data)
+
+    def replaced(self, which: Int64Array, data: Uint8Array, starts: Int64Array, stops: Int64Array) -> FoundTexts:
+        """Return these texts with others instead of some: instead of ``which[i]``, ``data[starts[i]:stops[i]]``."""
+        assert len(which) == len(starts) == len(stops)
+        assert data.flags.c_contiguous
+        assert (starts >= 0).all()
+        assert (starts <= stops).all()
+        assert stops.max(initial=0) <= len(data)
+        twin = object.__new__(FoundTexts)
+        twin.__dict__.update(self.__dict__)
+        sizes = np.diff(self.offsets)
+        sizes[which] = stops - starts
+        twin.offsets = np.append(np.int64(0), np.cumsum(sizes))
+        twin.places = self.places.copy()
+        twin.places[which] = np.uint64(data.ctypes.data) + starts.astype(np.uint64)
+        twin._kept = (self, data)
+        return twin

@@ -163,17 +163,14 @@ TOKDFA_DOOR int64_t tokdfa_first_change(const tokdfa_form *form, const uint8_t *
     return CHOOSE(first_change)(form, text, n);
 }
 
-/* The first text from one on that changes, or has a stretch that is too long to be looked at; n_texts if there is none.
-   Text i is at places[i], and has offsets[i + 1] - offsets[i] bytes. */
-TOKDFA_DOOR int64_t tokdfa_next_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets,
-                                        int64_t n_texts, int64_t first) {
-    for (int64_t i = first; i < n_texts; i++) {
+/* Tell of each text whether it changes, or has a stretch that is too long to be looked at. Text i is at places[i], and
+   has offsets[i + 1] - offsets[i] bytes. */
+TOKDFA_DOOR void tokdfa_find_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets,
+                                     int64_t n_texts, uint8_t *changes) {
+    for (int64_t i = 0; i < n_texts; i++) {
         const int64_t size = offsets[i + 1] - offsets[i];
-        if (tokdfa_first_change(form, (const uint8_t *)(uintptr_t)places[i], size) < size) {
-            return i;
-        }
+        changes[i] = tokdfa_first_change(form, (const uint8_t *)(uintptr_t)places[i], size) < size;
     }
-    return n_texts;
 }
 
 TOKDFA_DOOR int tokdfa_normalize(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n) {

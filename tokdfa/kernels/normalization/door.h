@@ -41,8 +41,8 @@ typedef struct {
 int tokdfa_normalize(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n);
 
 int64_t tokdfa_first_change(const tokdfa_form *form, const uint8_t *text, int64_t n);
-int64_t tokdfa_next_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets, int64_t n_texts,
-                            int64_t first);
+void tokdfa_find_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets, int64_t n_texts,
+                         uint8_t *changes);
 void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text, const int64_t *offsets, int64_t n_words,
                          uint8_t *joins);
 

@@ -15,7 +15,7 @@ from tokdfa.kernels.byte_filter import byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 from tokdfa.kernels.pages import empty
 
-__all__ = ["MOST_CHARACTERS", "find_joining", "first_change", "form_struct", "next_changed", "no_form", "normalized"]
+__all__ = ["MOST_CHARACTERS", "find_changed", "find_joining", "first_change", "form_struct", "no_form", "normalized"]
 
 
 MOST_CHARACTERS = 64
@@ -85,14 +85,16 @@ def first_change(form: Struct, text: bytes | memoryview) -> int:
     return place
 
 
-def next_changed(form: Struct, places: Uint64Array, offsets: Int64Array, first: int) -> int:
-    """Return the first of several texts, from one on, for which `first_change` is not its length; else their number.
+def find_changed(form: Struct, places: Uint64Array, offsets: Int64Array) -> Int64Array:
+    """Return the texts, ascending, for which `first_change` is not their length.
 
     Text i is at the address ``places[i]``, and has ``offsets[i + 1] - offsets[i]`` bytes; see
     :class:`~tokdfa.kernels.encode.utf8.FoundTexts`.
     """
-    assert 0 <= first <= len(places) == len(offsets) - 1
-    return call(lib.tokdfa_next_changed, form.pointer, places, offsets, len(places), first)
+    assert len(places) == len(offsets) - 1
+    changes: BoolArray = np.zeros(len(places), dtype=np.bool_)
+    call(lib.tokdfa_find_changed, form.pointer, places, offsets, len(places), out=(changes,))
+    return np.flatnonzero(changes).astype(np.int64)
 
 
 def normalized(
