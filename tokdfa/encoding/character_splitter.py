@@ -14,10 +14,12 @@ class CharacterSplitter(NamedTuple):
     """The parts of texts that are merged separately, and what is put before a text.
 
     `characters`, ``tokdfa_characters``, has the symbols of characters as texts have them, that is before any are
-    replaced: a space has the symbol of U+2581 if it becomes that. So nothing has to be replaced in a text.
+    replaced: a space has the symbol of U+2581 if it becomes that. So nothing has to be replaced in a text. `added`,
+    ``tokdfa_added_tokens``, has the tokens that are found in texts first, None without.
     """
 
     characters: Struct
+    added: Struct | None
 
     @property
     def ids_a_byte(self) -> int:

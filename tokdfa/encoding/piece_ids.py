@@ -144,7 +144,8 @@ class PieceIds:
             return None
         encoder: TextEncoder | None = getattr(self._of_thread, "text_encoder", None)
         if encoder is None or encoder.splitter is not splitter:
-            pieces = self._new_encoder(splitter) if self._characters is not None else self._thread_encoder()
+            is_of_characters = isinstance(splitter, CharacterSplitter)
+            pieces = self._new_encoder(splitter) if is_of_characters else self._thread_encoder()
             self._of_thread.text_encoder = encoder = TextEncoder(pieces, splitter)
         return encoder
 
@@ -213,24 +214,24 @@ class PieceIds:
         return self._characters is not None
 
     @cached_property
-    def _characters(self) -> Struct | None:
-        """The tables of a dictionary over characters by which compiled loops encode; None if they do not.
-
-        They do if each character stands for itself, for its bytes, or for the symbol of unknown ones.
-        """
+    def has_character_tables(self) -> bool:
+        """Whether there are tables of characters: each stands for itself, its bytes, or the symbol of unknown ones."""
         contents = self._contents
         fallback = contents.fallback or Fallback()
         numbers = self._numbers
         # A byte of ASCII may lack a symbol: the character has one, or the text is encoded the slow way.
         spelled = [numbers.get(each or "", -1) for each in fallback.bytes or ()]
-        if (
+        return not (
             contents.dictionary.alphabet.kind == "bytes"
-            or (contents.spelled_bytes or contents.prefix or contents.suffix or contents.atoms or contents.whole_piece)
+            or (contents.spelled_bytes or contents.prefix or contents.suffix or contents.whole_piece)
             or fallback.drops
             or (spelled and min(spelled[0x80:0xF5]) < 0)
-        ):
-            return None
-        return self.characters({}, frozenset())
+        )
+
+    @cached_property
+    def _characters(self) -> Struct | None:
+        """The tables of characters by which compiled loops encode pieces; None if they do not."""
+        return self.characters({}, frozenset()) if self.has_character_tables and not self._contents.atoms else None
 
     def characters(
         self, becomes: Mapping[str, str], begins: Set[str], puts: tuple[str, int, int] = ("", 0, 0)
@@ -360,6 +361,10 @@ class PieceIds:
             return cast(str, piece)
         data = piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece
         return "".join(map(CHARACTER_OF.__getitem__, data))
+
+    def ids_of_symbols(self, symbols: Sequence[str]) -> Int32Array:
+        """Return the ids of symbols."""
+        return self._contents.ids[[self._numbers[symbol] for symbol in symbols]]
 
     def long_piece(self, length: int) -> LongPiece | None:
         """Return a stream of the tokens of a long piece, given its number of bytes; None if they all wait.

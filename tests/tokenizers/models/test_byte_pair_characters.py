@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import random
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support import random_files
+from support import random_files, sentencepieces
 from support.tokenizer_files import as_bytes
 
 import tokdfa
@@ -82,7 +83,7 @@ def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
         if tokenizer is None or character_splitter(tokenizer) is None:
             continue
         n_compiled += 1
-        plain.piece_ids.__dict__["_characters"] = None
+        plain.piece_ids.__dict__ |= {"_characters": None, "has_character_tables": False}
         peer = tokenizers.Tokenizer.from_str(json.dumps(fields))
         contents = tuple(token["content"] for token in fields["added_tokens"])
         texts = [random_files.text(drawn, extra=contents) + SPACE * drawn.randrange(2) for _ in range(8)]
@@ -102,3 +103,46 @@ def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
         assert whole.offsets.tolist() == [0, *accumulate(map(len, expected.values()))]
     assert n_compiled > 60
     assert min(n_special, n_refused, n_long) > 50
+
+
+def sentencepiece_model(drawn: random.Random) -> bytes:
+    """A model that neither drops spaces nor replaces anything else, whose user-defined pieces have no spaces."""
+    from sentencepiece import sentencepiece_model_pb2 as pb
+
+    model: Any = pb.ModelProto()  # type: ignore[attr-defined]
+    model.ParseFromString(sentencepieces.changed(drawn, ("identity",)))
+    kept = [piece for piece in model.pieces if piece.type != piece.USER_DEFINED or not {*piece.piece} & {" ", SPACE}]
+    del model.pieces[:]
+    model.pieces.extend(kept)
+    model.normalizer_spec.remove_extra_whitespaces = False
+    model.trainer_spec.treat_whitespace_as_suffix = False
+    data: bytes = model.SerializeToString()
+    return data
+
+
+def test_sentencepiece_models_give_the_ids_of_the_library(tmp_path: Path) -> None:
+    pytest.importorskip("sentencepiece")
+    path = tmp_path / "x.model"
+    n_compiled = n_defined = n_first = 0
+    for seed in range(150):
+        drawn = random.Random(seed)
+        data = sentencepiece_model(drawn)
+        path.write_bytes(data)
+        tokenizer: Any = tokdfa.load(path)
+        if character_splitter(tokenizer) is None:
+            continue
+        n_compiled += 1
+        encode, *_ = sentencepieces.oracle(data)
+        atoms = tokenizer.contents.atoms
+        texts = [sentencepieces.text(drawn).replace("\x00", "") for _ in range(10)]
+        texts = ["", *texts, *(atom + text for atom in atoms for text in texts[:2])]
+        texts.append("x" * drawn.randrange(4) + " the ab日" * 1500 + SPACE * 9000)
+        for text in texts:
+            assert tokenizer.encode(text).tolist() == encode(text), (seed, text)
+            n_defined += any(atom in text for atom in atoms)
+            n_first += text.startswith(atoms)
+        encoded = tokdfa.encode_batch(tokenizer, texts)
+        assert encoded.offsets.tolist() == [0, *accumulate(len(encode(text)) for text in texts)]
+        assert encoded.ids.tolist() == [id for text in texts for id in encode(text)]
+    assert n_compiled > 100
+    assert min(n_defined, n_first) > 100

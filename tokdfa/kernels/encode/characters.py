@@ -11,7 +11,7 @@ from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint
 from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import empty
 
-__all__ = ["ALWAYS", "NOTHING", "UNLESS_THERE", "Puts", "characters_of", "cut_pieces", "ids_a_byte"]
+__all__ = ["ALWAYS", "EVEN_ALONE", "NOTHING", "UNLESS_THERE", "Puts", "characters_of", "cut_pieces", "ids_a_byte"]
 
 _PAGE = 1 << 8
 _N_PAGES = 0x110000 // _PAGE
@@ -23,8 +23,8 @@ _NOTHING, _JOINS = 2, 3
 _MOST_CLASSES = 512
 
 
-NOTHING, ALWAYS, UNLESS_THERE = 0, 1, 2
-"""When a symbol is put before a text; UNLESS_THERE is unless the text begins with it."""
+NOTHING, ALWAYS, UNLESS_THERE, EVEN_ALONE = 0, 1, 2, 3
+"""When a symbol is put before a text: UNLESS_THERE, if it does not begin with it; EVEN_ALONE, before added tokens."""
 
 
 class Puts(NamedTuple):

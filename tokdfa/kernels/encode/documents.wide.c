@@ -11,7 +11,7 @@ ALWAYS_INLINE int64_t split_between(tokdfa_text_encoder *texts, const uint8_t *t
                                     bool begins, int64_t *begun) {
     const tokdfa_split_run *split = texts->split;
     int64_t n = 0, state = 0;
-    if (begin < end && puts_prefix(split, text, begin, end, begins)) {
+    if (puts_prefix(split, text, begin, end, begins)) {
         const int64_t taken = put_prefix(texts, text, begin, end, begun, &n);
         if (taken < 0) {
             return taken;
@@ -36,7 +36,7 @@ NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *tex
     int64_t n = 0, at = begin;
     find_first(texts->added, texts->scan, text, begin, end);
     while (true) {
-        if (at < scan->found.start) {
+        if (at < scan->found.start || at == begin) {
             const int64_t n_more = split_between(texts, text, at, scan->found.start, at == begin, begun + n);
             if (n_more < 0) {
                 return n_more;
@@ -56,12 +56,15 @@ NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *tex
    ids does. Returns the number of entries; INVALID if it is not UTF-8, or FOREIGN. */
 ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
                                      int64_t *begun) {
+    if (begin == end) {
+        return 0;
+    }
     int64_t n = texts->added ? split_around(texts, text, begin, end, begun)
                              : split_between(texts, text, begin, end, true, begun);
     if (UNLIKELY(n < 0)) {
         return n;
     }
-    if (UNLIKELY(begin < end && (n == 0 || begun[0] >> EVENT_BITS != begin))) {
+    if (UNLIKELY(n == 0 || begun[0] >> EVENT_BITS != begin)) {
         memmove(begun + 1, begun, (size_t)n * sizeof *begun);
         begun[0] = begin << EVENT_BITS | TOKDFA_CONTINUES;
         n++;

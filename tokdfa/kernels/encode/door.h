@@ -44,7 +44,8 @@ enum {
     TOKDFA_NODE = 6,
     TOKDFA_PUTS_NOTHING = 0,
     TOKDFA_PUTS = 1,
-    TOKDFA_PUTS_UNLESS_THERE = 2
+    TOKDFA_PUTS_UNLESS_THERE = 2,
+    TOKDFA_PUTS_EVEN_ALONE = 3
 };
 
 /* A dictionary over characters; see characters.h. Read-only once it is built. */

@@ -10,13 +10,17 @@
 /* The left class after a place where a text is cut for certain. */
 #define AFTER_CUT 1
 
-/* Whether the symbol is put before text that is not empty; `begins` is whether the whole text begins there. */
+/* Whether the symbol is put before text, which may be empty if an added token comes next; `begins` is whether the whole
+   text begins there. */
 ALWAYS_INLINE bool puts_prefix(const tokdfa_split_run *split, const uint8_t *text, int64_t at, int64_t end, bool begins) {
     const tokdfa_characters *characters = split->characters;
     if (!characters) {
         return false;
     }
     const int64_t when = begins ? characters->puts_first : characters->puts_later;
+    if (at == end) {
+        return when == TOKDFA_PUTS_EVEN_ALONE;
+    }
     if (when != TOKDFA_PUTS_UNLESS_THERE) {
         return when;
     }

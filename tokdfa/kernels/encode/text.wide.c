@@ -25,7 +25,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
     keep_added(texts, begun[0]);
     do {
         const int64_t stop = texts->added ? texts->scan->found.start : size;
-        if (!split->state && split->at < stop && puts_prefix(split, text, split->at, stop, !split->at)) {
+        if (!split->state && split->at < size && puts_prefix(split, text, split->at, stop, !split->at)) {
             int64_t n_entries = n + 1;
             const int64_t taken = put_prefix(texts, text, split->at, stop, begun, &n_entries);
             if (taken == TOKDFA_NO_ROOM && n) {

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tokdfa.encoding.character_splitter import CharacterSplitter
-from tokdfa.kernels.encode.characters import ALWAYS, NOTHING, UNLESS_THERE
+from tokdfa.kernels.encode.added import added_struct
+from tokdfa.kernels.encode.characters import ALWAYS, EVEN_ALONE, NOTHING, UNLESS_THERE
 from tokdfa.splitting.steps import Splitting
 from tokdfa.unicode.normalizer import Substitution
 
 if TYPE_CHECKING:
+    from tokdfa.kernels.library import Struct
     from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
     from tokdfa.unicode.normalizer import Normalizer
@@ -28,7 +32,7 @@ class _Rewriting(NamedTuple):
 
 def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
     """Return how a tokenizer over characters cuts texts; None if more is done to them, or it is not compiled."""
-    if not tokenizer.piece_ids.is_over_characters:
+    if not tokenizer.piece_ids.has_character_tables:
         return None
     normalizer = tokenizer.rewriting.normalizer
     first_normalizer = None if normalizer is None else normalizer.later if tokenizer.continues else normalizer
@@ -36,11 +40,31 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
     first = _rewriting(first_normalizer, tokenizer.first_pretokenizer, begins=not tokenizer.continues)
     if later is None or first is None or later[2:] != first[2:]:
         return None
-    prefix = first.prefix or later.prefix
-    if {first.prefix, later.prefix} - {"", prefix} or not _are_found(tokenizer, normalizer, first.becomes):
+    added = tokenizer.added_tokens.tables if tokenizer.added_tokens else None
+    puts = first.prefix or later.prefix, first.when, later.when
+    if tokenizer.contents.atoms:
+        if added is not None or tokenizer.pretokenizer is not None or not _are_atoms_found(tokenizer, first.becomes):
+            return None
+        # Atoms are in the stretch that something is put before.
+        added, puts = _atoms(tokenizer), (first.prefix, EVEN_ALONE if first.when else NOTHING, NOTHING)
+    if {first.prefix, later.prefix} - {"", puts[0]} or not _are_found(tokenizer, normalizer, first.becomes):
         return None
-    characters = tokenizer.piece_ids.characters(first.becomes, first.begins, (prefix, first.when, later.when))
-    return None if characters is None else CharacterSplitter(characters)
+    characters = tokenizer.piece_ids.characters(first.becomes, first.begins, puts)
+    return None if characters is None else CharacterSplitter(characters, added)
+
+
+def _are_atoms_found(tokenizer: Tokenizer, becomes: dict[str, str]) -> bool:
+    """Return whether symbols of several characters are found in texts as they are."""
+    changed = becomes.keys() | set(becomes.values())
+    return not any(changed & set(atom) for atom in tokenizer.contents.atoms)
+
+
+def _atoms(tokenizer: Tokenizer) -> Struct:
+    """Return the tables that find symbols of several characters, as added tokens are found."""
+    ids = tokenizer.piece_ids.ids_of_symbols(tokenizer.contents.atoms)
+    words = {atom.encode(): number for number, atom in enumerate(tokenizer.contents.atoms)}
+    no_flags, none = np.zeros(len(ids), dtype=np.uint8), np.zeros(0, dtype=np.int32)
+    return added_struct(words, {}, ids, no_flags, none, np.zeros(0, dtype=np.uint64))
 
 
 def _are_found(tokenizer: Tokenizer, normalizer: Normalizer | None, becomes: dict[str, str]) -> bool:

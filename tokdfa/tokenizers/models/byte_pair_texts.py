@@ -59,7 +59,7 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
     if encoder is None or (_is_rewritten(tokenizer) and not isinstance(splitter, CharacterSplitter)):
         return None
-    run, added = encoder.run, _added(tokenizer)
+    run, added = encoder.run, _added(tokenizer, splitter)
     encode, look_for = run.encode_string, run.look_for
     normal = _in_form(tokenizer)
 
@@ -88,8 +88,10 @@ def _in_form(tokenizer: Tokenizer) -> InForm | None:
     return None if read is None or read[1] is None else InForm(read[1], tokenizer.added_tokens)
 
 
-def _added(tokenizer: Tokenizer) -> Struct | None:
+def _added(tokenizer: Tokenizer, splitter: Splitter | CharacterSplitter | None) -> Struct | None:
     """Return the tables of the added tokens that are found in texts; None if there are none."""
+    if isinstance(splitter, CharacterSplitter):
+        return splitter.added
     return tokenizer.added_tokens.tables if tokenizer.added_tokens else None
 
 
@@ -140,7 +142,7 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
     if found is None:
         return None
     encoder = tokenizer.piece_ids.idle_text_encoder
-    return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer), ids_a_byte=ids_a_byte)
+    return on_threads(found, lambda: encoder(splitter), n_threads, _added(tokenizer, splitter), ids_a_byte=ids_a_byte)
 
 
 def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
