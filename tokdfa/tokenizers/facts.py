@@ -169,9 +169,6 @@ def facts_of_unigram(tokenizer: UnigramTokenizer) -> dict[str, Any]:
     }
 
 
-_EXAMPLES = 5
-
-
 def facts_of_wordpiece(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
     """Return the facts that ``tokdfa info`` prints about a WordPiece tokenizer; see :meth:`AnyTokenizer.facts`."""
     vocabulary, normalizer, case = tokenizer.vocabulary, tokenizer.model.normalizer, tokenizer.model.case
