@@ -226,7 +226,10 @@ class Tokenizer(AnyTokenizer):
 
     # Where texts are cut
 
-    boundaries: Boundaries = _made("boundaries")
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
+        return self.derived(_boundaries)
 
     @cached_property
     def why_whole(self) -> str | None:
@@ -486,6 +489,10 @@ class WordPieceTokenizer(Tokenizer):
 def has_rules(tokenizer: AnyTokenizer) -> TypeGuard[Tokenizer]:
     """Return whether the tokens are made by rules, so that the model is :class:`BytePairs`."""
     return tokenizer.why_not("rules") is None
+
+
+def _boundaries(tokenizer: Tokenizer) -> Boundaries:
+    return tokenizer.model.boundaries(tokenizer)
 
 
 def _model_of(contents: Any) -> Model:
