@@ -40,7 +40,8 @@ class Side(NamedTuple):
 def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPolicy | None = None) -> Side:
     """Return a tokenizer as a certificate describes it, with the file or folder that it was loaded from."""
     has_rules = given.why_not("rules") is None
-    if not has_rules or given.format not in _FORMATS:
+    format = _FORMATS.get(given.format)
+    if not has_rules or format is None:
         raise _unsupported("of this format", given.format if has_rules else given.algorithm)
     tokenizer = with_specials(cast(Tokenizer, given), specials)
     is_spelled = tokenizer.why_not("bytes") is None and tokenizer.why_not("spelling") is None
@@ -53,7 +54,7 @@ def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPo
     if splitting is not None:
         library = splitting.library
     fields = {
-        "format": _FORMATS[tokenizer.format],
+        "format": format,
         "files": _hashes(Path(file), tokenizer.format),
         "pattern": None if splitting is None else splitting.steps[0].pattern,
         "library": library,

@@ -115,10 +115,11 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
     if tokenizer.segmenter is not None:
         what = "a Unigram tokenizer has no automaton over tokens that could be drawn"
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
-    if tokenizer.algorithm not in _DRAWN:
+    drawn = _DRAWN.get(tokenizer.algorithm)
+    if drawn is None:
         what = "tokenizers of this algorithm cannot be drawn"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm, where=tok)
-    return _DRAWN[tokenizer.algorithm](tokenizer, asked)
+    return drawn(tokenizer, asked)
 
 
 def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import click
 
@@ -19,6 +19,7 @@ from tokdfa.cli.output import (
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Loading", "load_tokenizer", "remark_unsplit", "tokenizer_options"]
 
@@ -73,5 +74,6 @@ def remark_unsplit(tokenizer: AnyTokenizer, path: str, given: str | None, option
 
     Nothing is said if a pre-tokenizer was given; `option` is the option that chooses one.
     """
-    if given is None and tokenizer.pretokenizer is None and tokenizer.format not in ("sentencepiece", "tokenizer.json"):
+    is_unsaid = tokenizer.pretokenizer is None and not cast("Tokenizer", tokenizer).contents.says_splitting
+    if given is None and is_unsaid:
         remark(f"no pre-tokenizer in {path}: the whole text is one piece (choose one, such as {option} gpt2)")

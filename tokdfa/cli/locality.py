@@ -56,11 +56,12 @@ def command(tok: str, specials: str | None, format_name: str | None, as_json: bo
     if tokenizer.segmenter is not None:
         what = "no automaton over neighbouring tokens decides what a Unigram tokenizer gives, so it has no locality"
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
-    if tokenizer.algorithm not in _MEASURED:
+    measured = _MEASURED.get(tokenizer.algorithm)
+    if measured is None:
         raise UnsupportedFeatureError(
             "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok
         )
-    measure, show = _MEASURED[tokenizer.algorithm]
+    measure, show = measured
     fields = {"path": tok, **measure(tokenizer, asked)}
     if as_json:
         print_json(fields)

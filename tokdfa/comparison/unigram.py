@@ -71,10 +71,10 @@ def _parts(
         for side, of in ((a, mine), (b, theirs))
     ]
     symbols = [
-        (side.model.unknown is None, [id < 0 for id in side.model.byte_ids or ()], side.spells_bytes)
+        (unknown is None, [id < 0 for id in byte_ids or ()], spells_bytes)
         if ids is Outcome.IGNORED
-        else (side.model.unknown, side.model.byte_ids, side.spells_bytes)
-        for side in (a, b)
+        else (unknown, byte_ids, spells_bytes)
+        for unknown, byte_ids, spells_bytes in (side.model.symbols for side in (a, b))
     ]
     splittings = [None if side.pretokenizer is None else side.pretokenizer.splitting for side in (a, b)]
     parts = {

@@ -453,7 +453,7 @@ class PieceIds:
                 encode_long=self._encode_long,
             )
         one_pass = self.one_pass
-        extra = [*map(one_pass.code.encode, self._contents.extra)] if self._contents.whole_piece else []
+        extra = [*map(one_pass.code.encode, self._contents.extra)] if self.whole_words else []
         return PieceEncoder(one_pass, self._contents.ids, extra=extra, whole=[*self.whole_words.values()])
 
     def _long_tables(self) -> Struct | None:

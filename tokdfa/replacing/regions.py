@@ -207,7 +207,7 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         self.ends_text = self.parts.copy()
         found = tokenizer.found_specials
         # Special tokens that no text encodes to stay where nothing of them matches, also those that are text.
-        always = tokenizer.control_ids if tokenizer.finds_specials else tokenizer.special_ids
+        always = tokenizer.control_ids if found else tokenizer.special_ids
         self.parts[np.setdiff1d(always, [*overlapping(found)])] = True
         text, offsets = tokenizer.id_spellings
         self._text = text.tobytes()
@@ -271,9 +271,8 @@ class _CutsOfRoundTrip(Cuts):
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
         if has_rules(tokenizer) and tokenizer.why_not("spelling") is not None:
-            self._has_later = tokenizer.boundaries.continues
-            if self._has_later:
-                self._encode_later = tokenizer.later.encode
+            self._has_later = tokenizer.later is not tokenizer
+            self._encode_later = tokenizer.later.encode
         elif tokenizer.segmenter is not None:
             self._encode_later = partial(trip.encode, begins=False)
         self._known = tokenizer.derived(_known_cuts)

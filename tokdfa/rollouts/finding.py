@@ -188,8 +188,7 @@ def finder_of(tokenizer: AnyTokenizer) -> Finder:
     engine = tokenizer.derived(engine_of)
     if engine.walk is not None:
         return WalkFinder(tokenizer, engine.walk)
-    encodes = engine.model is None or engine.model.form is not None
-    return Finder(tokenizer, is_judged_by_encoding=encodes)
+    return Finder(tokenizer, is_judged_by_encoding=engine.model is None)
 
 
 def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:

@@ -269,13 +269,12 @@ class Question:
         """Answer by a search through all texts, without trials."""
         tokenizer = self.tokenizer
         before, after = self.before.language, self.after.language
-        form = tokenizer.form
+        plain, form = tokenizer.read_in_form or (tokenizer, None)
+        ground = ground_of(plain, starts=self.starts)
         if form is None:
-            ground = ground_of(tokenizer, starts=self.starts)
             found = least_texts(ground, before, after)
             return Splice(True) if found is None else self.separated(found, ground.rewrites, shortest=True)
         # Normalized texts are encoded as they are; two ASCII characters are the least texts there can be.
-        ground = ground_of(tokenizer.unnormalized, starts=self.starts)
         found = least_texts(ground, before, after)
         if found is not None:
             is_least = len(found.before + found.after) <= 2 or (is_ascii(before) and is_ascii(after))

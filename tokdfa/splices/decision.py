@@ -143,7 +143,7 @@ class Ground:
         numbers = tokenizer.whole_piece_tokens.tolist()
         if tokenizer.why_not("bytes") is None:
             return [word.decode() for word in map(tokenizer.token, numbers) if isinstance(word, bytes)]
-        if tokenizer.whole_piece and (self._symbols.is_marked or self._symbols.of_bytes):
+        if numbers and (self._symbols.is_marked or self._symbols.of_bytes):
             raise UnsupportedFeatureError("whole pieces that are tokens, of symbols that are no characters")
         texts = ["".join(cast("tuple[str, ...]", tokenizer.token(number))) for number in numbers]
         foreign = next((text for text in texts if any(self._symbols.unknown[ord(symbol)] for symbol in text)), None)

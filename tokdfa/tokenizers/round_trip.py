@@ -186,7 +186,7 @@ class RoundTrip:
 
     def _at(self, begins: bool) -> AnyTokenizer:
         """Return the tokenizer of a text, or of one after a boundary."""
-        return self._tokenizer if begins or not self.boundaries.continues else self._tokenizer.later
+        return self._tokenizer if begins or self.boundaries is _NO_BOUNDARIES else self._tokenizer.later
 
     def _after(self, before: Before | None) -> RoundTrip:
         """Return the round trip after a text of which something counts, or nothing does."""

@@ -67,7 +67,7 @@ class Engine(OfTokenizer[AnyTokenizer]):
         self.unjudged: Callable[[IntegerArray], Rest | None] | None = None
         self.walk: Table | None = None
         is_whole_text = not window and not literal
-        in_form = model is not None and model.form is not None
+        in_form = model is not None and model.trip is not None
         if model is not None and model.tokenizer.pretokenizer is None:
             self.name = "pairs without pieces"
         elif model is not None and model.table is not None:
@@ -125,7 +125,7 @@ def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = Fal
     """
     model, why = _deciding(tokenizer), None
     if model is None and tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None:
-        why = model_of(tokenizer).tokenizer.why_whole
+        why = model_of(tokenizer).why_undecided
     head = _head(tokenizer, model, literal) if window else None
     if model is not None and literal and tokenizer.round_trip.cuts.any():
         model, why = None, "special tokens are taken literally"
@@ -144,8 +144,7 @@ def _deciding(tokenizer: AnyTokenizer) -> Model | None:
     model = model_of(tokenizer)
     if not model.by_pairs and tokenizer.why_not("leftmost") is not None:
         model.tokenizer.dictionary.require_proper()
-    is_split = model.tokenizer.pretokenizer is not None
-    return model if model.tokenizer.why_whole is None and (is_split or model.form is None) else None
+    return model if model.why_undecided is None else None
 
 
 def _head(tokenizer: AnyTokenizer, model: Model | None, literal: bool) -> Model | None:
@@ -153,13 +152,13 @@ def _head(tokenizer: AnyTokenizer, model: Model | None, literal: bool) -> Model 
     if tokenizer.why_not("rules") is not None:
         raise UnsupportedFeatureError(f"windows cannot be judged for a {tokenizer.algorithm} tokenizer")
     if model is None and tokenizer.why_not("spelling") is not None:
-        if not tokenizer.boundaries.continues:
+        if tokenizer.later is tokenizer:
             why = tokenizer.boundaries.why_none or "the text is rewritten"
             raise UnsupportedFeatureError(f"a window cannot be judged where no place is known to cut the text: {why}")
         if literal and tokenizer.round_trip.cuts.any():
             raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
         return None
-    if literal and not tokenizer.finds_specials:
+    if literal and tokenizer.round_trip.cuts.any():
         raise UnsupportedFeatureError("a window cannot be judged with special tokens taken literally")
     model = model_of(tokenizer) if model is None else model
     if model.tokenizer.pretokenizer is None:

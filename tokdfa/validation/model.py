@@ -53,10 +53,10 @@ class Model(OfTokenizer["Tokenizer"]):
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._whole = ref(tokenizer)
-        form = self.form = tokenizer.form
-        if form is not None:
-            tokenizer = tokenizer.unnormalized
+        whole = ref(tokenizer)
+        tokenizer, form = tokenizer.read_in_form or (tokenizer, None)
+        self.form = form
+        self._whole = None if form is None else whole
         super().__init__(tokenizer)
         self.lengths = np.diff(tokenizer.id_spellings.offsets)
         self.special: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
@@ -75,8 +75,15 @@ class Model(OfTokenizer["Tokenizer"]):
     @property
     def trip(self) -> RoundTrip | None:
         """The round trip that normalizes, if there is a form."""
-        whole = self._whole()
-        return None if whole is None or self.form is None else whole.round_trip
+        whole = None if self._whole is None else self._whole()
+        return None if whole is None else whole.round_trip
+
+    @property
+    def why_undecided(self) -> str | None:
+        """Why pairs of neighbours do not decide streams; None if they do."""
+        if self.tokenizer.pretokenizer is None and self._whole is not None:
+            return "nothing splits a text that is normalized"
+        return self.tokenizer.why_whole
 
     @cached_property
     def pairs(self) -> PairTest:
@@ -147,9 +154,10 @@ class Model(OfTokenizer["Tokenizer"]):
         from tokdfa.kernels.normalization.quick_check import find_joining
         from tokdfa.unicode.quick_check import form_tables
 
-        if self.form is None:
+        form = self.form
+        if form is None:
             return np.zeros(self.tokenizer.n_ids, dtype=np.bool_)
-        return find_joining(form_tables(self.form), *self.tokenizer.id_spellings) & ~self.parts
+        return find_joining(form_tables(form), *self.tokenizer.id_spellings) & ~self.parts
 
     @cached_property
     def parts(self) -> BoolArray:

@@ -289,7 +289,10 @@ class Table:
             nodes = self._backwards.nodes(model.bytes_of(id))
             found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
         found[model.special] = self._class(_Class("special"))
-        for role, ids in ((kernels.JOINS, model.joins), (kernels.PARTS, model.parts & (model.form is not None))):
+        for role, ids in (
+            (kernels.JOINS, model.joins),
+            (kernels.PARTS, model.parts & (self._form_of_texts is not None)),
+        ):
             for number in distinct(found[ids & (found > 0)]).tolist():
                 known = self._classes[number]
                 found[ids & (found == number)] = self._class(known._replace(role=known.role | role))

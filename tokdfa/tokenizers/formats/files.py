@@ -24,6 +24,7 @@ __all__ = [
     "content",
     "detect",
     "find",
+    "is_wanted",
     "named",
     "unpacked",
 ]
@@ -76,8 +77,13 @@ def named(source: object) -> str:
 
 def check_format(format: str | None) -> None:
     """Raise FileFormatError unless `format` is None or one of `FORMATS`."""
-    if format is not None and format not in FORMATS:
+    if not is_wanted(format, *FORMATS):
         raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
+
+
+def is_wanted(format: str | None, *formats: str | None) -> bool:
+    """Return whether one of some formats is the one that is asked for; None asks for any."""
+    return format is None or format in formats
 
 
 def content(path: Path) -> bytes:
@@ -111,7 +117,11 @@ def unpacked(data: bytes, path: Path) -> bytes:
 def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
     names = {entry.name for entry in folder.iterdir()}
     ranked = sorted(name for name in names if name.endswith(".tiktoken"))
-    if len(ranked) > 1 and format in (None, "tiktoken") and not names & {"tokenizer.json", "tekken.json", "merges.txt"}:
+    if (
+        len(ranked) > 1
+        and is_wanted(format, "tiktoken")
+        and not names & {"tokenizer.json", "tekken.json", "merges.txt"}
+    ):
         raise FileFormatError(
             "this folder has several .tiktoken files",
             value=ranked,
@@ -133,7 +143,7 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
         ("vocab.txt", ("vocab.txt",)),
     ]
     for name, formats in candidates:
-        if name in names and (format is None or format in formats):
+        if name in names and is_wanted(format, *formats):
             return folder / name, format or formats[0]
     wanted = "tokenizer" if format is None else f"file of the format {format}"
     raise FileFormatError(f"there is no {wanted} in this folder", where=str(folder), hint="give the path of the file")

@@ -112,13 +112,14 @@ def _byte_level(head: GGUFHead) -> Contents:
         raise head.unmodelled("a byte token in a byte-level vocabulary", BYTE, TOKENS, tokens.types.index(BYTE))
     pairs = _pairs(head)
     vocabulary = Vocabulary(tokens.texts, np.arange(len(tokens.texts), dtype=np.int32), tokens.id_of)
+    whole_piece = pre.whole_piece
     if has_bytes(BYTE_OF[letter] for letter in BYTE_OF.keys() & tokens.id_of.keys()):
-        contents = over_bytes(vocabulary, pairs, head.path, "gguf", whole_piece=pre.whole_piece)
+        contents = over_bytes(vocabulary, pairs, head.path, "gguf", whole_piece=whole_piece)
         contents = replace(contents, foreign=tuple(_decoded(text.decode()) for text in contents.foreign))
     else:
         # llama.cpp leaves out bytes without a token, and nothing merges across them. Texts with such bytes are refused.
         _check_spelled(head, tokens)
-        contents = over_characters(vocabulary, pairs, "gguf", whole_piece=pre.whole_piece)
+        contents = over_characters(vocabulary, pairs, "gguf", whole_piece=whole_piece)
         contents = replace(contents, spelled_bytes=True)
     found = _found(head, tokens, pre.adds_begin)
     return replace(contents, splitting=pre.splitting, **found)

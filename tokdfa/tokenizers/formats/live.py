@@ -20,7 +20,7 @@ from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeErr
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, named, unpacked
+from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, is_wanted, named, unpacked
 from tokdfa.tokenizers.formats.live_merges import asked, attribute, given, read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
@@ -88,7 +88,7 @@ def _installed(name: str) -> str | None:
 
 
 def _refuse_format(format: str | None, own: str, path: Path) -> None:
-    if format not in (None, own):
+    if not is_wanted(format, own):
         raise FileFormatError(f"the object is of the format {own}", value=format, where=str(path))
 
 

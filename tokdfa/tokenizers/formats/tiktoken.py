@@ -29,7 +29,7 @@ from tokdfa.tokenizers.formats.encodings import (
     how_to_get,
     published_file,
 )
-from tokdfa.tokenizers.formats.files import content
+from tokdfa.tokenizers.formats.files import content, is_wanted
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
 
@@ -221,7 +221,7 @@ def read_encoding(name: str) -> Contents | None:
 def read_by_name(path: str | Path, format: str | None = None) -> Contents:
     """Return the contents of the encoding of tiktoken that a path with nothing there names."""
     name = str(path)
-    if name in ENCODINGS and format in (None, "tiktoken"):
+    if name in ENCODINGS and is_wanted(format, "tiktoken"):
         if (contents := read_encoding(name)) is not None:
             return contents
         raise MissingFileError(

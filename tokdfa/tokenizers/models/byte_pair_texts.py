@@ -74,18 +74,24 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     return encode_direct
 
 
+def _normalization(tokenizer: Tokenizer) -> tuple[bool, Form | None]:
+    """Return whether nothing but bringing texts into a form is done to them, and that form, if there is one."""
+    read = tokenizer.read_in_form
+    return read is not None, None if read is None else read[1]
+
+
 def _is_rewritten(tokenizer: Tokenizer) -> bool:
     """Return whether more is done to texts than bringing what is between added tokens into a form."""
-    read = tokenizer.read_in_form
-    if read is None or read[1] is None:
-        return read is None
+    only_form, form = _normalization(tokenizer)
+    if form is None:
+        return not only_form
     return any(special.level == 0 and (special.lstrip or special.rstrip) for special in tokenizer.found_specials)
 
 
 def _in_form(tokenizer: Tokenizer) -> InForm | None:
     """Return what brings texts into a form; None if texts stay as they are."""
-    read = tokenizer.read_in_form
-    return None if read is None or read[1] is None else InForm(read[1], tokenizer.added_tokens)
+    _, form = _normalization(tokenizer)
+    return None if form is None else InForm(form, tokenizer.added_tokens)
 
 
 def _added(tokenizer: Tokenizer, splitter: Splitter | CharacterSplitter | None) -> Struct | None:
@@ -109,12 +115,12 @@ def _splitter(tokenizer: Tokenizer) -> Splitter | CharacterSplitter | None:
 
 def _changes(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
     """Return a function that returns whether a text, or a part of it, may be changed; None if no text is."""
-    if tokenizer.is_plain:
+    if tokenizer.why_not("spelling") is None:
         return None
-    read = tokenizer.read_in_form
-    if read is None:
+    only_form, form = _normalization(tokenizer)
+    if not only_form:
         return lambda text: True
-    return None if read[1] is None else partial(_is_changed, read[1])
+    return None if form is None else partial(_is_changed, form)
 
 
 def _is_changed(form: Form, text: str) -> bool:
@@ -223,7 +229,7 @@ def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Arr
     split, begins = _pretokenizer_at(tokenizer, begins)
     if split is None:
         return tokenizer.encode_piece(text)
-    is_bytewise = tokenizer.is_bytewise
+    is_bytewise = tokenizer.why_not("bytes") is None
     try:
         if split.splitting.byte_steps:
             # Pieces may begin and end within characters.

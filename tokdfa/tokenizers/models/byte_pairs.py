@@ -70,10 +70,10 @@ class BytePairs(Model):
         self.merges = contents.merges
         self.extra_tokens = contents.extra
         self._foreign = contents.foreign
-        self.suffix = contents.suffix
         self.prefix = contents.prefix
-        self.spells_bytes = contents.spelled_bytes
-        self.whole_piece = contents.whole_piece
+        self._read = _bytes_of_letters if contents.spelled_bytes else str.encode
+        settings = contents.suffix, contents.spelled_bytes, contents.whole_piece
+        self.suffix, self.spells_bytes, self.whole_piece = self._settings = settings
         self.piece_ids = PieceIds(contents)
         has = {"bytes": self.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
         self.capabilities = frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
@@ -235,7 +235,7 @@ class BytePairs(Model):
         end = b""
         if self.suffix and text.endswith(self.suffix):
             text, end = text.removesuffix(self.suffix), b" "
-        return (bytes(BYTE_OF[character] for character in text) if self.spells_bytes else text.encode()) + end
+        return self._read(text) + end
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
         """Return the bytes of all ids, those of special tokens included; empty for unused ids."""
@@ -359,15 +359,18 @@ class BytePairs(Model):
         settings = (
             self.dictionary.alphabet.kind,
             self.dictionary.alphabet.n_symbols,
-            self.suffix,
-            self.spells_bytes,
-            self.whole_piece,
-            tokenizer.finds_specials,
+            self._settings,
+            bool(tokenizer.found_specials),
             tuple((special.id, special.content, special.level) for special in tokenizer.specials),
             (tokenizer.splitting, tokenizer.splitting.table),
             None if tokenizer.why_not("spelling") is None else (tokenizer.specials, tokenizer.rewrites),
         )
         return (*(array.astype(np.int64).tobytes() for array in arrays), repr(settings))
+
+
+def _bytes_of_letters(text: str) -> bytes:
+    """Return the bytes for which letters of GPT-2's alphabet stand."""
+    return bytes(BYTE_OF[character] for character in text)
 
 
 def _is_utf8(word: bytes) -> bool:

@@ -47,6 +47,8 @@ class Model(Reencoding["Tokenizer"], ABC):
         Whether a text may be given in UTF-8.
     spells_bytes : bool
         Whether the characters of its entries represent bytes, in GPT-2's alphabet.
+    spell : callable or None
+        What makes letters of that alphabet of pre-tokens, if the model segments those.
     normalizer : callable or None
         What it does to texts itself before it makes ids.
     capabilities : frozenset of str
@@ -57,6 +59,7 @@ class Model(Reencoding["Tokenizer"], ABC):
     semantics: str
     takes_bytes: ClassVar[bool] = False
     spells_bytes: bool = False
+    spell: Callable[[bytes], bytes] | None = None
     normalizer: Callable[[str], str] | None = None
     capabilities: frozenset[str] = frozenset()
 

@@ -66,6 +66,7 @@ class Unigram(Model):
         self.unknown, self.unknown_score, self.byte_ids = table.unknown, table.unknown_score, table.byte_ids
         self.arithmetic, self.is_single = table.arithmetic, table.is_single
         self.spells_bytes = contents.spelled_bytes
+        self.spell = _in_letters if contents.spelled_bytes else None
         late = ", rounded late" if table.is_rounded_late else ""
         self.semantics = f"best sum in {32 if table.is_single else 64} bits{late}"
 
@@ -73,6 +74,11 @@ class Unigram(Model):
     def is_token(self) -> BoolArray:
         """For each id of the model, whether it is the id of a piece: all are."""
         return np.ones(len(self.pieces), dtype=np.bool_)
+
+    @property
+    def symbols(self) -> tuple[int | None, tuple[int, ...] | None, bool]:
+        """What characters become: the piece of unknown ones, the pieces of bytes, and whether letters spell bytes."""
+        return self.unknown, self.byte_ids, self.spell is not None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -272,7 +278,7 @@ class Unigram(Model):
         return {
             "dictionary": hash_of("Unigram", [(piece, score) for piece, _, score in rows], settings),
             "ids": hash_of([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
-            "pretokenizer": hash_of(split, self.spells_bytes, unicode_tables(split.table)),
+            "pretokenizer": hash_of(split, self.spell is not None, unicode_tables(split.table)),
             "normalizer": hash_of(None) if normalizer is None else hash_of(normalizer, unicode_tables()),
             "symbols": hash_of(self.unknown, byte_ids),
             "specials": hash_of_specials(tokenizer),
@@ -284,14 +290,14 @@ class Unigram(Model):
         scores = tuple(np.where(self.is_found, self.scores, 0.0).tolist())
         unknown = (self.unknown, self.unknown_score, self.arithmetic, self.byte_ids)
         split = tokenizer.pretokenizer
-        settings = (split and split.splitting, self.spells_bytes, tokenizer.rewriting)
-        found = (tokenizer.finds_specials, sorted(map(repr, tokenizer.specials)))
+        settings = (split and split.splitting, self.spell is not None, tokenizer.rewriting)
+        found = (bool(tokenizer.found_specials), sorted(map(repr, tokenizer.specials)))
         return tuple(self.pieces), scores, tuple(self.is_found.tolist()), repr((unknown, settings, found))
 
 
 def _is_one_sentence(tokenizer: Tokenizer) -> bool:
     """Return whether each text is segmented as a whole."""
-    return tokenizer.pretokenizer is None and not tokenizer.spells_bytes and not tokenizer.added_tokens
+    return tokenizer.pretokenizer is None and tokenizer.model.spell is None and not tokenizer.added_tokens
 
 
 def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
@@ -311,8 +317,8 @@ def _splits_at_spaces(tokenizer: Tokenizer) -> bool:
 
 def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
     """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
-    split, spells_bytes = tokenizer.pretokenizer, tokenizer.spells_bytes
-    if split is None and not spells_bytes:
+    split, spell = tokenizer.pretokenizer, tokenizer.model.spell
+    if split is None and spell is None:
         data = stretch.encode("utf-8")
         return data, np.array([len(data)], dtype=np.int64)
     if split is not None and tokenizer.derived(_splits_at_spaces):
@@ -322,9 +328,14 @@ def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[byte
             return data, _ends_before_spaces(data)
     pieces = [stretch] if split is None else split.split(stretch, begins=begins)
     parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
-    if spells_bytes:
-        parts = [to_letters(part).encode("utf-8") for part in parts]
+    if spell is not None:
+        parts = [*map(spell, parts)]
     return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+
+def _in_letters(data: bytes) -> bytes:
+    """Return letters of GPT-2's byte alphabet for bytes, in UTF-8."""
+    return to_letters(data).encode("utf-8")
 
 
 def _check_encodable(text: str) -> None:
