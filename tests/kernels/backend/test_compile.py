@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,3 +112,25 @@ def test_no_kernel_reads_or_writes_what_is_not_its_own(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-8000:]}"
     assert " passed" in done.stdout
+
+
+def test_other_systems_need_zig(tmp_path: Path) -> None:
+    (tmp_path / "ziglang").mkdir()
+    (tmp_path / "ziglang" / "__main__.py").write_text("raise SystemExit(1)", encoding="utf-8")
+    done = _compile("--cross", tmp_path / "out", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.stderr
+    assert "the package ziglang, which compiles for other systems, is not installed" in done.stderr
+
+
+@pytest.mark.slow
+def test_other_systems(tmp_path: Path) -> None:
+    pytest.importorskip("ziglang", reason="the package ziglang, which compiles for other systems, is not installed")
+    done = _compile("--cross", tmp_path)
+    assert done.returncode == 0, done.stderr
+    doors = "\n".join(door.read_text(encoding="utf-8") for door in ROOT.glob("tokdfa/kernels/*/door.h"))
+    names = set(re.findall(r"\b(tokdfa_\w+)\(", doors))
+    libraries = [Path(line) for line in done.stdout.splitlines()]
+    assert {library.suffix for library in libraries} == {".dll", ".dylib", ".so"}
+    for library in libraries:
+        exported = library.read_bytes()
+        assert not [name for name in names if name.encode() not in exported], library

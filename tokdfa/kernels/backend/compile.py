@@ -1,5 +1,7 @@
 """Compile the kernels into the package: ``python tokdfa/kernels/backend/compile.py``.
 
+With ``--cross FOLDER`` they are compiled by Zig for all other systems that the package is for, into a folder of each.
+
 All C files of ``tokdfa/kernels`` become one shared library without Python headers, and the declarations of all
 ``door.h`` become the module ``_ffi``, through which cffi calls it. Both carry the hash of the sources.
 """
@@ -18,13 +20,46 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from sources import KERNELS, digest, sources_with  # type: ignore[import-not-found]
 
-__all__ = ["BuildError", "build", "compile_objects", "compiler_of_this_machine"]
+__all__ = ["HERE", "TARGETS", "BuildError", "Target", "build", "compile_objects", "compiler_of_this_machine", "cross"]
 
-LIBRARY = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
+X86_64 = {"x86_64", "amd64", "AMD64"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A system to compile for: the names that Python gives it and its processor, and Zig's name of both."""
+
+    system: str
+    machine: str
+    triple: str | None = None
+
+    @property
+    def library(self) -> str:
+        """The name of the file of the library."""
+        return {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(self.system, "_kernels.so")
+
+    @property
+    def flags(self) -> list[str]:
+        """What the compiler is told about the system."""
+        named = ["-target", self.triple] if self.triple else []
+        return named + ([] if self.system == "win32" else ["-fPIC", "-fvisibility=hidden"])
+
+
+HERE = Target(sys.platform, platform.machine())
+TARGETS = [
+    Target("win32", "AMD64", "x86_64-windows-gnu"),
+    Target("win32", "ARM64", "aarch64-windows-gnu"),
+    Target("darwin", "x86_64", "x86_64-macos"),
+    Target("darwin", "arm64", "aarch64-macos"),
+    Target("linux", "aarch64", "aarch64-linux-gnu"),
+    Target("linux", "x86_64", "x86_64-linux-musl"),
+    Target("linux", "aarch64", "aarch64-linux-musl"),
+]
 
 FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-Wall", "-Wextra", "-Wno-unknown-pragmas"]
 # Zig targets the machine that it runs on and traps on undefined behaviour, unless it is told otherwise.
@@ -33,7 +68,6 @@ SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefine
 
 # Files `*.wide.c` are compiled once more for processors of this level; see common/wide.h.
 WIDE_FLAGS = {"cc": ["-march=x86-64-v3"], "zig": ["-mcpu=x86_64_v3"]}
-X86_64 = {"x86_64", "amd64", "AMD64"}
 
 _PROBE = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint64_t tokdfa_probe(void) { return 1; }\n"
 
@@ -99,24 +133,51 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
             "clang, or let pip reach ziglang"
         )
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ)
-        if kind == "zig":
-            environment |= {name: str(Path(folder, "zig")) for name in ("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR")}
+        environment = _zig_environment(folder) if kind == "zig" else dict(os.environ)
         sources = digest()
         flags = SANITIZE if sanitize else []
         flags = [*flags, *(["-Werror"] if warnings_are_errors else [])]
         objects = compile_objects(Path(folder), command, flags, kind=kind, sources=sources, environment=environment)
-        made = Path(folder, LIBRARY)
+        made = Path(folder, HERE.library)
         linked = SANITIZE if sanitize else []
         _run([*command, "-shared", *linked, *map(str, objects), "-o", str(made)], environment)
         try:
-            _replace(made.read_bytes(), target / LIBRARY)
+            _replace(made.read_bytes(), target / HERE.library)
             _replace(_declarations(sources, made.stat().st_size).encode(), target / "_ffi.py")
         except OSError as error:
             raise BuildError(
                 f"{target} cannot be written ({error.strerror}): build from a copy of the sources in a folder that can"
             ) from error
-    return target / LIBRARY
+    return target / HERE.library
+
+
+def cross(folder: Path) -> list[Path]:
+    """Compile the library for each of the targets, by Zig, with warnings as errors; return the libraries.
+
+    That of a target is in a folder of its name. A BuildError says that there is no Zig, or that it fails.
+    """
+    command = _zig()
+    if command is None:
+        raise BuildError("the package ziglang, which compiles for other systems, is not installed")
+    made = []
+    with tempfile.TemporaryDirectory() as room:
+        environment = _zig_environment(room)
+        for target in TARGETS:
+            place, objects = folder / str(target.triple) / target.library, Path(room, str(target.triple))
+            for path in (place.parent, objects):
+                path.mkdir(parents=True, exist_ok=True)
+            compiled = compile_objects(
+                objects, command, ["-Werror"], kind="zig", sources=digest(), environment=environment, target=target
+            )
+            _run([*command, "-shared", *target.flags, *map(str, compiled), "-o", str(place)], environment)
+            made.append(place)
+    return made
+
+
+def _zig_environment(folder: str) -> dict[str, str]:
+    """Return the environment of a process in which Zig keeps what it needs in a folder."""
+    cache = str(Path(folder, "zig"))
+    return dict(os.environ) | dict.fromkeys(("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR"), cache)
 
 
 def compile_objects(
@@ -127,19 +188,18 @@ def compile_objects(
     kind: str = "cc",
     sources: str = "",
     environment: dict[str, str] | None = None,
+    target: Target = HERE,
 ) -> list[Path]:
     """Compile each C file by itself into a folder, those of two sets of instructions twice; return the object files.
 
     The compiler is a `command` of a `kind`, "cc" or "zig", with `flags` beyond the usual; `sources` is the hash that
     the library is to carry. A BuildError says that the compiler fails.
     """
-    usual = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else [])]
-    usual += [] if sys.platform == "win32" else ["-fPIC", "-fvisibility=hidden"]
-    flags = [*usual, *flags]
+    flags = [*FLAGS, *(ZIG_FLAGS if kind == "zig" else []), *target.flags, *flags]
     jobs = []
     for path in sources_with(".c"):
         variants: list[tuple[str, list[str]]] = [("", [])]
-        if path.name.endswith(".wide.c") and platform.machine() in X86_64:
+        if path.name.endswith(".wide.c") and target.machine in X86_64:
             variants = [("-baseline", ["-DTOKDFA_HAS_WIDE"]), ("-wide", ["-DTOKDFA_WIDE", *WIDE_FLAGS[kind]])]
         for name, more in variants:
             place = Path(folder, f"{path.parent.name}-{path.stem}{name}.o")
@@ -205,8 +265,12 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=KERNELS, help="the folder to write to")
     parser.add_argument("--sanitize", action="store_true", help="stop at wrong accesses and undefined behaviour")
     parser.add_argument("--werror", action="store_true", help="let warnings fail")
+    parser.add_argument("--cross", type=Path, metavar="FOLDER", help="compile for all other systems instead, by Zig")
     options = parser.parse_args()
     try:
+        if options.cross:
+            print(*cross(options.cross), sep="\n")
+            return
         print(build(options.output, sanitize=options.sanitize, warnings_are_errors=options.werror))
     except BuildError as error:
         sys.exit(f"error: {error}")

@@ -7,9 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Every function of the door is exported; all others are static. */
+/* Every function of the door is exported; all others are static. The door declares functions without a mark, which cffi
+   would not read, and Windows lets no definition add one; there, a library without any mark exports all it has. */
 #if defined(_WIN32)
-#define TOKDFA_DOOR __declspec(dllexport)
+#define TOKDFA_DOOR
 #else
 #define TOKDFA_DOOR __attribute__((visibility("default")))
 #endif
