@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tokdfa.encoding.special import Special
+from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.patterns.syntax import Node
 from tokdfa.splices.api import Question, Side, Splice, SplitTexts
@@ -261,7 +261,7 @@ def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     for stretch in tokenizer.added_tokens.cut(text):
         size = len(stretch.text if isinstance(stretch, Special) else stretch)
         if isinstance(stretch, Special):
-            if not stretch.is_plain:
+            if odd_ones((stretch,)):
                 return []
             if stretch.text in lonely:
                 found.append((at, at + size))

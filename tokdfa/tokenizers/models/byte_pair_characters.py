@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
     if not tokenizer.piece_ids.has_character_tables:
         return None
     normalizer = tokenizer.rewriting.normalizer
-    first_normalizer = None if normalizer is None else normalizer.later if tokenizer.continues else normalizer
+    first_normalizer = cast("Normalizer | None", tokenizer.first_normalizer)
     later = _rewriting(normalizer, tokenizer.pretokenizer, begins=False)
     first = _rewriting(first_normalizer, tokenizer.first_pretokenizer, begins=not tokenizer.continues)
     if later is None or first is None or later[2:] != first[2:]:
