@@ -151,7 +151,7 @@ class PieceIds:
 
     def _encodes_by(self, splitter: Splitter | CharacterSplitter) -> bool:
         """Return whether the engine that splits texts this way encodes the pieces."""
-        return self._remembers or isinstance(splitter, CharacterSplitter)
+        return isinstance(splitter, CharacterSplitter) or self._remembers
 
     def _new_encoder(self, splitter: Splitter | CharacterSplitter) -> PieceEncoder:
         """Return an encoder of the pieces of texts that are split this way."""

@@ -1,15 +1,16 @@
 /* Encoding, against definitions: splitting by a machine of random steps, and merging each piece by the rules in turn.
 
    Structs are as in tokdfa/transducers/one_pass.py and tokdfa/encoding: a proper dictionary from bytes with its tables,
-   tokens that stand for a piece when they are all of it, a machine that cuts texts, and a memory so small that what it
-   knows is forgotten all the time. */
+   tokens that stand for a piece when they are all of it, a machine that cuts texts, or a dictionary over characters, and
+   a memory so small that what it knows is forgotten all the time. */
+#include "encode_characters.h"
 #include "encode_lines.h"
 #include "encode_texts.h"
 #include "encode_transducer.h"
 #include "encode_words.h"
 
 static void use(const void *shared, input *in) {
-    const int what = take(in) % 16;
+    const int first = take(in), what = first % 16;
     if (what < 9) {
         encode_texts(shared, in);
     } else if (what < 11) {
@@ -18,6 +19,8 @@ static void use(const void *shared, input *in) {
         remember(shared, in);
     } else if (what < 15) {
         transduce(shared, in);
+    } else if (first < 0x80) {
+        encode_characters(shared, in);
     } else {
         read_ranks(in);
     }

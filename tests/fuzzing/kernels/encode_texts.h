@@ -139,12 +139,12 @@ static void encode_texts(const encoder *e, input *in) {
         REQUIRE(place == n_spans);
         /* Each line by itself. */
         room.split.state = room.split.n_waiting = 0;
-        int64_t *ends = ROOM(&room.memory, int64_t, size + 1), n_ends = 0;
+        int64_t *line_ends = ROOM(&room.memory, int64_t, size + 1), n_ends = 0;
         for (int64_t i = 0; i < size; i++) {
-            ends[n_ends] = i + 1;
+            line_ends[n_ends] = i + 1;
             n_ends += text[i] == '\n' || i == size - 1;
         }
-        const int64_t n_lines = tokdfa_split_texts(&room.split, text, ends, n_ends);
+        const int64_t n_lines = tokdfa_split_texts(&room.split, text, line_ends, n_ends);
         int64_t n_checked = 0;
         for (int64_t line = 0, stop; line < size; line = stop) {
             for (stop = line; stop < size && text[stop] != '\n'; stop++) {
