@@ -13,7 +13,7 @@ from support.byte_tokenizers import tokenizer_of
 from support.normalized import SYMBOLS
 
 from tokdfa.encoding.added_tokens import AddedTokens
-from tokdfa.encoding.in_form import InForm
+from tokdfa.encoding.in_form import InForm, OverlapError
 from tokdfa.encoding.special import Special
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
@@ -112,7 +112,18 @@ def test_half_of_a_surrogate_pair_is_refused_where_it_is() -> None:
 
 
 def test_tokens_that_strip_before_a_form() -> None:
-    specials = [Special(300, "<e", rstrip=True), Special(301, "  ")]
+    specials = [Special(300, "<e", rstrip=True), Special(301, "  "), Special(302, "K", lstrip=True)]
     tokenizer = tokenizer_in("NFC", specials)
-    for text in ("e\u0301<e   é", "<e    e\u0301", "é<e  "):
+    in_form = InForm("NFC", AddedTokens(specials))
+    for text in ("e\u0301 <e \u00a0  é", "<e    e\u0301", "é<e  ", "<e a   K\u0301é\u0301 \u2003K"):
+        assert tokenizer.encode(text).tolist() == by_stretches(tokenizer, "NFC", specials, text)
+    # The white space of the first one begins with the second one.
+    with pytest.raises(OverlapError):
+        in_form("<e    e\u0301".encode())
+    with pytest.raises(OverlapError):
+        in_form.of_all(["a", "<e    e\u0301"])
+    assert tokenizer.encode_side_by_side(["a", "<e    e\u0301"], 1) is None
+    drawn = random.Random(0)
+    for _ in range(300):
+        text = "".join(drawn.choices(["<e", " ", "\u00a0", "K", "e\u0301", "\u0301", "é", "a", "x" * 70], k=12))
         assert tokenizer.encode(text).tolist() == by_stretches(tokenizer, "NFC", specials, text)

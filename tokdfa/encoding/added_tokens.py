@@ -68,6 +68,11 @@ class AddedTokens:
         return bool(self._levels[0])
 
     @cached_property
+    def number(self) -> dict[Special, int]:
+        """The numbers of the tokens in the tables."""
+        return {special: at for at, special in enumerate(self._specials)}
+
+    @cached_property
     def tables(self) -> Struct:
         """The tables of the kernels, for text that is not normalized."""
         return self._tables_of(_LEVELS)
@@ -85,7 +90,7 @@ class AddedTokens:
     def _tables_of(self, levels: Sequence[int]) -> Struct:
         from tokdfa.kernels.encode.added import added_struct
 
-        number = {special: at for at, special in enumerate(self._specials)}
+        number = self.number
         outer, inner = (
             {_utf8(text): number[special] for text, special in self._levels[at].items() if text and at in levels}
             for at in _LEVELS

@@ -16,11 +16,15 @@ from tokdfa.unicode.quick_check import form_tables, in_form
 if TYPE_CHECKING:
     from tokdfa.unicode.normalization import Form
 
-__all__ = ["InForm"]
+__all__ = ["InForm", "OverlapError"]
 
 
 # A byte that no text has.
 _BETWEEN = b"\xff"
+
+
+class OverlapError(ValueError):
+    """White space belongs to two added tokens, so that the text between them is not a part of the text."""
 
 
 class InForm:
@@ -30,7 +34,6 @@ class InForm:
     ----------
     form : {"NFC", "NFD", "NFKC", "NFKD"}
     added_tokens : AddedTokens
-        None of those of level 0 strips white space.
     """
 
     def __init__(self, form: Form, added_tokens: AddedTokens) -> None:
@@ -42,6 +45,11 @@ class InForm:
         """Return what becomes of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
 
         The tokens are rows of start, stop and number.
+
+        Raises
+        ------
+        OverlapError
+            If white space belongs to two of them.
         """
         if first_change(self._tables, data) == len(data):
             return None
@@ -57,6 +65,8 @@ class InForm:
             If one is no string.
         UnicodeEncodeError
             If one has half of a surrogate pair.
+        OverlapError
+            If white space belongs to two added tokens.
         """
         found = FoundTexts(texts)
         changed = find_changed(self._tables, found.places, found.offsets)
@@ -77,4 +87,9 @@ class InForm:
         return found.replaced(changed, made, np.append(0, stops[:-1] + 1), stops)
 
     def _spans(self, data: bytes | memoryview) -> Int64Array:
-        return np.zeros((0, 3), dtype=np.int64) if self._outer is None else find_added(self._outer, data)
+        if self._outer is None:
+            return np.zeros((0, 3), dtype=np.int64)
+        spans = find_added(self._outer, data)
+        if (spans[1:, 0] < spans[:-1, 1]).any():
+            raise OverlapError
+        return spans

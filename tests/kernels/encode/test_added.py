@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from tokdfa.encoding.special import Special
 from tokdfa.kernels.encode.added import find_added
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.formats.contents import Rewriting
+from tokdfa.tokenizers.normalizers import Replace, UnicodeForm
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode.normalizer import Normalizer
 
 CHARACTERS = [*"ab<>| \t\n_é\u00a0\u2003中\U0001f600\x85", "<s>", "<|", "im"]
 
@@ -154,3 +158,30 @@ def test_tokens_between_pieces_that_improper_rules_merge_elsewhere() -> None:
     assert not tokenizer.dictionary.properness()
     text = ("abc" * 400 + "<|" + "ab" * 300 + "<|>" * 3 + "c" + "<|" * 2) * 30
     assert tokenizer.encode(text).tolist() == by_stretches(tokenizer, specials, text)
+
+
+@pytest.mark.parametrize("prefix_once", [False, True])
+@pytest.mark.parametrize("metaspace", [None, "\u2581"])
+@pytest.mark.parametrize("normalizer", [None, Replace("a", "<|", True), UnicodeForm("NFKC")], ids=str)
+def test_stretches_that_are_rewritten_are_encoded_together(
+    prefix_once: bool, metaspace: str | None, normalizer: Normalizer | None
+) -> None:
+    source = random.Random(3)
+    splitting = replace(NAMED["gpt2"], prefix_space=0, prefix_once=prefix_once, metaspace=metaspace)
+    n_together = 0
+    for _ in range(60):
+        characters = [*source.sample(CHARACTERS, source.randint(2, 6)), "the", " ", "\ufb01"]
+        specials = some_specials(source, characters, 300)
+        rewriting = Rewriting(normalizer, None)
+        tokenizer = tokenizer_of(RULES, splitting, specials, finds_specials=True, rewriting=rewriting)
+        for length in (4, 60, 400):
+            text = some_text(source, characters, specials, length)
+            stretches = added_stretches(specials, text, (lambda part: part) if normalizer is None else normalizer)
+            parts = [
+                [part.id] if isinstance(part, Special) else tokenizer.encode_stretch(part, begins=begins).tolist()
+                for part, begins in stretches
+                if part
+            ]
+            assert tokenizer.encode(text).tolist() == [id for part in parts for id in part], text
+            n_together += len(parts) > 2
+    assert n_together > 60

@@ -154,23 +154,29 @@ class TextRun:
         if normal is not None and not text.isascii():
             made = normal(data if kept is None else memoryview(ffi.buffer(*kept)))
             if made is not None:
-                return self._encode_around(*made)
+                return self.encode_around(*made)
         return self.encode(data) if kept is None else self._encode(*kept)
 
-    def _encode_around(self, data: Uint8Array, spans: Int64Array) -> Int32Array | int:
-        """Return the ids of UTF-8 with these added tokens of the outer level, and no others."""
+    def encode_around(self, data: Uint8Array, spans: Int64Array) -> Int32Array | int:
+        """Return the ids of UTF-8 with these added tokens of the outer level, and no others.
+
+        They are rows of start, stop and number, ascending, which may stand for nothing of the text.
+        """
+        bounds = spans[:, :2].ravel()
+        assert self._added is not None or not len(spans)
+        assert (np.diff(bounds, prepend=0, append=len(data)) >= 0).all()
         scan = self._scan.pointer
         scan.given, scan.n_given, scan.is_given = readable(spans, np.int64), spans.size, 1
         try:
-            return self._encode(readable(data, np.uint8), len(data))
+            return self._encode(readable(data, np.uint8), len(data), len(spans))
         finally:
             scan.is_given = 0
 
-    def _encode(self, data: Any, size: int) -> Int32Array | int:
-        """Return the ids of a text of that many bytes, which is bytes or a pointer to them."""
+    def _encode(self, data: Any, size: int, n_more: int = 0) -> Int32Array | int:
+        """Return the ids of a text of that many bytes, bytes or a pointer to them; `n_more` may stand for nothing."""
         if size > self._pieces.longest:
             self._pieces.make_room(size)
-        out: Int32Array = empty(self._ids_a_byte * size + ROOM, np.int32)
+        out: Int32Array = empty(self._ids_a_byte * size + n_more + ROOM, np.int32)
         pointer = writable(out, np.int32)
         self._pieces.make_room_to_remember()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, running_sum
+from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.encoding.batches import EncodedDocuments
 from tokdfa.encoding.character_splitter import CharacterSplitter
-from tokdfa.encoding.encoded import Encoded
-from tokdfa.encoding.in_form import InForm
+from tokdfa.encoding.in_form import InForm, OverlapError
 from tokdfa.encoding.piece_ids import ForeignSymbolError
 from tokdfa.encoding.side_by_side import encode_side_by_side as on_threads
 from tokdfa.encoding.special import Special
@@ -57,7 +55,7 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     """
     splitter = _splitter(tokenizer)
     encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
-    if encoder is None or (_is_rewritten(tokenizer) and not isinstance(splitter, CharacterSplitter)):
+    if encoder is None:
         return None
     run, added = encoder.run, _added(tokenizer, splitter)
     encode, look_for = run.encode_string, run.look_for
@@ -67,7 +65,7 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
         look_for(added)
         try:
             ids = encode(text, normal)
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, OverlapError):
             return None
         return None if isinstance(ids, int) else ids
 
@@ -78,14 +76,6 @@ def _normalization(tokenizer: Tokenizer) -> tuple[bool, Form | None]:
     """Return whether nothing but bringing texts into a form is done to them, and that form, if there is one."""
     read = tokenizer.read_in_form
     return read is not None, None if read is None else read[1]
-
-
-def _is_rewritten(tokenizer: Tokenizer) -> bool:
-    """Return whether more is done to texts than bringing what is between added tokens into a form."""
-    only_form, form = _normalization(tokenizer)
-    if form is None:
-        return not only_form
-    return any(special.level == 0 and (special.lstrip or special.rstrip) for special in tokenizer.found_specials)
 
 
 def _in_form(tokenizer: Tokenizer) -> InForm | None:
@@ -106,7 +96,7 @@ def _splitter(tokenizer: Tokenizer) -> Splitter | CharacterSplitter | None:
     if tokenizer.why_not("bytes") is not None:
         return tokenizer.derived(character_splitter)
     pretokenizer = tokenizer.pretokenizer
-    if pretokenizer is None or tokenizer.continues:
+    if pretokenizer is None or tokenizer.continues or tokenizer.read_in_form is None:
         return None
     if pretokenizer.splitting.prefix_space == 0 or pretokenizer.splitting.metaspace is not None:
         return None
@@ -136,14 +126,13 @@ def _is_changed(form: Form, text: str) -> bool:
 def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
     """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
     splitter = _splitter(tokenizer)
-    is_over_characters = isinstance(splitter, CharacterSplitter)
-    if splitter is None or (_is_rewritten(tokenizer) and not is_over_characters):
+    if splitter is None:
         return None
     normal = _in_form(tokenizer)
     ids_a_byte = splitter.ids_a_byte if isinstance(splitter, CharacterSplitter) else 1
     try:
         found = FoundTexts(texts) if normal is None else normal.of_all(texts)
-    except (TypeError, UnicodeEncodeError):
+    except (TypeError, UnicodeEncodeError, OverlapError):
         return None
     if found is None:
         return None
@@ -186,39 +175,55 @@ def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Speci
 
     With each comes whether it begins the text. None is returned if there is no such loop, or a stretch is refused.
     """
-    texts = [(stretch, begins) for stretch, begins in stretches if not isinstance(stretch, Special)]
-    if len(texts) < _FEWEST_TOGETHER:
+    if len(stretches) < _FEWEST_TOGETHER:
         return None
-    encoded = _encode_texts(tokenizer, texts)
-    if encoded is None:
-        return None
-    is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
-    before = np.cumsum(~is_special)[is_special]
-    ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
-    found: Int32Array = np.insert(encoded.ids, encoded.offsets[before], ids)
-    return found
+    if tokenizer.is_bytewise:
+        return _encode_around(tokenizer, stretches)
+    return _encode_characters(tokenizer, stretches) if tokenizer.piece_ids.is_over_characters else None
 
 
-def _encode_texts(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Encoded | EncodedDocuments | None:
-    """Return the ids of stretches without special tokens; None if no compiled loop encodes all of them."""
-    splitter, piece_ids = _splitter(tokenizer), tokenizer.piece_ids
-    # Those of characters are normalized already.
-    if splitter is not None and not isinstance(splitter, CharacterSplitter):
-        encoder = piece_ids.text_encoder(splitter)
-        try:
-            found = FoundTexts([text for text, _ in texts])
-        except UnicodeEncodeError:
-            return None
-        return on_threads(found, lambda: nullcontext(encoder), 1)
-    if not piece_ids.is_over_characters:
+def _encode_around(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+    """Return the ids of special tokens and of bytes between them; None if no machine splits them, or refuses some."""
+    split = tokenizer.pretokenizer
+    if split is None or split is not tokenizer.first_pretokenizer or split.splitting.byte_steps or not split.splitter:
         return None
-    pieces = [_split(tokenizer, text, begins) for text, begins in texts]
+    encoder = tokenizer.piece_ids.text_encoder(split.splitter)
+    if encoder is None:
+        return None
+    spelled = split.spelled
+    try:
+        parts = [
+            b""
+            if isinstance(stretch, Special)
+            else spelled(stretch, begins=begins and not tokenizer.continues).encode()
+            for stretch, begins in stretches
+        ]
+    except UnicodeEncodeError:
+        return None
+    ends = running_sum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+    number, found = tokenizer.added_tokens.number, [stretch for stretch, _ in stretches]
+    which = [at for at, stretch in enumerate(found) if isinstance(stretch, Special)]
+    spans: Int64Array = np.empty((len(which), 3), dtype=np.int64)
+    spans[:, 0] = spans[:, 1] = ends[which]
+    spans[:, 2] = [number[special] for special in found if isinstance(special, Special)]
+    encoder.run.look_for(tokenizer.added_tokens.outer_tables)
+    ids = encoder.run.encode_around(np.frombuffer(b"".join(parts), dtype=np.uint8), spans)
+    return None if isinstance(ids, int) else ids
+
+
+def _encode_characters(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+    """Return the ids of special tokens and of characters between them; None if a stretch is refused."""
+    pieces = [_split(tokenizer, text, begins) for text, begins in stretches if not isinstance(text, Special)]
     try:
         encoded = tokenizer.encode_pieces([*chain.from_iterable(pieces)])
     except AlphabetError:
         return None
-    bounds = running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))
-    return Encoded(encoded.ids, encoded.offsets[bounds])
+    offsets = encoded.offsets[running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))]
+    is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
+    before = np.cumsum(~is_special)[is_special]
+    ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
+    found: Int32Array = np.insert(encoded.ids, offsets[before], ids)
+    return found
 
 
 def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Array:
