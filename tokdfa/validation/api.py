@@ -115,10 +115,13 @@ def judge(
     if not isinstance(ids, Iterator):
         # What is before the rest is canonical, and need not be looked at again.
         array, rest = (id_array(ids), WHOLE) if walked is None else (walked[0], walked[1] or WHOLE)
-        if all and tuning.at_once and not options:
+        if tuning.at_once and not options:
             from tokdfa.validation.judges.at_once import judge_array
 
-            parts, rest = judge_array(tokenizer.derived(engine_of), array, rest, tuning)
+            parts, left = judge_array(tokenizer.derived(engine_of), array, rest, tuning, all=all)
+            if left is None:
+                return validation(len(array), Violations(parts)[:1])
+            rest = left
         validator._skip_to(*rest)
         ids = array[rest.first :]
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)

@@ -42,6 +42,8 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
             assert found == expected
             spans = [part for part in found.violations._parts if isinstance(part, Spans)]
             met[engine_of(tokenizer).name.partition(":")[0]] += sum(map(len, spans))
+            first = judge(tokenizer, array, all=False, tuning=tuning)
+            assert [*first.violations] == [*expected.violations[:1]], (seed, ids)
     if family in WALKED:
         assert met.total() > 10, met
 

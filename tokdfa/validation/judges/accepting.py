@@ -33,11 +33,12 @@ MOST = 1 << 18
 class Rest(NamedTuple):
     """The part of a stream that is left to judge: it begins with the id `first`, at the offset `byte`.
 
-    Its text is certainly cut there, if it is not the whole stream.
+    Its text is certainly cut there, if it is not the whole stream; a text begins there, or goes on.
     """
 
     first: int
     byte: int
+    begins: bool = True
 
 
 WHOLE = Rest(0, 0)

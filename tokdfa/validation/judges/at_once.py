@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, running_sum
-from tokdfa.errors import LimitExceededError
+from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
+from tokdfa.validation.differences import differences
 from tokdfa.validation.judges.accepting import Rest
+from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.judges.pieces import violation_of
 from tokdfa.validation.judges.stretch import otherwise
 from tokdfa.validation.judges.walk import closely
 from tokdfa.validation.tuning import DEFAULT, Tuning
 from tokdfa.validation.violation import out_of_range
-from tokdfa.validation.violations import Rows, Spans
+from tokdfa.validation.violations import Rows, Spans, ranges
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
@@ -31,7 +33,13 @@ if TYPE_CHECKING:
     from tokdfa.validation.table import Table
     from tokdfa.validation.violation import Violation
 
-__all__ = ["Block", "Judged", "judge_array", "judge_walked"]
+__all__ = ["Block", "Judged", "judge_array", "judge_encoded", "judge_walked"]
+
+_SMALL = 1 << 12
+"""The number of ids that are judged first, if only the first violation is wanted."""
+
+_NEAR = 1 << 8
+"""The number of ids among which a boundary usually is."""
 
 _LARGEST = 1 << 23
 """No more ids are judged at once, where nothing cuts their text."""
@@ -39,6 +47,8 @@ _LARGEST = 1 << 23
 
 class Block(NamedTuple):
     """Ids of a stream, from the index `first` and the offset `byte` on; its last ones if `is_last`.
+
+    `begins` is whether a text begins with them, rather than goes on where it is always cut.
 
     Those at the ascending indices `unknown` stand in for `numbers`, which are no ids of the tokenizer. They are in no
     text, and have no bytes.
@@ -49,11 +59,18 @@ class Block(NamedTuple):
     numbers: list[int]
     first: int
     byte: int
+    begins: bool
     is_last: bool
+
+    def out_of_range(self, at: int, byte: int) -> Violation:
+        """Return the violation that is an unknown number."""
+        return out_of_range(self.numbers[int(np.searchsorted(self.unknown, at))], self.first + at, byte)
 
 
 class Judged(NamedTuple):
-    """The violations in the first ids of a block, the number of these ids, and the offset at which they end.
+    """The violations in the first ids of a block, the number of these ids, the offset at which they end.
+
+    `begins` is whether a text begins after them.
 
     No ids are judged where nothing in the block decides what is wrong at its beginning.
     """
@@ -61,25 +78,166 @@ class Judged(NamedTuple):
     violations: list[Sequence[Violation]]
     n_ids: int
     byte: int
+    begins: bool = True
 
 
 def judge_array(
-    engine: Engine, ids: IntegerArray, rest: Rest, tuning: Tuning
-) -> tuple[list[Sequence[Violation]], Rest]:
-    """Return the violations in the rest of a stream, as far as it is judged at once, and what is left after that."""
+    engine: Engine, ids: IntegerArray, rest: Rest, tuning: Tuning, *, all: bool
+) -> tuple[list[Sequence[Violation]], Rest | None]:
+    """Return the violations in the rest of a stream, as far as it is judged at once, and what is left after that.
+
+    With `all` false, nothing is judged after the block with the first violation, and None is left.
+    """
     parts: list[Sequence[Violation]] = []
-    decoder, size = engine.tokenizer.decoder, tuning.chunk
+    decoder, chunk = engine.tokenizer.decoder, tuning.chunk if all else min(_SMALL, tuning.chunk)
+    size = chunk
     while rest.first < len(ids) and size <= _LARGEST:
         own = ids[rest.first : rest.first + size]
         checked, unknown = decoder.check_known(own)
         is_last = rest.first + len(own) == len(ids)
-        judged = judge_walked(engine.model, Block(checked, unknown, own[unknown].tolist(), *rest, is_last))
+        judged = _judge(engine, Block(checked, unknown, own[unknown].tolist(), *rest, is_last))
         if judged is None:
             break
         parts += judged.violations
-        rest = Rest(rest.first + judged.n_ids, judged.byte)
-        size = tuning.chunk if judged.n_ids else 2 * size
+        if not all and any(map(len, judged.violations)):
+            return parts, None
+        rest = Rest(rest.first + judged.n_ids, judged.byte, judged.begins)
+        chunk = min(4 * chunk, tuning.chunk)
+        size = chunk if judged.n_ids else 2 * size
     return parts, rest
+
+
+def _judge(engine: Engine, block: Block) -> Judged | None:
+    """Judge a block as an engine does; None if it is judged only id by id."""
+    if engine.model is not None:
+        return judge_walked(engine.model, block)
+    return None if engine.tokenizer.segmenter is not None else judge_encoded(engine.tokenizer.round_trip, block)
+
+
+def judge_encoded(trip: RoundTrip, block: Block) -> Judged:
+    """Judge a block of a stream by decoding it, encoding its text again, and comparing."""
+    ids, n = block.ids, len(block.ids)
+    is_cut = trip.cuts[ids]
+    is_cut[block.unknown] = True
+    violations: list[Sequence[Violation]] = []
+    at, byte, begins = 0, block.byte, block.begins
+    unknown = {*block.unknown.tolist()}
+    for stop in [*np.flatnonzero(is_cut).tolist(), n]:
+        text = _Text(trip, ids[at:stop], block.first + at, byte, begins, is_open=stop == n and not block.is_last)
+        found, n_judged, byte = text.judged()
+        violations += found
+        if stop == n:
+            return Judged(violations, at + n_judged, byte, begins and not n_judged)
+        if stop in unknown:
+            violations.append([block.out_of_range(stop, byte)])
+        else:
+            byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
+        at, begins = stop + 1, True
+    raise AssertionError("the last text ends with the block")
+
+
+class _Text:
+    """Ids of a text, from the index `first` of a stream and the offset `byte` on.
+
+    `begins` is whether the text begins with them, and `is_open` whether it may go on after them.
+    """
+
+    def __init__(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool, *, is_open: bool) -> None:
+        self._trip = trip
+        self._all = ids
+        self._is_open = is_open
+        self._begins = begins
+        self._first, self._byte = first, byte
+        self._ids = ids[: self._cut_before(len(ids), begins)] if is_open else ids
+
+    def _cut_before(self, stop: int, begins: bool) -> int:
+        """Return the last place before the id `stop` at which the text is always cut; 0 if there is none."""
+        size = _NEAR
+        while True:
+            low = max(stop - size, 0)
+            # A boundary is sure whatever is before the ids.
+            places = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
+            if len(places) or not low:
+                return low + int(places[-1]) + 1 if len(places) else 0
+            size *= 4
+
+    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return the violations, the number of ids that are judged, and the offset at which they end."""
+        ids = self._ids
+        if not len(ids) and (self._is_open or not self._begins):
+            return [], 0, self._byte
+        try:
+            decoded = self._trip.decode(ids, begins=self._begins)
+            canonical = self._trip.encode(decoded.text, begins=self._begins)
+        except (TokenStreamError, AlphabetError):
+            return self._all_closely()
+        if np.array_equal(ids, canonical):
+            return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
+        # Unknown words of the longest match decode to other texts, each of which is compared alone.
+        others = None if self._trip.takes_longest else self._trip.ends(canonical, decoded, begins=self._begins)
+        if others is None or int(others[-1:].sum()) != int(decoded.ends[-1:].sum()):
+            return self._all_closely()
+        whole = others.astype(np.int64)
+        return self._all_closely() if (whole != others).any() else self._compared(decoded.ends, canonical, whole)
+
+    def _compared(
+        self, ends: Int64Array, canonical: Int32Array, others: Int64Array
+    ) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return what :meth:`judged` does, given the ends of the ids in the text, and the canonical ids with theirs."""
+        starts, stops, lows, highs = differences(self._ids, ends, canonical, others).T
+        # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
+        silent, other_silent = (running_sum(np.diff(side, prepend=0) == 0) for side in (ends, others))
+        odd = (silent[stops] > silent[starts]) | (other_silent[highs] > other_silent[lows])
+        # The ends of a part are equal where the same id adds more on one side.
+        both = np.flatnonzero((stops > starts) & (highs > lows))
+        odd[both] |= self._ids[starts[both]] == canonical[lows[both]]
+        odd[both] |= self._ids[stops[both] - 1] == canonical[highs[both] - 1]
+        byte_at = self._byte + np.append(0, ends)
+        given, bounds = ranges(starts, stops)
+        right, right_bounds = ranges(lows, highs)
+        nothing = np.zeros(0, dtype=np.int64), np.zeros(len(starts) + 1, dtype=np.int64)
+        rows = Rows(starts, byte_at[starts], self._ids[given], bounds, canonical[right], right_bounds, *nothing)
+        found: list[tuple[int, list[Violation]]] = []
+        covered: list[tuple[int, int]] = []
+        n_judged, byte = len(self._ids), int(byte_at[-1])
+        for start, stop in zip(starts[odd].tolist(), stops[odd].tolist(), strict=True):
+            done = covered[-1][1] if covered else 0
+            if covered and max(stop, start + 1) <= done:
+                continue
+            at = max(self._cut_before(start + 1, self._begins), done)
+            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), DEFAULT.close_window)
+            if judged is None:
+                # What follows decides.
+                n_judged, byte = at, int(byte_at[at])
+                break
+            found.append((at, judged[0]))
+            covered.append((at, judged[1]))
+            if judged[1] >= n_judged:
+                n_judged, byte = judged[1:]
+        rows = rows.chosen((rows.first < n_judged) & ~_are_within(rows.first, covered))
+        return _merged(found, rows, partial(_of_tokens, self._trip, self._first)), n_judged, byte
+
+    def _closely(
+        self, at: int, until: int, byte: int, size: int | None = None
+    ) -> tuple[list[Violation], int, int] | None:
+        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if what follows decides.
+
+        Return the violations, the place up to which ids are judged, and the offset there.
+        """
+        begins = self._begins and at == 0
+        judge = EncodingJudge(self._trip, self._first + at, byte, begins=begins, size=size)
+        violations = [*judge.feed(self._all[at:], self._first + until - 1)]
+        done = judge.buffer.first - self._first
+        if done < until or not until:
+            if self._is_open:
+                return None
+            violations += judge.finish()
+            done = len(self._all)
+        return violations, done, judge.byte
+
+    def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
+        judged = self._closely(0, len(self._ids), self._byte)
+        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:])
 
 
 def judge_walked(model: Model | None, block: Block) -> Judged | None:
@@ -115,11 +273,7 @@ def judge_walked(model: Model | None, block: Block) -> Judged | None:
     else:
         rows = differing_tokens(model, ids, encoded, byte_at)
         make = partial(_of_tokens, trip, block.first)
-    found = [
-        (at, [out_of_range(number, block.first + at, int(byte_at[at]))])
-        for at, number in zip(block.unknown.tolist(), block.numbers, strict=True)
-        if at < count
-    ]
+    found = [(at, [block.out_of_range(at, int(byte_at[at]))]) for at in block.unknown.tolist() if at < count]
     covered: list[tuple[int, int]] = []
     done = 0
     for part in np.flatnonzero(odd).tolist():
