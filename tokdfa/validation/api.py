@@ -122,7 +122,7 @@ def judge(
             if left is None:
                 return validation(len(array), Violations(parts)[:1])
             rest = left
-        validator._skip_to(*rest)
+        (validator._skip_to if rest.begins else validator._go_on_from)(rest.first, rest.byte)
         ids = array[rest.first :]
     chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
     violations = _violations(validator, chunks)

@@ -86,21 +86,24 @@ class Engine(OfTokenizer[AnyTokenizer]):
             is_cut = tokenizer.round_trip.boundaries.why_none is None
             self.name = "encoding again, " + ("in parts" if is_cut else f"whole: because {why}")
 
-    def judges(self, tuning: Tuning = DEFAULT) -> Callable[[int, int], Judge]:
-        """Return a function that makes judges, given the first token of the stream to judge and its byte offset."""
+    def judges(self, tuning: Tuning = DEFAULT) -> Callable[..., Judge]:
+        """Return a function that makes judges, given the first token of the stream to judge and its byte offset.
+
+        Judges of texts that are encoded again also take whether the text `begins` there, and the `size` of a window.
+        """
         # Streams that one call shows to be canonical need no judge, so none is imported before.
         from tokdfa.validation.judges.encoding import EncodingJudge
         from tokdfa.validation.judges.walk import WalkJudge
         from tokdfa.validation.judges.whole import WholeJudge
 
         model, trip = self.model, self.tokenizer.round_trip
-        closed: Callable[[int, int], Judge] = partial(EncodingJudge, trip, literal=self._literal, tuning=tuning)
+        closed: Callable[..., Judge] = partial(EncodingJudge, trip, literal=self._literal, tuning=tuning)
         if model is not None:
             closed = partial(WholeJudge if model.tokenizer.pretokenizer is None else WalkJudge, model, tuning=tuning)
         if not self._window:
             return closed
         head = self._head
-        opened: Callable[[int, int], Judge] = partial(EncodingJudge, trip, window=True, tuning=tuning)
+        opened: Callable[..., Judge] = partial(EncodingJudge, trip, window=True, tuning=tuning)
         if head is not None:
             opened = partial(WalkJudge, head, window=True, tuning=tuning)
         # Only the first document of a window may begin within a text.

@@ -17,8 +17,11 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.pairs import ALONE, CUT, NO_TOKEN, PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.errors import LimitExceededError, PatternError, UnsupportedFeatureError
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.walk.broken import text_cuts
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
+from tokdfa.unicode import LAST
 from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
@@ -180,6 +183,19 @@ class Model(OfTokenizer["Tokenizer"]):
 
         assert self.tokenizer.pretokenizer is not None
         return CertainPairs(self.tokenizer.pretokenizer)
+
+    @cached_property
+    def text_cuts(self) -> Struct:
+        """The same as the kernels read it."""
+        return text_cuts(
+            self.borders.classes_of(np.arange(LAST + 1, dtype=np.int32)).astype(np.uint16), self.borders.certain
+        )
+
+    @cached_property
+    def has_all_bytes(self) -> bool:
+        """Whether each byte is the text of an id."""
+        text, offsets = self.tokenizer.id_spellings
+        return len(np.unique(text[offsets[:-1][(self.lengths == 1) & ~self.special]])) == 256
 
     def bytes_of(self, id: int) -> bytes:
         """Return the bytes of an id."""

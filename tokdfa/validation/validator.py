@@ -105,18 +105,18 @@ class Validator(Guided):
         self._walk = self._engine.walk if tuning.walks else None
         self._skip_to(0, 0)
 
-    def _skip_to(self, first: int, byte: int, begins: bool = True) -> None:
-        """Begin with the id `first` of the stream, where its text is certainly cut, at an offset in bytes.
+    def _skip_to(self, first: int, byte: int) -> None:
+        """Begin a text with the id `first` of the stream, at an offset in bytes.
 
-        Only before anything is fed, if the ids before are judged. `begins` is whether a text begins there.
+        Only before anything is fed, if the ids before are judged.
         """
         self.tokens = self._first = first
         self._open(byte)
-        if not begins:
-            from tokdfa.validation.judges.encoding import EncodingJudge
 
-            assert isinstance(self._judge, EncodingJudge)
-            self._judge.begins = False
+    def _go_on_from(self, first: int, byte: int) -> None:
+        """Do the same where a text goes on after a place where it is always cut."""
+        self._skip_to(first, byte)
+        self._judge = self._judge_from(first, byte, begins=False)
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None

@@ -14,7 +14,7 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 if TYPE_CHECKING:
     from tokdfa.validation.violation import Violation
 
-__all__ = ["NONE", "Rows", "Spans", "Violations", "ranges"]
+__all__ = ["NONE", "Rows", "Spans", "Violations", "ranges", "spans_between"]
 
 
 class Rows(NamedTuple):
@@ -24,50 +24,61 @@ class Rows(NamedTuple):
     ----------
     first, byte : int64 arrays
         The index of the first id of each part in the stream, and the offset in bytes at which it begins.
-    ids, bounds : int32 array and int64 array
-        The ids of part k are ``ids[bounds[k]:bounds[k + 1]]``.
-    canonical, canonical_bounds : int32 array and int64 array
+    ids, spans : int32 array and int64 array of shape (parts, 2)
+        The ids of part k are ``ids[slice(*spans[k])]``.
+    canonical, canonical_spans
         What belongs in its place, likewise.
-    ends, ends_bounds : int64 arrays
-        The ends of the pieces of its text, in bytes from its beginning, likewise; all are empty where none are known.
+    ends, ends_spans
+        Places in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
+        not known; of ids that are not UTF-8 the beginning of the first wrong byte and the end of the last.
+    is_text : bool array
+        Whether the ids are UTF-8.
     """
 
     first: Int64Array
     byte: Int64Array
     ids: Int32Array
-    bounds: Int64Array
+    spans: Int64Array
     canonical: Int32Array
-    canonical_bounds: Int64Array
+    canonical_spans: Int64Array
     ends: Int64Array
-    ends_bounds: Int64Array
+    ends_spans: Int64Array
+    is_text: BoolArray
 
-    def chosen(self, keep: BoolArray) -> Rows:
+    def chosen(self, keep: BoolArray | Int64Array | slice) -> Rows:
         """Return some of the parts."""
-        if keep.all():
+        of_parts = ("first", "byte", "spans", "canonical_spans", "ends_spans", "is_text")
+        return self._replace(**{name: getattr(self, name)[keep] for name in of_parts})
+
+    def row(self, number: int) -> tuple[Int32Array, Int32Array, Int64Array]:
+        """Return the ids of a part, what belongs in their place, and the ends."""
+        return (
+            self.ids[slice(*self.spans[number])],
+            self.canonical[slice(*self.canonical_spans[number])],
+            self.ends[slice(*self.ends_spans[number])],
+        )
+
+    def with_others(self, other: Rows) -> Rows:
+        """Return the parts of both, in order."""
+        if not len(other.first):
             return self
-        return Rows(
-            self.first[keep],
-            self.byte[keep],
-            *_chosen(self.ids, self.bounds, keep),
-            *_chosen(self.canonical, self.canonical_bounds, keep),
-            *_chosen(self.ends, self.ends_bounds, keep),
+        both = Rows(
+            np.concatenate((self.first, other.first)),
+            np.concatenate((self.byte, other.byte)),
+            np.concatenate((self.ids, other.ids)),
+            np.concatenate((self.spans, other.spans + len(self.ids))),
+            np.concatenate((self.canonical, other.canonical)),
+            np.concatenate((self.canonical_spans, other.canonical_spans + len(self.canonical))),
+            np.concatenate((self.ends, other.ends)),
+            np.concatenate((self.ends_spans, other.ends_spans + len(self.ends))),
+            np.concatenate((self.is_text, other.is_text)),
         )
-
-    def between(self, low: int, high: int) -> Rows:
-        """Return the parts from one number to before another."""
-        part, bounds = slice(low, high), slice(low, high + 1)
-        return self._replace(
-            first=self.first[part],
-            byte=self.byte[part],
-            bounds=self.bounds[bounds],
-            canonical_bounds=self.canonical_bounds[bounds],
-            ends_bounds=self.ends_bounds[bounds],
-        )
+        return both.chosen(np.argsort(both.first, kind="stable"))
 
 
-def _chosen(values: Any, bounds: Int64Array, keep: BoolArray) -> tuple[Any, Int64Array]:
-    places, offsets = ranges(bounds[:-1][keep], bounds[1:][keep])
-    return values[places], offsets
+def spans_between(bounds: Int64Array) -> Int64Array:
+    """Return the ranges between neighbouring bounds: an int64 array of shape (ranges, 2)."""
+    return np.column_stack((bounds[:-1], bounds[1:]))
 
 
 def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:

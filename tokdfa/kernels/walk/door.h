@@ -147,4 +147,15 @@ typedef struct {
 int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
                        tokdfa_wrong_job *job);
 
+/* Where text is certainly cut between two symbols: at `certain[n_classes * class_of[left] + class_of[right]]`. Read-only
+   once it is built. */
+typedef struct {
+    const uint16_t *class_of; /* of each code point */
+    const uint8_t *certain;
+    int64_t n_classes;
+} tokdfa_text_cuts;
+
+int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends, const int64_t *bounds,
+                      int64_t n_texts, int64_t *rows, int64_t room);
+
 #endif

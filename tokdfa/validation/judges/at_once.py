@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, runni
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.validation.differences import differences
 from tokdfa.validation.judges.accepting import Rest
-from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.judges.pieces import violation_of
 from tokdfa.validation.judges.stretch import otherwise
 from tokdfa.validation.judges.walk import closely
+from tokdfa.validation.kind import ViolationKind
 from tokdfa.validation.tuning import DEFAULT, Tuning
-from tokdfa.validation.violation import out_of_range
-from tokdfa.validation.violations import Rows, Spans, ranges
+from tokdfa.validation.violation import Cause, out_of_range
+from tokdfa.validation.violations import Rows, Spans, ranges, spans_between
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
@@ -111,11 +111,12 @@ def _judge(engine: Engine, block: Block) -> Judged | None:
     """Judge a block as an engine does; None if it is judged only id by id."""
     if engine.model is not None:
         return judge_walked(engine.model, block)
-    return None if engine.tokenizer.segmenter is not None else judge_encoded(engine.tokenizer.round_trip, block)
+    return None if engine.tokenizer.segmenter is not None else judge_encoded(engine, block)
 
 
-def judge_encoded(trip: RoundTrip, block: Block) -> Judged:
+def judge_encoded(engine: Engine, block: Block) -> Judged:
     """Judge a block of a stream by decoding it, encoding its text again, and comparing."""
+    trip, judges = engine.tokenizer.round_trip, engine.judges()
     ids, n = block.ids, len(block.ids)
     is_cut = trip.cuts[ids]
     is_cut[block.unknown] = True
@@ -123,7 +124,9 @@ def judge_encoded(trip: RoundTrip, block: Block) -> Judged:
     at, byte, begins = 0, block.byte, block.begins
     unknown = {*block.unknown.tolist()}
     for stop in [*np.flatnonzero(is_cut).tolist(), n]:
-        text = _Text(trip, ids[at:stop], block.first + at, byte, begins, is_open=stop == n and not block.is_last)
+        text = _Text(
+            trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=stop == n and not block.is_last
+        )
         found, n_judged, byte = text.judged()
         violations += found
         if stop == n:
@@ -142,8 +145,19 @@ class _Text:
     `begins` is whether the text begins with them, and `is_open` whether it may go on after them.
     """
 
-    def __init__(self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool, *, is_open: bool) -> None:
+    def __init__(
+        self,
+        trip: RoundTrip,
+        judges: Callable[..., Any],
+        ids: Int32Array,
+        first: int,
+        byte: int,
+        begins: bool,
+        *,
+        is_open: bool,
+    ) -> None:
         self._trip = trip
+        self._judges = judges
         self._all = ids
         self._is_open = is_open
         self._begins = begins
@@ -195,8 +209,17 @@ class _Text:
         byte_at = self._byte + np.append(0, ends)
         given, bounds = ranges(starts, stops)
         right, right_bounds = ranges(lows, highs)
-        nothing = np.zeros(0, dtype=np.int64), np.zeros(len(starts) + 1, dtype=np.int64)
-        rows = Rows(starts, byte_at[starts], self._ids[given], bounds, canonical[right], right_bounds, *nothing)
+        rows = Rows(
+            starts,
+            byte_at[starts],
+            self._ids[given],
+            spans_between(bounds),
+            canonical[right],
+            spans_between(right_bounds),
+            np.zeros(0, dtype=np.int64),
+            np.zeros((len(starts), 2), dtype=np.int64),
+            np.ones(len(starts), dtype=np.bool_),
+        )
         found: list[tuple[int, list[Violation]]] = []
         covered: list[tuple[int, int]] = []
         n_judged, byte = len(self._ids), int(byte_at[-1])
@@ -225,7 +248,7 @@ class _Text:
         Return the violations, the place up to which ids are judged, and the offset there.
         """
         begins = self._begins and at == 0
-        judge = EncodingJudge(self._trip, self._first + at, byte, begins=begins, size=size)
+        judge = self._judges(self._first + at, byte, begins=begins, size=size)
         violations = [*judge.feed(self._all[at:], self._first + until - 1)]
         done = judge.buffer.first - self._first
         if done < until or not until:
@@ -323,28 +346,44 @@ def _merged(
     low = 0
     bounds = np.searchsorted(rows.first, np.array([at for at, _ in found], dtype=np.int64)).tolist()
     for high, (_, violations) in zip(bounds, found, strict=True):
-        merged += (Spans(rows.between(low, high), make), violations)
+        merged += (Spans(rows.chosen(slice(low, high)), make), violations)
         low = high
-    return [*merged, Spans(rows.between(low, len(rows.first)), make)]
+    return [*merged, Spans(rows.chosen(slice(low, None)), make)]
 
 
 def _of_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:
     """Return a violation, given where the ids of its rows begin in the stream."""
-    ids = rows.ids[rows.bounds[number] : rows.bounds[number + 1]]
-    ends = rows.ends[rows.ends_bounds[number] : rows.ends_bounds[number + 1]]
-    return violation_of(model, ids, first + int(rows.first[number]), int(rows.byte[number]), ends)
+    start, byte = first + int(rows.first[number]), int(rows.byte[number])
+    ids, _, ends = rows.row(number)
+    if rows.is_text[number]:
+        return violation_of(model, ids, start, byte, ends)
+    return not_utf8(b"".join(map(model.bytes_of, ids.tolist())), ids, start, byte, ends)
 
 
 def _of_tokens(trip: RoundTrip, first: int, rows: Rows, number: int) -> Violation:
     """Return a violation, given where the ids of its rows begin in the stream."""
-    ids = rows.ids[rows.bounds[number] : rows.bounds[number + 1]]
-    canonical = rows.canonical[rows.canonical_bounds[number] : rows.canonical_bounds[number + 1]]
-    start = first + int(rows.first[number])
+    start, byte = first + int(rows.first[number]), int(rows.byte[number])
+    ids, canonical, ends = rows.row(number)
+    if not rows.is_text[number]:
+        return not_utf8(trip.spelled(ids)[0], ids, start, byte, ends)
     return otherwise(trip, ids.tolist(), canonical.tolist()).at(
         index=start,
         detected_at=start + max(trip.detected(ids, 0, len(ids)), 0),
-        byte_offset=int(rows.byte[number]),
+        byte_offset=byte,
         start=start,
         ids=ids,
         canonical_ids=canonical,
+    )
+
+
+def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Int64Array) -> Violation:
+    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at places in their bytes."""
+    low, high = ends.tolist()
+    return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high]).at(
+        index=start,
+        detected_at=start + len(ids) - 1,
+        byte_offset=byte + low,
+        start=start,
+        ids=ids,
+        canonical_ids=None,
     )

@@ -57,8 +57,6 @@ class EncodingJudge:
 
     Attributes
     ----------
-    begins : bool
-        Whether a text begins with the next of these.
     buffer : Buffer
         The ids that have not been judged yet.
     drops_text : bool
@@ -87,7 +85,7 @@ class EncodingJudge:
         self._max_ids = tuning.max_ids
         self.buffer = Buffer(first, byte, tuning.window if size is None else size)
         self._literal = literal
-        self.begins = begins and not window  # Whether a text begins with the next id.
+        self._begins = begins and not window  # Whether a text begins with the next id.
         self._following = trip  # The round trip of the text from there on.
         self._pieces = pieces
         self.drops_text = False
@@ -124,7 +122,7 @@ class EncodingJudge:
                 continue
             window = buffer.window
             places = np.flatnonzero(
-                self._trip.boundaries.always_cut(window, begins=self.begins) | self._is_cut[window[:-1]]
+                self._trip.boundaries.always_cut(window, begins=self._begins) | self._is_cut[window[:-1]]
             )
             found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
             if found is not None:
@@ -143,7 +141,7 @@ class EncodingJudge:
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
         ids = self.buffer.all()
-        places = np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=self.begins) | self._is_cut[ids[:-1]])
+        places = np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=self._begins) | self._is_cut[ids[:-1]])
         for place in places[::-1].tolist():
             found = self._judge(ids[: place + 1], final=False)
             if found is not None:
@@ -173,7 +171,7 @@ class EncodingJudge:
             buffer.first += head - known
             buffer.byte += int(self._trip.decode(ids[known:head], begins=False).ends[-1])
         self._before = None if len(places) else ids[-2:]
-        self.begins = bool(len(places)) and bool(self._trip.cuts[ids[head - 1]])
+        self._begins = bool(len(places)) and bool(self._trip.cuts[ids[head - 1]])
         return ids[head:]
 
     def _impossible(self, ids: Int32Array, known: int) -> Iterator[Violation]:
@@ -210,7 +208,7 @@ class EncodingJudge:
         """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
         buffer = self.buffer
         found: list[EncodedStretch] = []
-        byte, begins, trip = buffer.byte, self.begins, self._following
+        byte, begins, trip = buffer.byte, self._begins, self._following
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
             if before >= 0:
@@ -231,7 +229,7 @@ class EncodingJudge:
                 byte += sum(stretch.size for stretch in stretches)
             if is_open and not found[-1].is_decided():
                 return None
-        self.begins = bounds[-2] == len(ids) - 1
+        self._begins = bounds[-2] == len(ids) - 1
         self._following = trip
         buffer.drop(len(ids), byte - buffer.byte)
         return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())

@@ -14,11 +14,12 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running
 from tokdfa.encoding.special import odd_ones
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.kernels.walk.broken import find_broken
 from tokdfa.splitting.certain import CONTEXT as SYMBOLS
 from tokdfa.unicode.quick_check import is_normal
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import CONTEXT
-from tokdfa.validation.violations import Rows, ranges
+from tokdfa.validation.violations import Rows, ranges, spans_between
 
 __all__ = ["EncodedParts", "differing_pieces", "differing_tokens", "encode_parts", "is_split_at_once"]
 
@@ -40,6 +41,9 @@ class EncodedParts(NamedTuple):
         Those of each segment among them.
     pieces : int64 array
         The ends of the pieces of all segments, in bytes from the beginning of the first.
+    broken : int64 array of shape (symbols, 4)
+        The symbols that are not UTF-8: the index of the first id that each is in, and of the one after the last; its
+        first byte, and the one after its last, counted from the beginning of the first of these ids.
     """
 
     part: Int64Array
@@ -48,6 +52,7 @@ class EncodedParts(NamedTuple):
     canonical: Int32Array
     canonical_bounds: Int64Array
     pieces: Int64Array
+    broken: Int64Array
 
 
 def is_split_at_once(model: Model) -> bool:
@@ -83,7 +88,8 @@ def encode_parts(
     -------
     EncodedParts
     bool array, one entry a part
-        Whether it is left out: it is not UTF-8, is not in the normalization form, or spells a special token.
+        Whether it is left out: it is not in the normalization form, spells a special token, or what decides how it is
+        split is not UTF-8.
     """
     texts = _Texts(model, ids, parts, stops)
     odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
@@ -108,8 +114,49 @@ class _Texts:
         begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
         stop = np.sort(np.concatenate((parts[:, 1], cuts)))
         self.begin, self.stop = begin[begin < stop], stop[begin < stop]
+        self._leave_out_broken()
         self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
         self._spell(np.minimum(self.stop + CONTEXT, stops[self.part]), stops[self.part])
+
+    def _leave_out_broken(self) -> None:
+        """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
+        self.broken = np.zeros((0, 4), dtype=np.int64)
+        places, bounds = ranges(self.begin, self.stop)
+        spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[places])
+        ends = np.cumsum(lengths)
+        starts = np.append(0, ends)[bounds]
+        begins_within = np.append(spelled & 0xC0 == 0x80, False)[starts]
+        if not lengths.all() or (not begins_within.any() and _is_utf8(spelled.tobytes())):
+            return
+        rows = find_broken(self._model.text_cuts, spelled, ends, bounds)
+        segment = np.searchsorted(bounds, rows[:, 0], side="right") - 1
+        if self._model.tokenizer.added_tokens.are_in(_with_replacements(spelled)):
+            # One that is spelled before such a symbol is a violation of its own.
+            found = np.zeros(len(bounds) - 1, dtype=np.bool_)
+            start = np.append(0, ends)[bounds].tolist()
+            for number in np.unique(segment).tolist():
+                text = _with_replacements(spelled[start[number] : start[number + 1]])
+                found[number] = self._model.tokenizer.added_tokens.are_in(text)
+            rows, segment = rows[~found[segment]], segment[~found[segment]]
+        cut = rows[:, 1]
+        if self._model.trip is not None:
+            if not self._model.has_all_bytes:
+                return
+            # Where texts are brought into a form, two neighbouring ids decide.
+            always = np.flatnonzero(self._model.trip.boundaries.always_cut(self._ids[places])) + 1
+            last = np.append(0, always)[np.searchsorted(always, rows[:, 2])]
+            cut = np.maximum(last, rows[:, 0])
+        starts = np.append(0, ends)[rows[:, 2]]
+        places = np.append(places, places[-1] + 1)
+        self.broken = np.column_stack(
+            (places[rows[:, 2]], places[rows[:, 3] - 1] + 1, rows[:, 4] - starts, rows[:, 5] - starts)
+        )
+        # The text before each symbol up to a cut, and what is after the last one of a segment.
+        rest = bounds[:-1].copy()
+        np.maximum.at(rest, segment, rows[:, 3])
+        begin, stop = np.concatenate((rows[:, 0], rest)), np.concatenate((cut, bounds[1:]))
+        begin, stop = np.sort(begin[begin < stop]), np.sort(stop[begin < stop])
+        self.begin, self.stop = places[begin], places[stop - 1] + 1
 
     def _spell(self, high: Int64Array, end: Int64Array) -> None:
         """Spell the segments, and what follows them up to `high`; each one's stream ends at `end`."""
@@ -182,7 +229,7 @@ class _Texts:
         n_canonical = np.bincount(segment[is_own], weights=counts[is_own], minlength=len(sizes)).astype(np.int64)
         places, bounds = ranges(self.begin[keep], self.stop[keep])
         pieces = np.cumsum((spans[:, 1] - spans[:, 0])[is_own])
-        return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces)
+        return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces, self.broken)
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -191,6 +238,11 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _with_replacements(data: Uint8Array) -> bytes:
+    """Return UTF-8 with U+FFFD in the place of what is not."""
+    return data.tobytes().decode("utf-8", "replace").encode()
 
 
 def _sizes_of_symbols() -> Int64Array:
@@ -256,6 +308,32 @@ def _differing(
         places, inner_bounds = ranges(firsts[differ], lasts[differ])
         begun = np.append(0, ends)[starts]
         inner = pieces[places] - np.repeat(begun, np.diff(inner_bounds))
+    rows = Rows(
+        first,
+        byte_at[first],
+        given[chosen],
+        spans_between(bounds),
+        canonical[chosen_canonical],
+        spans_between(canonical_bounds),
+        inner,
+        spans_between(inner_bounds),
+        np.ones(len(first), dtype=np.bool_),
+    )
+    return rows.with_others(_broken(ids, encoded.broken, byte_at))
+
+
+def _broken(ids: Int32Array, broken: Int64Array, byte_at: Int64Array) -> Rows:
+    """Return the parts that are symbols that are not UTF-8."""
+    chosen, bounds = ranges(broken[:, 0], broken[:, 1])
+    n = len(broken)
     return Rows(
-        first, byte_at[first], given[chosen], bounds, canonical[chosen_canonical], canonical_bounds, inner, inner_bounds
+        broken[:, 0],
+        byte_at[broken[:, 0]],
+        ids[chosen],
+        spans_between(bounds),
+        np.zeros(0, dtype=np.int32),
+        np.zeros((n, 2), dtype=np.int64),
+        broken[:, 2:].reshape(-1),
+        spans_between(np.arange(0, 2 * n + 1, 2)),
+        np.zeros(n, dtype=np.bool_),
     )
