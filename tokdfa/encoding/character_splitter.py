@@ -15,11 +15,13 @@ class CharacterSplitter(NamedTuple):
 
     `characters`, ``tokdfa_characters``, has the symbols of characters as texts have them, that is before any are
     replaced: a space has the symbol of U+2581 if it becomes that. So nothing has to be replaced in a text. `added`,
-    ``tokdfa_added_tokens``, has the tokens that are found in texts first, None without.
+    ``tokdfa_added_tokens``, has the tokens that are found in texts first, None without. Texts that have the character
+    `lacks` are encoded in another way.
     """
 
     characters: Struct
     added: Struct | None
+    lacks: str | None = None
 
     @property
     def ids_a_byte(self) -> int:

@@ -42,29 +42,37 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
         return None
     added = tokenizer.added_tokens.tables if tokenizer.added_tokens else None
     puts = first.prefix or later.prefix, first.when, later.when
+    lacks = None
     if tokenizer.contents.atoms:
-        if added is not None or tokenizer.pretokenizer is not None or not _are_atoms_found(tokenizer, first.becomes):
+        atoms = None if added is not None or tokenizer.pretokenizer is not None else _atoms(tokenizer, first)
+        if atoms is None:
             return None
-        # Atoms are in the stretch that something is put before.
-        added, puts = _atoms(tokenizer), (first.prefix, EVEN_ALONE if first.when else NOTHING, NOTHING)
+        # They are in the stretch that something is put before.
+        (added, lacks), puts = atoms, (first.prefix, EVEN_ALONE if first.when else NOTHING, NOTHING)
     if {first.prefix, later.prefix} - {"", puts[0]} or not _are_found(tokenizer, normalizer, first.becomes):
         return None
     characters = tokenizer.piece_ids.characters(first.becomes, first.begins, puts)
-    return None if characters is None else CharacterSplitter(characters, added)
+    return None if characters is None else CharacterSplitter(characters, added, lacks)
 
 
-def _are_atoms_found(tokenizer: Tokenizer, becomes: dict[str, str]) -> bool:
-    """Return whether symbols of several characters are found in texts as they are."""
-    changed = becomes.keys() | set(becomes.values())
-    return not any(changed & set(atom) for atom in tokenizer.contents.atoms)
+def _atoms(tokenizer: Tokenizer, rewriting: _Rewriting) -> tuple[Struct, str | None] | None:
+    """Return the tables that find symbols of several characters in texts, and a character that texts must lack.
 
-
-def _atoms(tokenizer: Tokenizer) -> Struct:
-    """Return the tables that find symbols of several characters, as added tokens are found."""
-    ids = tokenizer.piece_ids.ids_of_symbols(tokenizer.contents.atoms)
-    words = {atom.encode(): number for number, atom in enumerate(tokenizer.contents.atoms)}
+    Such a symbol may have what spaces become. In a text without that character it is found by its spaces. None is
+    returned if they are not found so.
+    """
+    atoms, becomes = tokenizer.contents.atoms, rewriting.becomes
+    made = {new for new in becomes.values() if any(new in atom for atom in atoms)}
+    if any(becomes.keys() & set(atom) for atom in atoms) or len(made) > 1:
+        return None
+    back = {ord(new): old for old, new in becomes.items() if new in made}
+    # Nor may what is put before a text become a part of one.
+    if made and (rewriting.when or [*becomes.values()].count(*made) > 1):
+        return None
+    ids = tokenizer.piece_ids.ids_of_symbols(atoms)
+    words = {atom.translate(back).encode(): number for number, atom in enumerate(atoms)}
     no_flags, none = np.zeros(len(ids), dtype=np.uint8), np.zeros(0, dtype=np.int32)
-    return added_struct(words, {}, ids, no_flags, none, np.zeros(0, dtype=np.uint64))
+    return added_struct(words, {}, ids, no_flags, none, np.zeros(0, dtype=np.uint64)), next(iter(made), None)
 
 
 def _are_found(tokenizer: Tokenizer, normalizer: Normalizer | None, becomes: dict[str, str]) -> bool:

@@ -60,8 +60,11 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
     run, added = encoder.run, _added(tokenizer, splitter)
     encode, look_for = run.encode_string, run.look_for
     normal = _in_form(tokenizer)
+    lacks = splitter.lacks if isinstance(splitter, CharacterSplitter) else None
 
     def encode_direct(text: str) -> Int32Array | None:
+        if lacks is not None and lacks in text:
+            return None
         look_for(added)
         try:
             ids = encode(text, normal)
@@ -126,11 +129,15 @@ def _is_changed(form: Form, text: str) -> bool:
 def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
     """Return the ids of several texts; see :meth:`AnyTokenizer.encode_side_by_side`."""
     splitter = _splitter(tokenizer)
-    if splitter is None:
+    lacks, ids_a_byte = None, 1
+    if isinstance(splitter, CharacterSplitter):
+        lacks, ids_a_byte = splitter.lacks, splitter.ids_a_byte
+    elif splitter is None:
         return None
     normal = _in_form(tokenizer)
-    ids_a_byte = splitter.ids_a_byte if isinstance(splitter, CharacterSplitter) else 1
     try:
+        if lacks is not None and any(lacks in text for text in texts):
+            return None
         found = FoundTexts(texts) if normal is None else normal.of_all(texts)
     except (TypeError, UnicodeEncodeError, OverlapError):
         return None
