@@ -101,7 +101,7 @@ NEVER_INLINE bool touches_word(const tokdfa_added_tokens *added, const tokdfa_ad
 }
 
 /* Add to a token the white space that belongs to it. */
-NEVER_INLINE void strip(const tokdfa_added_tokens *added, const tokdfa_added_search *search, const uint8_t *text,
+NEVER_INLINE void strip(const tokdfa_added_tokens *added, tokdfa_added_search *search, const uint8_t *text,
                         int flags, tokdfa_added_span *span) {
     const bool only_ascii = flags & TOKDFA_STRIPS_ASCII;
     int64_t place;
@@ -113,10 +113,18 @@ NEVER_INLINE void strip(const tokdfa_added_tokens *added, const tokdfa_added_sea
         span->start = greatest(span->start, search->done);
     }
     if (flags & TOKDFA_STRIPS_RIGHT) {
+        /* Tokens that are white space begin within it one after the other: it is looked at once. */
+        if (search->space_from <= span->stop && span->stop <= search->space_to && search->space_kind == only_ascii) {
+            span->stop = search->space_to;
+            return;
+        }
+        search->space_from = span->stop;
         while (span->stop < search->end &&
                is_space(added, code_after(text, search->end, span->stop, &place), only_ascii)) {
             span->stop = place;
         }
+        search->space_to = span->stop;
+        search->space_kind = only_ascii;
     }
 }
 
@@ -153,6 +161,11 @@ ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, 
     return (tokdfa_added_span){search->end, search->end, -1};
 }
 
+/* A search of the text from one place to another. */
+ALWAYS_INLINE tokdfa_added_search search_of(int64_t begin, int64_t end) {
+    return (tokdfa_added_search){.begin = begin, .end = end, .at = begin, .done = begin, .space_to = -1};
+}
+
 /* The next token that is given. */
 ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
     const int64_t *entry = scan->given + scan->next_given;
@@ -168,7 +181,7 @@ ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
 ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     const int64_t begin = scan->outer.done;
     scan->next = scan->is_given ? take_given(scan) : find_in_level(added, added->outer, &scan->outer, text);
-    scan->inner = (tokdfa_added_search){begin, scan->next.start, begin, begin};
+    scan->inner = search_of(begin, scan->next.start);
     scan->is_inner = begin < scan->next.start;
 }
 
@@ -190,7 +203,7 @@ ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan
 /* Begin to search the text from one place to another, and find the first token. */
 ALWAYS_INLINE void find_first(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
                               int64_t begin, int64_t end) {
-    scan->outer = (tokdfa_added_search){begin, end, begin, begin};
+    scan->outer = search_of(begin, end);
     scan->next_given = 0;
     open_gap(added, scan, text);
     find_next(added, scan, text);

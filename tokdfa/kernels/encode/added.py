@@ -100,7 +100,7 @@ def _common_length(first: bytes, last: bytes, depth: int) -> int:
 
 def scan_struct() -> Struct:
     """Return a place for a search, ``tokdfa_added_scan``, that has not begun."""
-    nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0)
+    nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0, space_from=0, space_to=-1, space_kind=0)
     nothing = Struct("tokdfa_added_span", start=0, stop=0, token=-1)
     return Struct(
         "tokdfa_added_scan", outer=nowhere, inner=nowhere, is_inner=0, is_given=0,

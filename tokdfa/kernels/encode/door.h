@@ -203,6 +203,7 @@ typedef struct {
    what was found before. */
 typedef struct {
     int64_t begin, end, at, done;
+    int64_t space_from, space_to, space_kind; /* the white space that the last token stripped to its right */
 } tokdfa_added_search;
 
 /* An added token in a text, and the text that belongs to it. */
