@@ -274,36 +274,42 @@ class WholeDecoder(Decoder):
 
     def _by_bytes(self, ids: Int32Array, spelled: Spellings) -> Decoded:
         """Return the text of ids, given the bytes of each where it does not begin a text."""
-        texts = self._strings.texts
-        _, last, is_byte = texts.ends
-        known = is_byte[ids]
-        # At the beginning something may be removed, up to the first id of which something is left.
-        begin = int(np.argmin(np.append(texts.is_blank[ids], False))) + 1
-        if known[begin - 1 : begin].any():
-            begin += int(np.argmin(np.append(known[begin:], False)))
-        first, ids, known = self._by_steps(ids[:begin]), ids[begin:], known[begin:]
+        begin = self._n_first(ids)
+        first, ids = self._by_steps(ids[:begin]), ids[begin:]
         spelling, lengths = spell(*spelled, ids)
         data = spelling.tobytes()
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
-            data = self._replaced(data, lengths, ids, known)
+            data = self._replaced(data, lengths, ids)
             text = data.decode("utf-8")
         ends = np.cumsum(lengths)
         # What the bytes of a symbol add is with the last of them.
-        within = np.flatnonzero(known)
-        within = within[last[ids[within]] < 0]
-        continues = np.append(np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80, False)
+        within = np.flatnonzero(self._strings.texts.is_high[ids])
+        spelling = np.frombuffer(data, dtype=np.uint8)
         while len(within):
-            within = within[continues[ends[within]]]
+            within = within[ends[within] < len(data)]
+            within = within[spelling[ends[within]] & 0xC0 == 0x80]
             ends[within] -= 1
         return Decoded(first.text + text, np.concatenate((first.ends, ends + first.ends[-1:].sum())))
 
-    def _replaced(self, data: bytes, lengths: Int64Array, ids: Int32Array, is_byte: BoolArray) -> bytes:
+    def _n_first(self, ids: Int32Array) -> int:
+        """Return the number of ids at the beginning of which something may be removed, with the run of bytes there."""
+        is_blank, (_, _, is_byte) = self._strings.texts.is_blank, self._strings.texts.ends
+        size = _FEW
+        while size < len(ids) and is_blank[ids[:size]].all():
+            size *= 8
+        begin = int(np.argmin(np.append(is_blank[ids[:size]], False)))
+        if begin < len(ids) and is_byte[ids[begin]]:
+            while begin + 1 < len(ids) and is_byte[ids[begin + 1]]:
+                begin += 1
+        return begin + 1
+
+    def _replaced(self, data: bytes, lengths: Int64Array, ids: Int32Array) -> bytes:
         """Return the bytes of ids with runs of byte tokens that are not UTF-8 replaced, and set their lengths."""
         from tokdfa.tokenizers.decoding import decode_tokens
 
-        strings = self._strings.of_ids
+        strings, is_byte = self._strings.of_ids, self._strings.texts.ends[2][ids]
         runs = np.flatnonzero(np.diff(is_byte.view(np.int8), prepend=np.int8(0), append=np.int8(0))).reshape(-1, 2)
         bounds = running_sum(lengths)[runs]
         rows = zip(runs.tolist(), bounds.tolist(), strict=True)

@@ -196,6 +196,13 @@ class IdTexts:
         return first, last, np.array([value is not None for value in byte], dtype=np.bool_)
 
     @cached_property
+    def is_high(self) -> BoolArray:
+        """For each id, whether it is read as a byte beyond ASCII."""
+        _, last, is_byte = self.ends
+        high: BoolArray = is_byte & (last == _NONE)
+        return high
+
+    @cached_property
     def is_blank(self) -> BoolArray:
         """For each id, whether nothing, or only what a decoder may remove, is in its text."""
         stripped = " \u2581" + "".join(step.character for step in self._first if isinstance(step, StripWhole))
