@@ -315,8 +315,6 @@ def _check_or_error(tokenizer: AnyTokenizer, rollout: _Prepared) -> RolloutCheck
 def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
     """Return the checks of some rollouts, whose ids are walked over as one array."""
     finder = tokenizer.derived(finder_of)
-    if finder.inserts and len(parcel) > 1:
-        return [_checked_parcel(tokenizer, [rollout])[0] for rollout in parcel]
     ids = np.concatenate([rollout.ids for rollout in parcel]) if len(parcel) > 1 else parcel[0].ids
     offsets = running_sum(np.fromiter((len(rollout.ids) for rollout in parcel), dtype=np.int64, count=len(parcel)))
     firsts = offsets.tolist()
@@ -331,6 +329,9 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         outside = without_ids(np.column_stack((unknown, unknown + 1)), OUT_OF_RANGE)
         found = in_order(joined([found, outside]), begins)
     sizes = found.bounds[:, 1] - found.bounds[:, 0]
+    if len(parcel) > 1 and not sizes.all():
+        # A stretch without ids may be at the end of one rollout, or at the beginning of the next.
+        return [_checked_parcel(tokenizer, [rollout])[0] for rollout in parcel]
     if not len(sizes):
         return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
     number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1

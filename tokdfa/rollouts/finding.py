@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.rollouts.stretches import (
     ENCODED,
@@ -20,14 +20,15 @@ from tokdfa.rollouts.stretches import (
     nothing,
     without_ids,
 )
-from tokdfa.splitting.certain import CONTEXT as SYMBOLS
 from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import Ends, RoundTrip
 from tokdfa.validation.api import validate
 from tokdfa.validation.differences import differences
 from tokdfa.validation.engine import engine_of
-from tokdfa.validation.table import CONTEXT, Table
+from tokdfa.validation.judges.parts import differing_tokens, encode_parts, is_split_at_once
+from tokdfa.validation.model import Model
+from tokdfa.validation.table import Table
 
 __all__ = ["Finder", "finder_of"]
 
@@ -35,11 +36,8 @@ __all__ = ["Finder", "finder_of"]
 class Finder(OfTokenizer["AnyTokenizer"]):
     """Finds the stretches of streams that differ from the canonical ids, by the definition.
 
-    Streams that validation accepts by something cheaper than encoding are not encoded. `inserts` is whether a stretch
-    may be without ids, and so be at the end of a stream or at the beginning of the next.
+    Streams that validation accepts by something cheaper than encoding are not encoded.
     """
-
-    inserts: ClassVar[bool] = True
 
     def __init__(self, tokenizer: AnyTokenizer, *, is_judged_by_encoding: bool) -> None:
         super().__init__(tokenizer)
@@ -60,17 +58,14 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 class WalkFinder(Finder):
     """Finds stretches by one walk over all ids; only what is wrong is encoded, with a little around it.
 
-    The walk encloses what is wrong between two places where the text is certainly cut, and text up to such a place is
-    split in the same way whatever follows the next two symbols. So these parts are encoded with two more symbols, and
-    compared up to where they end. Where such a part is not UTF-8, its whole stream is judged by the definition.
+    Streams of which something wrong is not UTF-8, is not in the normalization form, or spells a special token are
+    judged by the definition.
     """
 
-    inserts = False
-
-    def __init__(self, tokenizer: AnyTokenizer, walk: Table) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, model: Model, walk: Table) -> None:
         super().__init__(tokenizer, is_judged_by_encoding=False)
+        self._model = model
         self._walk = walk
-        self._lengths, self._special = walk.lengths, walk.special
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
         """Return the stretches of streams; see :meth:`Finder.find`."""
@@ -81,7 +76,14 @@ class WalkFinder(Finder):
         if not len(parts):
             return nothing()
         stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
-        found, is_odd = self._encoded(ids, parts, stream, ends)
+        encoded, is_odd = encode_parts(self._model, ids, parts, ends[stream], stream, around_broken=False)
+        rows = differing_tokens(self._model, ids, encoded, np.broadcast_to(np.int64(0), len(ids) + 1))
+        found = Stretches(
+            np.column_stack((rows.first, rows.first + rows.spans[:, 1] - rows.spans[:, 0])),
+            rows.canonical,
+            np.append(0, rows.canonical_spans[:, 1]),
+            np.full(len(rows.first), ENCODED, dtype=np.int8),
+        )
         if not is_odd.any():
             return found
         return in_order(
@@ -109,85 +111,13 @@ class WalkFinder(Finder):
             rest = np.array([lows, highs], dtype=np.int64)
             yield self.find(ids, *np.ascontiguousarray(rest[:, rest[0] < rest[1]]))
 
-    def _encoded(
-        self, ids: Int32Array, parts: Int64Array, stream: Int64Array, ends: Int64Array
-    ) -> tuple[Stretches, BoolArray]:
-        """Return the stretches of parts, and for each part whether it is odd; those of its stream are left out then."""
-        begin, stop, part = self._between_specials(ids, parts)
-        taken, offsets = _ranges(begin, np.minimum(stop + CONTEXT, ends[stream[part]]))
-        around = ids[taken]
-        data = self.tokenizer.decode_bytes(around)
-        byte_at = running_sum(self._lengths[around])
-        inner = offsets[:-1] + (stop - begin)
-        # A special token ends the text.
-        specials = np.append(np.flatnonzero(self._special[around]), len(around))
-        after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
-        rows = zip(byte_at[offsets[:-1]].tolist(), byte_at[inner].tolist(), byte_at[after].tolist(), strict=True)
-        odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
-        encode = self.tokenizer.encode
-        encoded: list[Int32Array] = []
-        for number, (low, high, behind) in enumerate(rows):
-            try:
-                text = data[low:high].decode("utf-8")
-                if behind > high:
-                    text += data[high:behind].decode("utf-8", "ignore")[:SYMBOLS]
-                encoded.append(encode(text))
-            except (UnicodeDecodeError, AlphabetError):
-                odd[part[number]] = True
-                encoded.append(around[:0])
-        canonical, n_canonical, is_whole = _up_to(encoded, byte_at[inner] - byte_at[offsets[:-1]], self._lengths)
-        odd[part[~is_whole]] = True
-        known = ~np.isin(stream, stream[odd])[part]
-        given, bounds = _ranges(begin, stop)
-        given = given[np.repeat(known, np.diff(bounds))]
-        canonical = canonical[np.repeat(known, n_canonical)]
-        return self._compared(ids, given, canonical), odd
-
-    def _between_specials(self, ids: Int32Array, parts: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return the beginnings and ends of what is between the special tokens of parts, and the part of each."""
-        places, _ = _ranges(parts[:, 0], parts[:, 1])
-        cuts = places[self._special[ids[places]]]
-        begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
-        stop = np.sort(np.concatenate((parts[:, 1], cuts)))
-        begin, stop = begin[begin < stop], stop[begin < stop]
-        return begin, stop, np.searchsorted(parts[:, 0], begin, side="right") - 1
-
-    def _compared(self, ids: Int32Array, given: Int64Array, canonical: Int32Array) -> Stretches:
-        """Return the stretches in which the ids at some places differ from the canonical ids of the same text."""
-        stretch = ids[given]
-        ends, others = np.cumsum(self._lengths[stretch]), np.cumsum(self._lengths[canonical])
-        rows = differences(stretch, ends, canonical, others)
-        chosen, offsets = _ranges(rows[:, 2], rows[:, 3])
-        bounds = np.column_stack((given[rows[:, 0]], given[rows[:, 1] - 1] + 1))
-        return Stretches(bounds, canonical[chosen], offsets, np.full(len(rows), ENCODED, dtype=np.int8))
-
-
-def _ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the places of all ranges, one range after the other, and where each begins among them."""
-    offsets = running_sum(stops - begins)
-    places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
-    return places, offsets
-
-
-def _up_to(
-    encoded: list[Int32Array], sizes: Int64Array, lengths: Int64Array
-) -> tuple[Int32Array, Int64Array, BoolArray]:
-    """Return the ids of texts up to a size in bytes, their number for each text, and whether one ends there."""
-    ids = np.concatenate(encoded)
-    counts = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    offsets = running_sum(counts)
-    ends = running_sum(lengths[ids])
-    keep: BoolArray = ends[1:] <= np.repeat(ends[offsets[:-1]] + sizes, counts)
-    n_kept = np.diff(running_sum(keep.view(np.uint8))[offsets])
-    is_whole: BoolArray = ends[offsets[:-1] + n_kept] - ends[offsets[:-1]] == sizes
-    return ids[keep], n_kept, is_whole
-
 
 def finder_of(tokenizer: AnyTokenizer) -> Finder:
     """Return the finder of the stretches of a tokenizer, a derived table."""
     engine = tokenizer.derived(engine_of)
-    if engine.walk is not None:
-        return WalkFinder(tokenizer, engine.walk)
+    model = engine.model
+    if model is not None and model.table is not None and is_split_at_once(model):
+        return WalkFinder(tokenizer, model, model.table)
     return Finder(tokenizer, is_judged_by_encoding=engine.model is None)
 
 
@@ -226,11 +156,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
             continue
         if np.array_equal(part, canonical):
             continue
-        # Ids that spell the same bytes show their borders even within a symbol.
-        others: Ends | None
-        (data, ends), (other_data, others) = trip.spelled(part), trip.spelled(canonical)
-        if data != other_data:
-            ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
+        ends, others = _ends_of_both(trip, part, canonical, decoded, begins)
         cut = np.flatnonzero(trip.boundaries.always_cut(part)) + 1 if others is None else np.zeros(0, dtype=np.int64)
         if len(cut):
             places = [begin, *(begin + cut).tolist(), stop]
@@ -245,6 +171,23 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
             running_sum(rows[:, 3] - rows[:, 2]),
             np.full(len(rows), ENCODED, dtype=np.int8),
         )
+
+
+def _ends_of_both(
+    trip: RoundTrip, ids: Int32Array, canonical: Int32Array, decoded: Decoded, begins: bool
+) -> tuple[Int64Array, Ends | None]:
+    """Return the ends of ids and of the canonical ids of their text; None for these if they have another text."""
+    ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
+    if others is not None and _each_adds(ends) and _each_adds(others) and ends[-1] == others[-1]:
+        return ends, others
+    # Ids that spell the same bytes show their borders even within a symbol.
+    (data, spelled), (other_data, other_spelled) = trip.spelled(ids), trip.spelled(canonical)
+    return (spelled, other_spelled) if data == other_data else (ends, others)
+
+
+def _each_adds(ends: Ends) -> bool:
+    """Return whether each id adds something to the text."""
+    return len(ends) > 0 and bool(ends[0] > 0 and (ends[1:] > ends[:-1]).all())
 
 
 def _bad_ids(trip: RoundTrip, ids: Int32Array) -> BoolArray:

@@ -288,7 +288,7 @@ def judge_walked(model: Model | None, block: Block) -> Judged | None:
     if not len(parts) and not len(block.unknown):
         return Judged([], count, int(byte_at[count]))
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
-    encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)))
+    encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
     trip = model.trip
     if trip is None:
         rows = differing_pieces(model, ids, encoded, byte_at)

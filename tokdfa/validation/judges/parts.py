@@ -67,7 +67,7 @@ def is_split_at_once(model: Model) -> bool:
 
 
 def encode_parts(
-    model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array
+    model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array, *, around_broken: bool
 ) -> tuple[EncodedParts, BoolArray]:
     """Encode parts of streams again.
 
@@ -83,6 +83,8 @@ def encode_parts(
         The end of the stream that it is in.
     group : int64 array, one entry a part
         A number, ascending; of parts with the same number all are left out if one is.
+    around_broken : bool
+        Whether the text before and after symbols that are not UTF-8 is encoded, and parts with such are not left out.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def encode_parts(
         Whether it is left out: it is not in the normalization form, spells a special token, or what decides how it is
         split is not UTF-8.
     """
-    texts = _Texts(model, ids, parts, stops)
+    texts = _Texts(model, ids, parts, stops, around_broken)
     odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
     odd[texts.part[texts.odd()]] = True
     odd = np.isin(group, group[odd]) if odd.any() else odd
@@ -106,7 +108,9 @@ def encode_parts(
 class _Texts:
     """The texts of the segments of parts, each with the symbols that decide how it is split."""
 
-    def __init__(self, model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array) -> None:
+    def __init__(
+        self, model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, around_broken: bool
+    ) -> None:
         self._model = model
         self._ids = ids
         places, _ = ranges(parts[:, 0], parts[:, 1])
@@ -114,13 +118,14 @@ class _Texts:
         begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
         stop = np.sort(np.concatenate((parts[:, 1], cuts)))
         self.begin, self.stop = begin[begin < stop], stop[begin < stop]
-        self._leave_out_broken()
+        self.broken: Int64Array = np.zeros((0, 4), dtype=np.int64)
+        if around_broken:
+            self._leave_out_broken()
         self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
         self._spell(np.minimum(self.stop + CONTEXT, stops[self.part]), stops[self.part])
 
     def _leave_out_broken(self) -> None:
         """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
-        self.broken = np.zeros((0, 4), dtype=np.int64)
         places, bounds = ranges(self.begin, self.stop)
         spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[places])
         ends = np.cumsum(lengths)
