@@ -81,16 +81,19 @@ class Merger:
         """The pairs of symbols that are side by side within tokens, sorted; with one that does not exist."""
         left, right, _, product = self.merges
         n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))
-        first = np.arange(n_tokens, dtype=np.int64)
+        # The first and the last symbol of each token, -1 until they are known.
+        first = np.arange(n_tokens, dtype=np.int32)
+        first[product] = -1
         last = first.copy()
-        made = np.zeros(n_tokens, dtype=np.bool_)
-        made[product] = True
-        first[made] = last[made] = -1
+        waiting = left, right, product
         while True:
-            ready = (first[product] < 0) & (first[left] >= 0) & (last[right] >= 0)
+            ready = (first[waiting[0]] >= 0) & (first[waiting[1]] >= 0)
             if not ready.any():
                 break
-            first[product[ready]] = first[left[ready]]
-            last[product[ready]] = last[right[ready]]
-        pairs = last[left] << 32 | first[right]
-        return np.unique(np.append(pairs[(last[left] >= 0) & (first[right] >= 0)], np.iinfo(np.int64).max))
+            begin, end, made = (column[ready] for column in waiting)
+            first[made], last[made] = first[begin], last[end]
+            still = first[waiting[2]] < 0
+            waiting = waiting[0][still], waiting[1][still], waiting[2][still]
+        before, after = last[left], first[right]
+        pairs = before.astype(np.int64) << 32 | after
+        return np.unique(np.append(pairs[(before >= 0) & (after >= 0)], np.iinfo(np.int64).max))

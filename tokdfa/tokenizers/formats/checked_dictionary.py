@@ -111,6 +111,12 @@ class SymbolTokens(TokenAlphabet):
         return self.n_symbols + len(self._spelled[1])
 
     @cached_property
+    def symbols(self) -> tuple[Word, ...]:
+        """The base alphabet, each symbol as a word of length one; the words of tokens are not made for it."""
+        symbols, _ = self._spelled
+        return tuple(symbols) if self.kind == "characters" else tuple((symbol,) for symbol in symbols)
+
+    @cached_property
     def _words(self) -> tuple[Word, ...]:  # type: ignore[override]
         symbols, tokens = self._spelled
         if self.kind == "characters":
