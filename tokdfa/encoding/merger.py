@@ -10,7 +10,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.dictionary import Dictionary
 from tokdfa.encoding.merges import Merges
-from tokdfa.kernels.merging.merging import merge_pieces, pair_table
+from tokdfa.kernels.merging.merging import inner_pairs, merge_pieces, pair_table
 
 __all__ = ["Merger", "Tokenized"]
 
@@ -80,20 +80,4 @@ class Merger:
     def inner(self) -> Int64Array:
         """The pairs of symbols that are side by side within tokens, sorted; with one that does not exist."""
         left, right, _, product = self.merges
-        n_tokens = 1 + int(max(column.max(initial=0) for column in (left, right, product)))
-        # The first and the last symbol of each token, -1 until they are known.
-        first = np.arange(n_tokens, dtype=np.int32)
-        first[product] = -1
-        last = first.copy()
-        waiting = left, right, product
-        while True:
-            ready = (first[waiting[0]] >= 0) & (first[waiting[1]] >= 0)
-            if not ready.any():
-                break
-            begin, end, made = (column[ready] for column in waiting)
-            first[made], last[made] = first[begin], last[end]
-            still = first[waiting[2]] < 0
-            waiting = waiting[0][still], waiting[1][still], waiting[2][still]
-        before, after = last[left], first[right]
-        pairs = before.astype(np.int64) << 32 | after
-        return np.unique(np.append(pairs[(before >= 0) & (after >= 0)], np.iinfo(np.int64).max))
+        return np.append(inner_pairs(left, right, product), np.iinfo(np.int64).max)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 from hypothesis import given
@@ -101,3 +102,24 @@ def test_derivations_as_by_hand(pairs: dict[tuple[int, int], tuple[int, int]], w
             tokens = [*tokens[:at], pairs[tokens[at], tokens[at + 1]][1], *tokens[at + 2 :]]
         assert last[place].tolist() == [len(tokens), *step]
         assert ascending[place] == (priorities == sorted(priorities))
+
+
+RULES = st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=1, max_size=12)
+
+
+@given(RULES, st.randoms())
+def test_inner_pairs_are_those_of_the_words_of_tokens(parts: list[tuple[int, int]], drawn: Random) -> None:
+    # Tokens 0 to 3 are symbols, and rule i makes token 4 + i of earlier ones; the rules come in any order.
+    rules = [(left % (4 + i), right % (4 + i), 4 + i) for i, (left, right) in enumerate(parts)]
+    words: list[tuple[int, ...]] = [(symbol,) for symbol in range(4)]
+    for left, right, _ in rules:
+        words.append(words[left] + words[right])
+    expected = {words[left][-1] << 32 | words[right][0] for left, right, _ in rules}
+    drawn.shuffle(rules)
+    columns = (np.array(column, dtype=np.int32) for column in zip(*rules, strict=True))
+    assert kernels.inner_pairs(*columns).tolist() == sorted(expected)
+
+
+def test_a_token_that_is_made_of_itself_has_no_symbols() -> None:
+    columns = (np.array(column, dtype=np.int32) for column in ([0, 2, 0], [1, 0, 2], [3, 2, 4]))
+    assert kernels.inner_pairs(*columns).tolist() == [0 << 32 | 1]

@@ -209,6 +209,29 @@ TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32
     return end;
 }
 
+/* Find the symbols that are side by side where rules join their parts. `first` and `last` are, by token, its own number
+   for a symbol, and -1 for a product, and get its first and last symbol. `pairs` gets for each rule, of `n`, the last
+   symbol of its left part << 32 | the first one of its right part; -1 if a part is made of no symbols. */
+TOKDFA_DOOR void tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+                                    int32_t *first, int32_t *last, int64_t *pairs) {
+    bool more = true;
+    /* Usually parts are made before the rules that join them, so that two rounds are enough. */
+    while (more) {
+        more = false;
+        for (int64_t i = 0; i < n; i++) {
+            if (first[product[i]] < 0 && first[left[i]] >= 0 && first[right[i]] >= 0) {
+                first[product[i]] = first[left[i]];
+                last[product[i]] = last[right[i]];
+                more = true;
+            }
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const bool is_known = last[left[i]] >= 0 && first[right[i]] >= 0;
+        pairs[i] = is_known ? pair_key(last[left[i]], first[right[i]]) : -1;
+    }
+}
+
 /* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, with room for all pairs. */
 TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
     workplace w;

@@ -8,7 +8,7 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
-__all__ = ["check_lengths", "derivations", "derive", "empty_table", "merge_pieces", "pair_table"]
+__all__ = ["check_lengths", "derivations", "derive", "empty_table", "inner_pairs", "merge_pieces", "pair_table"]
 
 
 def empty_table(n_pairs: int) -> Struct:
@@ -28,6 +28,23 @@ def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, produc
     table = empty_table(len(left))
     call(lib.tokdfa_add_pairs, table.pointer, left, right, priority, product, len(left))
     return table
+
+
+def inner_pairs(left: Int32Array, right: Int32Array, product: Int32Array) -> Int64Array:
+    """Return the pairs of symbols that are side by side where rules join their parts, ascending.
+
+    Rule i makes the token ``product[i]`` of two others; tokens that no rule makes are symbols. A pair is
+    ``left << 32 | right``.
+    """
+    if not len(left) == len(right) == len(product):
+        raise ValueError("a rule has two parts and a product")
+    columns = [np.ascontiguousarray(column, dtype=np.int32) for column in (left, right, product)]
+    assert min(int(column.min(initial=0)) for column in columns) >= 0
+    first = np.arange(1 + max(int(column.max(initial=0)) for column in columns), dtype=np.int32)
+    first[product] = -1
+    pairs: Int64Array = np.empty(len(left), dtype=np.int64)
+    call(lib.tokdfa_inner_pairs, *columns, len(left), out=(first, first.copy(), pairs))
+    return np.unique(pairs[pairs >= 0])
 
 
 def check_lengths(offsets: Int64Array) -> None:
