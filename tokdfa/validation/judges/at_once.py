@@ -22,7 +22,7 @@ from tokdfa.validation.judges.pieces import violation_of
 from tokdfa.validation.judges.stretch import otherwise
 from tokdfa.validation.judges.walk import closely
 from tokdfa.validation.kind import ViolationKind
-from tokdfa.validation.tuning import DEFAULT, Tuning
+from tokdfa.validation.tuning import Tuning
 from tokdfa.validation.violation import Cause, out_of_range
 from tokdfa.validation.violations import Rows, Spans, ranges, spans_between
 
@@ -37,6 +37,9 @@ __all__ = ["Block", "Judged", "judge_array", "judge_encoded", "judge_walked"]
 
 _SMALL = 1 << 12
 """The number of ids that are judged first, if only the first violation is wanted."""
+
+_CLOSE = 1 << 5
+"""The number of ids of a window where ids are judged one by one."""
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
@@ -227,8 +230,9 @@ class _Text:
             done = covered[-1][1] if covered else 0
             if covered and max(stop, start + 1) <= done:
                 continue
-            at = max(self._cut_before(start + 1, self._begins), done)
-            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), DEFAULT.close_window)
+            # What adds nothing may belong to the text before a boundary at its beginning.
+            at = max(self._cut_before(start, self._begins), done)
+            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), _CLOSE)
             if judged is None:
                 # What follows decides.
                 n_judged, byte = at, int(byte_at[at])
@@ -303,7 +307,7 @@ def judge_walked(model: Model | None, block: Block) -> Judged | None:
         at, until, end = max(int(parts[part, 0]), done), int(parts[part, 1]), int(ends[stream[part]])
         if at >= until:
             continue
-        judge = closely(model, block.first + at, int(byte_at[at]), DEFAULT.close_window)
+        judge = closely(model, block.first + at, int(byte_at[at]), _CLOSE)
         violations = [*judge.feed(ids[at:end], block.first + until - 1)]
         done = judge.buffer.first - block.first
         if done < until and end == n and not block.is_last:

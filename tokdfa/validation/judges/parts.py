@@ -6,6 +6,7 @@ two more symbols, and its pieces are those up to its end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -122,7 +123,8 @@ class _Texts:
         if around_broken:
             self._leave_out_broken()
         self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
-        self._spell(np.minimum(self.stop + CONTEXT, stops[self.part]), stops[self.part])
+        end = stops[self.part]
+        self._spell(np.where(self._is_alone(end), self.stop, np.minimum(self.stop + CONTEXT, end)), end)
 
     def _leave_out_broken(self) -> None:
         """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
@@ -135,12 +137,12 @@ class _Texts:
             return
         rows = find_broken(self._model.text_cuts, spelled, ends, bounds)
         segment = np.searchsorted(bounds, rows[:, 0], side="right") - 1
-        if self._model.tokenizer.added_tokens.are_in(_with_replacements(spelled)):
+        if self._model.tokenizer.added_tokens.are_in(_with_replacements(spelled.tobytes())):
             # One that is spelled before such a symbol is a violation of its own.
             found = np.zeros(len(bounds) - 1, dtype=np.bool_)
             start = np.append(0, ends)[bounds].tolist()
             for number in np.unique(segment).tolist():
-                text = _with_replacements(spelled[start[number] : start[number + 1]])
+                text = _with_replacements(spelled[start[number] : start[number + 1]].tobytes())
                 found[number] = self._model.tokenizer.added_tokens.are_in(text)
             rows, segment = rows[~found[segment]], segment[~found[segment]]
         cut = rows[:, 1]
@@ -163,6 +165,19 @@ class _Texts:
         begin, stop = np.sort(begin[begin < stop]), np.sort(stop[begin < stop])
         self.begin, self.stop = places[begin], places[stop - 1] + 1
 
+    def _is_alone(self, end: Int64Array) -> BoolArray:
+        """Return which segments are split without what follows them, given the ends of their streams.
+
+        In a text that is brought into a form, two neighbouring ids decide.
+        """
+        trip = self._model.trip
+        alone: BoolArray = self.stop == end
+        if trip is not None:
+            inner = self.stop[~alone]
+            pairs = self._ids[np.column_stack((inner - 1, inner)).reshape(-1)]
+            alone[~alone] = trip.boundaries.always_cut(pairs)[::2]
+        return alone
+
     def _spell(self, high: Int64Array, end: Int64Array) -> None:
         """Spell the segments, and what follows them up to `high`; each one's stream ends at `end`."""
         taken, offsets = ranges(self.begin, high)
@@ -173,7 +188,7 @@ class _Texts:
         # A special token ends the text.
         specials = np.append(np.flatnonzero(self._model.special[around]), len(around))
         after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
-        is_end = (after < offsets[1:]) | (high == end)
+        is_end = (after < offsets[1:]) | (high == self.stop) | (high == end)
         self._low, self._middle, last = byte_at[offsets[:-1]], byte_at[inner], byte_at[after]
         self._bytes: Uint8Array = spelled
         # The symbols after a segment, as many as decide, if its stream has so many.
@@ -196,14 +211,18 @@ class _Texts:
         data, ends = self._joined(np.ones(len(self.begin), dtype=np.bool_))
         begins_within = np.append(self._bytes & 0xC0 == 0x80, False)
         odd: BoolArray = ~self._is_known | self._has_empty | begins_within[self._low] | begins_within[self._middle]
-        added = tokenizer.added_tokens
-        if _is_utf8(data) and not added.are_in(data) and (form is None or is_normal(data, form)):
-            return odd
-        start = 0
-        for number, end in enumerate(ends.tolist()):
-            text = data[start:end]
-            odd[number] |= not _is_utf8(text) or added.are_in(text) or not (form is None or is_normal(text, form))
-            start = end
+        added, start = tokenizer.added_tokens, np.append(0, ends)
+        is_utf8 = _is_utf8(data)
+        text = data if is_utf8 else _with_replacements(data)
+        checks: tuple[tuple[Callable[[bytes], bool], bool], ...] = (
+            (lambda part: not _is_utf8(part), is_utf8),
+            (lambda part: added.are_in(_with_replacements(part)), not added.are_in(text)),
+            (lambda part: form is not None and not is_normal(part, form), form is None or is_normal(text, form)),
+        )
+        for is_wrong, is_right_of_all in checks:
+            # What is not in all texts together is in none of them.
+            for number in () if is_right_of_all else np.flatnonzero(~odd).tolist():
+                odd[number] = is_wrong(data[start[number] : start[number + 1]])
         return odd
 
     def _joined(self, keep: BoolArray) -> tuple[bytes, Int64Array]:
@@ -245,9 +264,9 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _with_replacements(data: Uint8Array) -> bytes:
+def _with_replacements(data: bytes) -> bytes:
     """Return UTF-8 with U+FFFD in the place of what is not."""
-    return data.tobytes().decode("utf-8", "replace").encode()
+    return data.decode("utf-8", "replace").encode()
 
 
 def _sizes_of_symbols() -> Int64Array:
