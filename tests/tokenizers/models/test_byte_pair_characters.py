@@ -106,12 +106,12 @@ def test_random_files_give_the_ids_of_plain_python_and_of_the_library() -> None:
 
 
 def sentencepiece_model(drawn: random.Random) -> bytes:
-    """A model that neither drops spaces nor replaces anything else; if it puts one, user-defined pieces have none."""
+    """A model that neither drops spaces nor replaces anything else; if it puts one, few pieces of users have some."""
     from sentencepiece import sentencepiece_model_pb2 as pb
 
     model: Any = pb.ModelProto()  # type: ignore[attr-defined]
     model.ParseFromString(sentencepieces.changed(drawn, ("identity",)))
-    unlike = {" ", SPACE} if model.normalizer_spec.add_dummy_prefix else {" "}
+    unlike = {" ", SPACE} if model.normalizer_spec.add_dummy_prefix and drawn.random() < 0.8 else {" "}
     kept = [piece for piece in model.pieces if piece.type != piece.USER_DEFINED or not unlike & {*piece.piece}]
     del model.pieces[:]
     model.pieces.extend(kept)
