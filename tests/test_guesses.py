@@ -17,7 +17,7 @@ import tokdfa
 import tokdfa.automata.boolean
 from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton
-from tokdfa.guesses import GUESSES, Guided, UnknownNameError, nearest
+from tokdfa.guesses import Guided, UnknownNameError, guesses, nearest
 from tokdfa.identification.result import Candidate, Identification
 
 TOY = tokdfa.Dictionary([("a", "a"), ("b", "a")], alphabet="ab")
@@ -77,7 +77,7 @@ VALUES: dict[str, Any] = {
     "Identification": Identification("x", "", None, True, 0, True, (), (Candidate("x"),)),
     "RolloutChecks": tokdfa.check_rollouts(TOKENIZER, [[64, 261, 1193]], [[False, True, True]]),
 }
-PAIRS = [(kind, name) for kind, names in GUESSES.items() for name in names]
+PAIRS = [(kind, name) for kind, names in guesses().items() for name in names]
 
 
 def test_every_public_class_answers_guesses() -> None:
@@ -86,7 +86,7 @@ def test_every_public_class_answers_guesses() -> None:
     assert len(guided) > 15
     assert {kind.__name__ for kind in guided if not issubclass(kind, Guided)} == set()
     assert {kind.__name__ for kind in guided} - {"WordPieceTokenizer", "UnigramTokenizer"} <= set(VALUES)
-    assert set(GUESSES) - {"tokdfa"} <= set(VALUES)
+    assert set(guesses()) - {"tokdfa"} <= set(VALUES)
 
 
 @pytest.mark.parametrize(("kind", "name"), PAIRS)
@@ -97,13 +97,13 @@ def test_a_guess_is_answered_with_what_exists(kind: str, name: str, monkeypatch:
         monkeypatch.delattr(tokdfa, "check", raising=False)
     with pytest.raises(AttributeError) as caught:
         getattr(owner, name)
-    assert GUESSES[kind][name] in str(caught.value)
+    assert guesses()[kind][name] in str(caught.value)
     assert repr(name) in str(caught.value)
 
 
-@pytest.mark.parametrize("answer", sorted({answer for names in GUESSES.values() for answer in names.values()}))
+@pytest.mark.parametrize("answer", sorted({answer for names in guesses().values() for answer in names.values()}))
 def test_the_names_in_an_answer_exist(answer: str) -> None:
-    kinds = [kind for kind, names in GUESSES.items() if answer in names.values()]
+    kinds = [kind for kind, names in guesses().items() if answer in names.values()]
     for name in re.findall(r"tokdfa\.([\w.]+)", answer):
         value: Any = tokdfa
         for part in name.split("."):
