@@ -68,10 +68,7 @@ class Parts:
 
     @cached_property
     def _are_over_bytes(self) -> bool:
-        """Whether both merge bytes, the same ones, even if characters stand for these in a file that lacks some.
-
-        Both refuse a text with a byte that is no token.
-        """
+        """Whether both merge the same bytes, even if characters stand for these in a file that lacks some."""
         if self.a.why_not("bytes") is None and self.b.why_not("bytes") is None:
             return True
         bytes_of = [_bytes_of(side) for side in (self.a, self.b)]
@@ -232,7 +229,7 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
 
 def _bytes_of(side: Tokenizer) -> set[str] | None:
     """Return the characters that stand for the bytes that a tokenizer has, if that is what it is over."""
-    if side.why_not("bytes") is None or not side.spells_bytes or len(side.whole_piece_tokens):
+    if side.why_not("bytes") is None or side.why_not("letters") or len(side.whole_piece_tokens):
         return None
     symbols = {str(word) for word in side.dictionary.alphabet if len(word) == 1}
     if not symbols <= BYTE_OF.keys():

@@ -120,7 +120,7 @@ class Symbols:
             raise UnsupportedFeatureError("characters without a token are dropped")
         # Whether the symbols are letters that represent bytes.
         is_bytewise = tokenizer.why_not("bytes") is None
-        self.of_bytes = tokenizer.spells_bytes and not is_bytewise
+        self.of_bytes = tokenizer.why_not("letters") is None and not is_bytewise
         if self.of_bytes:
             self._check_bytes()
         if is_bytewise or self.of_bytes:

@@ -51,13 +51,9 @@ class TokenParts(NamedTuple):
 
 
 class _Effect(NamedTuple):
-    """The mapping of each hypothesis by some symbols, if no piece begins after the first of them.
+    """For each hypothesis, those after some symbols, of which only the first may begin a piece: if not, and if so."""
 
-    It gives the hypotheses after the symbols for each one before them: if the first symbol continues a piece, and if it
-    begins one.
-    """
-
-    continues: tuple[Mask, ...]
+    inside: tuple[Mask, ...]
     begins: tuple[Mask, ...]
 
 
@@ -155,9 +151,9 @@ class LiftedSplitting:
             return known
         effect = self._step_of_class[number]
         if before is not None:
-            images, goes_on = self._images[number], effect.continues
+            images, goes_on = self._images[number], effect.inside
             masks = self._effects[before]
-            for mask in {*masks.continues, *masks.begins}.difference(images):
+            for mask in {*masks.inside, *masks.begins}.difference(images):
                 images[mask] = _image(mask, goes_on)
             effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
         with SHARED:
@@ -173,8 +169,8 @@ class LiftedSplitting:
         """Return the hypotheses after symbols, given whether the first may continue a piece and may begin one."""
         key = (hypotheses, effect, may_continue, may_begin)
         if key not in self._applied:
-            continues, begins = self._effects[effect]
-            mask = _image(hypotheses, continues) if may_continue else 0
+            inside, begins = self._effects[effect]
+            mask = _image(hypotheses, inside) if may_continue else 0
             self._applied[key] = mask | (_image(hypotheses, begins) if may_begin else 0)
         return self._applied[key]
 

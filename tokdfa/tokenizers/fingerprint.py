@@ -133,7 +133,7 @@ def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
         "normalizer": hash_of(None) if normalizer is None else hash_of(normalizer, unicode_tables()),
         "symbols": hash_of(fallback, sorted(set(atoms)), prefix, tokenizer.suffix, drops),
         "specials": hash_of_specials(tokenizer),
-        "decoder": hash_of(decoding, tokenizer.spells_bytes),
+        "decoder": hash_of(decoding, tokenizer.why_not("letters") is None),
     }
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyTokenizer", "Capability"]
 
 T = TypeVar("T")
-Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "spelling", "form"]
+Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form"]
 
 
 class AnyTokenizer(Jobs, Guided, ABC):
@@ -142,9 +142,10 @@ class AnyTokenizer(Jobs, Guided, ABC):
 
         Parameters
         ----------
-        capability : {"rules", "leftmost", "bytes", "spelling", "form"}
+        capability : {"rules", "leftmost", "bytes", "letters", "spelling", "form"}
             "rules": its tokens are made by rules of a dictionary. "leftmost": a library is known that merges them, the
             leftmost of equally strong pairs first, proper or not. "bytes": its symbols are the bytes of UTF-8.
+            "letters": its symbols are characters that stand for bytes, as a vocabulary that lacks some has them.
             "spelling": texts are encoded unchanged, but for a space before them, and ids spell them one after the
             other. "form": the same, except that texts may be brought into a normalization form first.
 
@@ -159,6 +160,8 @@ class AnyTokenizer(Jobs, Guided, ABC):
             return "its format does not say how rules that are not proper merge"
         if capability == "bytes":
             return "its symbols are not the bytes of UTF-8"
+        if capability == "letters":
+            return "its symbols are not letters that stand for bytes"
         return None if self.is_plain else "it changes texts, or its ids do not spell them one after the other"
 
     @cached_property

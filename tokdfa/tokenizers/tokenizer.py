@@ -154,6 +154,8 @@ class Tokenizer(AnyTokenizer):
         # The form is only found if it is asked for, since each text with added tokens asks for something.
         if capability in self.model.capabilities or (capability == "form" and self.form is not None):
             return None
+        if capability == "letters" and self.spells_bytes:
+            return None
         return super().why_not(capability)
 
     @cached_property

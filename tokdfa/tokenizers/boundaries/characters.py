@@ -37,7 +37,7 @@ _UNKNOWN = 2
 def why_none(tokenizer: Tokenizer) -> str | None:
     """Return why no place of a text is known to be cut; None if some are."""
     rewriting, _, _, prefix = tokenizer.rewrites
-    if tokenizer.why_not("bytes") is None or tokenizer.spells_bytes:
+    if None in (tokenizer.why_not("bytes"), tokenizer.why_not("letters")):
         return "the text is rewritten before it is read as bytes"
     if prefix or tokenizer.suffix or tokenizer.whole_piece:
         return "what a symbol is depends on the piece that it is in"
@@ -241,10 +241,7 @@ class CharacterBoundaries(PairBoundaries):
         return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
 
     def _states(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
-        """Return what is known of each id but the first and the id before it.
-
-        `starts` and `ends` are whether a run of byte tokens certainly starts and ends with the ids.
-        """
+        """Return what is known of ids after the first, given whether a run of byte tokens `starts` and `ends` there."""
         first, last, is_byte = self._texts.ends
         left, right = ids[:-1], ids[1:]
         states = self.known_of(last[left], first[right])

@@ -81,9 +81,9 @@ def check_format(format: str | None) -> None:
         raise FileFormatError("unknown format", value=format, hint=f"the formats are {', '.join(FORMATS)}")
 
 
-def is_wanted(format: str | None, *formats: str | None) -> bool:
+def is_wanted(asked: str | None, *formats: str | None) -> bool:
     """Return whether one of some formats is the one that is asked for; None asks for any."""
-    return format is None or format in formats
+    return asked is None or asked in formats
 
 
 def content(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from tokdfa.errors import UnsupportedFeatureError
@@ -74,20 +75,14 @@ def _check_steps(steps: Iterable[Any], part: Range, unicode: str) -> None:
     changed = changed_normalizers(part.name)
     for step in steps:
         uses: tuple[str, ...] = ()
-        if isinstance(step, UnicodeForm):
-            uses = (step.form,)
-        elif isinstance(step, Lowercase):
-            uses = ("Lowercase",)
-        elif isinstance(step, StripAccents):
-            uses = ("StripAccents",)
-        elif isinstance(step, BertNormalizer):
-            settings = {
-                "clean_text": step.clean_text,
-                "handle_chinese_chars": step.chinese,
-                "strip_accents": step.strip_accents,
-                "lowercase": step.lowercase,
-            }
-            uses = tuple(name for name, is_on in settings.items() if is_on)
+        match step:
+            case UnicodeForm(form):
+                uses = (form,)
+            case Lowercase() | StripAccents():
+                uses = (type(step).__name__,)
+            case BertNormalizer(cleans, chinese, strips, lowers):
+                names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+                uses = tuple(compress(names, (cleans, chinese, strips, lowers)))
         is_unknown = (
             isinstance(step, Precompiled)
             or (isinstance(step, Replace) and not step.literal)
