@@ -18,9 +18,7 @@ __all__ = ["command"]
 @dtype_option
 @field_option
 @click.option(
-    "--raw",
-    is_flag=True,
-    help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them.",
+    "--raw", is_flag=True, help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them."
 )
 @specials_option
 @format_option

@@ -24,7 +24,6 @@ _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
     "-o",
     "--output",
     default="tokdfa-demo",
-    show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder for the dictionary, the two streams, the page and the picture.",
 )

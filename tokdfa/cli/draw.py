@@ -58,35 +58,21 @@ class Asked(TypedDict):
 @click.option(
     "--film", is_flag=True, help="Draw every step of the construction: X.svg is animated, X.html is paged through."
 )
-@click.option(
-    "--max-states",
-    type=click.IntRange(min=1),
-    default=500,
-    show_default=True,
-    help="Do not draw more states than this.",
-)
+@click.option("--max-states", type=click.IntRange(min=1), default=500, help="Do not draw more states than this.")
 @click.option(
     "--max-arrows",
     type=click.IntRange(min=1),
     default=MAX_ARROWS,
-    show_default=True,
     help="Do not lay out more arrows than this for SVG and PNG; all transitions between two states are one arrow.",
 )
 @click.option(
     "--layout-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=MAX_SECONDS,
-    show_default=True,
     metavar="N",
     help="Give up if Graphviz takes more than N seconds.",
 )
-@click.option(
-    "--max-labels",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="The most tokens to write on one arrow.",
-)
+@click.option("--max-labels", type=click.IntRange(min=1), default=16, help="The most tokens to write on one arrow.")
 @click.option(
     "--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only the nodes visited on the word W."
 )

@@ -21,13 +21,7 @@ __all__ = ["command"]
 @tokenizer_options
 @json_option
 def command(
-    tok: str,
-    text: str | None,
-    path: str | None,
-    output: str | None,
-    escapes: bool,
-    loading: Loading,
-    as_json: bool,
+    tok: str, text: str | None, path: str | None, output: str | None, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
     """Print the ids of TEXT, or of a file, separated by spaces.
 

@@ -34,13 +34,7 @@ _DIGITS = set("0123456789abcdef")
 @click.option("--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it.")
 @tokenizer_options
 @json_option
-def command(
-    tok: str,
-    lock: str | None,
-    output: str | None,
-    loading: Loading,
-    as_json: bool,
-) -> int:
+def command(tok: str, lock: str | None, output: str | None, loading: Loading, as_json: bool) -> int:
     """Print the fingerprint of TOK as a lock file, or check that it still has the one of a lock file.
 
     Tokenizers with equal fingerprints give texts the same ids, and ids the same texts, however their files spell it.

@@ -30,20 +30,12 @@ __all__ = ["command"]
     "--longest",
     type=click.IntRange(min=0),
     default=24,
-    show_default=True,
     metavar="N",
     help="Count the texts of up to N bytes, or of fewer where there are too many.",
 )
 @tokenizer_options
 @json_option
-def command(
-    tok: str,
-    language: str | None,
-    schema: str | None,
-    longest: int,
-    loading: Loading,
-    as_json: bool,
-) -> int:
+def command(tok: str, language: str | None, schema: str | None, longest: int, loading: Loading, as_json: bool) -> int:
     r"""Decide whether the text that a grammar forces may be encoded separately.
 
     Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). Are these the canonical ids, after

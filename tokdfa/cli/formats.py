@@ -10,7 +10,6 @@ from tokdfa.cli.output import json_option, print_json, print_table
 
 __all__ = ["AS_THE_FILE", "IN_PARTS", "OBJECTS", "READ", "WHOLE", "Readable", "command"]
 
-
 IN_PARTS, WHOLE, AS_THE_FILE = "in bounded memory", "as a whole", "as the file"
 """How streams are judged: part by part, or by encoding the text of all of them again."""
 

@@ -44,7 +44,6 @@ COMMANDS: tuple[str, ...] = (
     "schema",
 )
 
-
 # Commands of other tools, and what does their job here.
 _MEANT = {
     **dict.fromkeys(("check", "verify", "test"), "validate"),
@@ -68,7 +67,6 @@ _MEANT = {
     "help": "--help",
     "version": "--version",
 }
-
 
 _VARIABLE = "_TOKDFA_COMPLETE"
 
@@ -126,7 +124,7 @@ zsh_source; in fish: _TOKDFA_COMPLETE=fish_source tokdfa | source
     cls=_LazyGroup,
     no_args_is_help=False,
     epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(tokdfa.__version__, prog_name="tokdfa")
 def group() -> None:
@@ -151,10 +149,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _complete(group: click.Command) -> int | None:
-    """Answer the shell if it asks for completions or for its script, and return the exit status; None if it does not.
-
-    The shell asks by a variable of the environment, as the script tells it to.
-    """
+    """Answer the shell if its variable asks for completions or the script, and return the exit status; None if not."""
     instruction = os.environ.get(_VARIABLE)
     if not instruction:
         return None

@@ -55,13 +55,7 @@ def command(
 
     with stages() as stage:
         found = identify(
-            path,
-            tokenizers,
-            dtype=dtype,
-            field=field,
-            pretokenizer=pretokenizer,
-            most=most or MOST_IDS,
-            stage=stage,
+            path, tokenizers, dtype=dtype, field=field, pretokenizer=pretokenizer, most=most or MOST_IDS, stage=stage
         )
     if as_json:
         print_json(found.to_dict())

@@ -164,10 +164,7 @@ def _of_proper_part(part: dict[str, Any] | None, _: dict[str, Any]) -> list[tupl
     if part is None:
         return []
     rows: list[tuple[str, object]] = [
-        (
-            "proper part",
-            f"{part['rules']:,} rules, {'merges the same' if part['equivalent'] else 'merges differently'}",
-        )
+        ("proper part", f"{part['rules']:,} rules, {'merges the same' if part['equivalent'] else 'merges differently'}")
     ]
     if not part["equivalent"]:
         late, pairs = part["late_token_examples"], part["pair_examples"]

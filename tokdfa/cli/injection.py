@@ -16,12 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_fields", "command", "rule_option", "shown_answer"]
 
-
 rule_option = click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
     default="transformers",
-    show_default=True,
     help="The library that encodes what is rendered.",
 )
 
@@ -35,13 +33,7 @@ rule_option = click.option(
 @tokenizer_options
 @json_option
 def command(
-    tok: str,
-    template: str,
-    rule: Any,
-    allow: tuple[str, ...],
-    escapes: bool,
-    loading: Loading,
-    as_json: bool,
+    tok: str, template: str, rule: Any, allow: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
 ) -> int:
     r"""Decide whether what fills the slots of TEMPLATE can make a control id that it does not write itself.
 

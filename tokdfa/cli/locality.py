@@ -32,9 +32,7 @@ class Asked(TypedDict):
 
 @click.command("locality")
 @automaton_options
-@click.option(
-    "-k", "longest", type=click.IntRange(min=1), default=4, show_default=True, help="The largest K to measure."
-)
+@click.option("-k", "longest", type=click.IntRange(min=1), default=4, help="The largest K to measure.")
 @click.option(
     "--look-ahead",
     is_flag=True,

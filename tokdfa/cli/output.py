@@ -96,7 +96,6 @@ seconds_option = click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=DEFAULT_MAX_SECONDS,
-    show_default=True,
     metavar="N",
     help="Give up if building the automaton of the pattern takes more than N seconds.",
 )

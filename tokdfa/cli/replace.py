@@ -33,9 +33,7 @@ _SHOWN = 60
 @click.option("--output", "-o", metavar="O", help="Write the new ids to this .npy file instead of showing the changes.")
 @click.option("--force", is_flag=True, help="Replace the files of --output and --starts if they exist.")
 @click.option(
-    "--words",
-    metavar="FILE",
-    help="Replace the words in FILE, one per line and taken literally, instead of PATTERN.",
+    "--words", metavar="FILE", help="Replace the words in FILE, one per line and taken literally, instead of PATTERN."
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Replace only the first N matches.")
 @click.option("--check", is_flag=True, help="Stop with an error where IDS are not canonical.")

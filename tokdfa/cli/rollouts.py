@@ -48,12 +48,11 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
     "--fail-on",
     metavar="CLASSES",
     default="bugs",
-    show_default=True,
     callback=_classes,
     help="The classes that make the exit status 1: bugs, drift, junctions, or several with commas between them.",
 )
 @click.option("--keep-going", is_flag=True, help="Report bad records and go on; the exit status is then 2.")
-@click.option("--examples", type=click.IntRange(min=0), default=3, show_default=True, metavar="N",
+@click.option("--examples", type=click.IntRange(min=0), default=3, metavar="N",
               help="Show this number of stretches of each class.")  # fmt: skip
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", help="The number of threads; default: one per core."

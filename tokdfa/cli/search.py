@@ -42,7 +42,7 @@ _SHOWN = 60
     "wanted",
     flag_value="longest",
     default=True,
-    help="Find the leftmost, longest matches. This is the default.",
+    help="Find the leftmost, longest matches.",
 )
 @click.option(
     "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "found_option"]
 
-
 found_option = click.option(
     "--special-tokens",
     type=click.Choice(["found", "plain"]),
@@ -33,8 +32,20 @@ found_option = click.option(
 
 @click.command("splice")
 @click.argument("tok")
-@click.option("--before", default="", metavar="S", help="What the text before the seam ends with; default: any text.")
-@click.option("--after", default="", metavar="T", help="What the text after it begins with; default: any text.")
+@click.option(
+    "--before",
+    default="",
+    show_default=False,
+    metavar="S",
+    help="What the text before the seam ends with; default: any text.",
+)
+@click.option(
+    "--after",
+    default="",
+    show_default=False,
+    metavar="T",
+    help="What the text after it begins with; default: any text.",
+)
 @click.option("--regex", is_flag=True, help="S and T are regular expressions.")
 @click.option("--within-before", metavar="REGEX", help="Only texts before the seam that match REGEX as a whole.")
 @click.option("--within-after", metavar="REGEX", help="Only texts after it that match REGEX as a whole.")

@@ -29,13 +29,7 @@ _WIDEST = 24
 @tokenizer_options
 @json_option
 def command(
-    tok: str,
-    text: str | None,
-    path: str | None,
-    explain: bool,
-    escapes: bool,
-    loading: Loading,
-    as_json: bool,
+    tok: str, text: str | None, path: str | None, explain: bool, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
     """Print the pieces into which TOK cuts TEXT, or a file, before it merges anything.
 

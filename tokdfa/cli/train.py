@@ -47,58 +47,39 @@ class _Options(TypedDict):
     help="Train as this trainer does: sets --tie, --count, --unit, --level, --end-of-word and the limits together.",
 )
 @click.option(
-    "--tie",
-    type=click.Choice(_TIES),
-    default="first-seen",
-    show_default=True,
-    help="How to break ties between equally frequent pairs.",
+    "--tie", type=click.Choice(_TIES), default="first-seen", help="How to break ties between equally frequent pairs."
 )
 @click.option(
     "--count",
     type=click.Choice(["non-overlapping", "overlapping"]),
     default="non-overlapping",
-    show_default=True,
     help="Whether aaa contains one pair aa or two.",
 )
 @click.option(
     "--method",
     type=click.Choice(["greedy", "naive", "exact"]),
     default="greedy",
-    show_default=True,
     help="naive: the rules of greedy, found slowly. exact: the best dictionary possible, for tiny corpora only.",
 )
-@click.option(
-    "--pretokenizer",
-    metavar="NAME|PATTERN|none",
-    default="gpt2",
-    show_default=True,
-    help="How to split text into pieces.",
-)
-@click.option(
-    "--level", type=click.Choice(["byte", "character"]), default="byte", show_default=True, help="What a symbol is."
-)
+@click.option("--pretokenizer", metavar="NAME|PATTERN|none", default="gpt2", help="How to split text into pieces.")
+@click.option("--level", type=click.Choice(["byte", "character"]), default="byte", help="What a symbol is.")
 @click.option(
     "--unit",
     type=click.Choice(["file", "line"]),
     default="file",
-    show_default=True,
     help="What is split separately: a whole file, or each line with its line end.",
 )
 @click.option(
     "--end-of-word", type=click.Choice(["attached", "separate"]), help="Mark the end of each piece with </w>."
 )
-@click.option(
-    "--min-frequency", type=click.IntRange(1), default=2, show_default=True, help="Do not merge pairs that are rarer."
-)
+@click.option("--min-frequency", type=click.IntRange(1), default=2, help="Do not merge pairs that are rarer.")
 @click.option(
     "--max-token-length", type=click.IntRange(2), metavar="N", help="The largest number of symbols in a token."
 )
 @click.option("--alphabet", metavar="TEXT", help="Characters to include as symbols even if they do not occur.")
 @click.option("--threads", type=click.IntRange(1), help="The number of threads that count; default: one per processor.")
 @click.option("--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it.")
-@click.option(
-    "--interval", type=click.FloatRange(0), default=60, show_default=True, help="Seconds between checkpoints."
-)
+@click.option("--interval", type=click.FloatRange(0), default=60, help="Seconds between checkpoints.")
 @escapes_option
 @json_option
 def command(
@@ -231,7 +212,4 @@ def _progress(
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         counting = bars.add_task("counting", total=None if packed else Corpus.find(corpus).size())
         merging = bars.add_task("merging", total=merges)
-        yield (
-            lambda count: bars.advance(counting, count),
-            lambda count: bars.update(merging, completed=count),
-        )
+        yield (lambda count: bars.advance(counting, count), lambda count: bars.update(merging, completed=count))

@@ -123,14 +123,7 @@ def command(
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids
         report = validation_report(
-            tokenizer,
-            stream,
-            all=every,
-            window=window,
-            documents=starts,
-            literal=literal,
-            title=tok,
-            source=source,
+            tokenizer, stream, all=every, window=window, documents=starts, literal=literal, title=tok, source=source
         )
         report.save(html_path)
         verdict = report.verdict
