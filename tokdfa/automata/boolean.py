@@ -15,15 +15,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError
 
-__all__ = [
-    "Combination",
-    "Complement",
-    "complement",
-    "difference",
-    "intersection",
-    "symmetric_difference",
-    "union",
-]
+__all__ = ["Combination", "Complement", "complement", "difference", "intersection", "symmetric_difference", "union"]
 
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)

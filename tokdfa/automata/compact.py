@@ -19,7 +19,6 @@ from tokdfa.kernels.fold import folding as kernels
 
 __all__ = ["CompactTokenDFA", "Rows"]
 
-
 DEFAULT_MAX_INTERVALS = 1 << 26
 DEFAULT_MAX_TRANSITIONS = 10_000_000
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tokdfa.alphabet import TokenAlphabet, Word, concatenate, quoted
 from tokdfa.arguments import wrong_argument
 from tokdfa.automata.exploration import Run, run_from
+from tokdfa.automata.protocol import check_budget
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import LimitExceededError
 from tokdfa.verdict import Verdict
 
 __all__ = ["TwoRuns", "context_invariance"]
@@ -120,10 +120,7 @@ def _shortest_ambiguity(
     rows: Mapping[int, Mapping[int, int]],
     max_configurations: int,
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return two tokenizations, both read by some runs, of a shortest text that has two; None if no text has two.
-
-    `reached` maps each token to the states that transitions on it lead to; `rows` has the transitions of each state.
-    """
+    """Return two tokenizations of a shortest text that has two, from what tokens and states lead to; or None."""
     serial = count()
     # Shortest text first, then fewest tokens. The serial number avoids comparing configurations.
     queue: list[tuple[int, int, int, _Configuration, _Configuration | None, int]] = []
@@ -139,11 +136,8 @@ def _shortest_ambiguity(
         origin[here] = (previous, token)
         if len(here.overhang) == 0:
             return _trace(tokens, origin, here)
-        if len(origin) + len(queue) > max_configurations:
-            raise LimitExceededError(
-                f"deciding context-invariance needs more than {max_configurations} configurations",
-                hint="raise max_configurations",
-            )
+        needed = len(origin) + len(queue)
+        check_budget("configurations", needed, max_configurations, "deciding context-invariance needs")
         for token, target in _moves(tokens, reached, rows, here):
             word = tokens.word[token]
             common = len(here.overhang)
@@ -158,10 +152,7 @@ def _shortest_ambiguity(
 
 
 def _moves(
-    tokens: _Tokens,
-    reached: Mapping[int, Sequence[int]],
-    rows: Mapping[int, Mapping[int, int]],
-    here: _Configuration,
+    tokens: _Tokens, reached: Mapping[int, Sequence[int]], rows: Mapping[int, Mapping[int, int]], here: _Configuration
 ) -> Iterator[tuple[int, int]]:
     """Yield the tokens that the run behind may read next, with their targets."""
     if here.behind is None:
@@ -178,9 +169,7 @@ def _moves(
 
 
 def _trace(
-    tokens: _Tokens,
-    origin: Mapping[_Configuration, tuple[_Configuration | None, int]],
-    end: _Configuration,
+    tokens: _Tokens, origin: Mapping[_Configuration, tuple[_Configuration | None, int]], end: _Configuration
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return what the two runs that meet in `end` have read, the run with the shorter first token first."""
     read: list[int] = []

@@ -22,7 +22,6 @@ from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["Lifted", "lift", "tokenized_language"]
 
-
 DEFAULT_MAX_ENTRIES = 1 << 27
 _MAX_CACHED_MOVES = 1 << 24
 

@@ -270,7 +270,6 @@ def _pair_transitions(dfa: TokenDFA, max_pairs: int) -> tuple[Int64Array, Int64A
 
 _NO_TRANSITIONS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
 
-
 CACHED_WINDOWS = 1 << 16
 
 

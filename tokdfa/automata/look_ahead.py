@@ -196,10 +196,7 @@ class _Search:
                 break
 
     def _bound(self) -> None:
-        """Bound the values of all nodes, rule by rule.
-
-        The border of a node merges with its rule, so only what follows by earlier rules can continue it.
-        """
+        """Bound the values of all nodes, rule by rule: only what follows by earlier rules can continue a border."""
         nodes: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for token in self._live:
             for border, rule in enumerate(self._rules_in(token), 1):

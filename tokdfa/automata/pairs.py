@@ -15,7 +15,6 @@ from tokdfa.kernels.walk import pairs as kernels
 
 __all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest", "Tuning"]
 
-
 ALONE = kernels.ALONE
 CUT = kernels.CUT
 NO_TOKEN = kernels.NO_TOKEN
@@ -122,10 +121,7 @@ class PairTest:
 
     @cached_property
     def _by_table(self) -> Struct:
-        """The pair test with a table, unless that is too large.
-
-        It has, for each id, the start of its row (times 2³²) plus its column; the rows; the bits.
-        """
+        """The pair test with a table of rows (start times 2³², plus column) and bits, unless that is too large."""
         automaton = self.automaton
         first = np.zeros_like(automaton.width)
         first[1:] = automaton.position[automaton.removed[1:]]

@@ -96,10 +96,10 @@ def checked(value: int, bound: int, what: str, where: str) -> int:
     return number
 
 
-def check_budget(what: str, count: int, limit: int) -> None:
+def check_budget(what: str, count: int, limit: int, of: str = "the explicit DFA would have") -> None:
     """Raise LimitExceededError if `count` exceeds `limit`."""
     if count > limit:
-        raise LimitExceededError(f"the explicit DFA would have more than {limit} {what}", hint=f"raise max_{what}")
+        raise LimitExceededError(f"{of} more than {limit} {what}", hint=f"raise max_{what}")
 
 
 class DeadEndWarning(UserWarning):

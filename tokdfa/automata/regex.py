@@ -22,7 +22,6 @@ from tokdfa.patterns.utf8 import to_bytes
 
 __all__ = ["language"]
 
-
 # The number of table cells that are examined at once.
 _BLOCK = 1 << 22
 _MAX_TRANSITIONS = 1 << 23

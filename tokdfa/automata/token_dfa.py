@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TokenDFA"]
 
-
 S = TypeVar("S", bound=Hashable)
 
 DEFAULT_MAX_STATES = 100_000

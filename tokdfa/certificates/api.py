@@ -80,11 +80,7 @@ class Certificate(Displayed):
 
 
 def certify_comparison(
-    found: Comparison,
-    a: AnyTokenizer,
-    b: AnyTokenizer,
-    *,
-    files: tuple[str | PathLike[str], str | PathLike[str]],
+    found: Comparison, a: AnyTokenizer, b: AnyTokenizer, *, files: tuple[str | PathLike[str], str | PathLike[str]]
 ) -> Certificate:
     r"""Return a certificate of a comparison, which ``python -m tokdfa.check FILE A B`` checks without tokdfa.
 

@@ -63,9 +63,6 @@ class _Borders:
                     self._beyond[joint, class_] = border
         self._border_classes = {class_ for _, class_ in self._beyond}
 
-    def _class_of(self, symbol: str) -> int:
-        return self._classes[bisect_right(self._starts, ord(symbol)) - 1]
-
     @cached_property
     def _runs(self) -> list[tuple[int, int, int]]:
         """The first and the last symbol, and the class, of every range."""
@@ -93,17 +90,14 @@ class _Borders:
 
     @remembered(500_000)
     def _read(self, word: bytes) -> tuple[bool, tuple[set[int], ...], bool] | None:
-        """Return the classes that each symbol of a token may be of, and whether the first and the last are cut apart.
-
-        None is returned for bytes that no text has.
-        """
+        """Return the classes of each symbol of a token, and whether its ends are cut apart; None if no text has it."""
         head = len(word) - len(word.lstrip(_CONTINUATIONS))
         decoder = getincrementaldecoder("utf-8")()
         try:
             text, (tail, _) = decoder.decode(word[head:]), decoder.getstate()
         except UnicodeDecodeError:
             return None
-        classes = [{self._class_of(symbol)} for symbol in text]
+        classes = [{self._classes[bisect_right(self._starts, ord(symbol)) - 1]} for symbol in text]
         before = [self._classes_ending(word[:head])] if head else []
         after = [self._classes_beginning(tail)] if tail else []
         return bool(head), (*before, *classes, *after), bool(tail)

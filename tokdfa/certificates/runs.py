@@ -23,7 +23,6 @@ from tokdfa.unicode import SURROGATES, Ranges
 
 __all__ = ["DEAD", "Classes", "Joint", "Machine", "Move", "Pair", "Run", "SeamPair", "States", "explore", "machines_of"]
 
-
 DEAD: Final = -1
 """The state in which no match can end any more."""
 

@@ -24,7 +24,6 @@ from tokdfa.unicode.tables import data_file
 
 __all__ = ["Derived", "Side", "derived_merges", "merging_fields", "side_of"]
 
-
 # The formats of which the checker reads files, by their names here.
 _FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
 

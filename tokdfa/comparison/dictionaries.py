@@ -122,10 +122,7 @@ def by_length(word: Word) -> tuple[int, Any]:
 
 
 def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Word] | None, int, int]:
-    """Return the least pair of common tokens that only one side allows, and the number that each side alone allows.
-
-    The least one has the fewest symbols and then the least text.
-    """
+    """Return the shortest, then least pair of common tokens that one side alone allows, and the numbers of both."""
     numbers_a, numbers_b = (np.array(side.alphabet.numbers(common), dtype=np.int32) for side in (a, b))
     rows_a, rows_b = a.dfa.rows, b.dfa.rows
     row_pairs = np.stack((rows_a.of_token[numbers_a], rows_b.of_token[numbers_b]))
@@ -145,11 +142,7 @@ def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Wor
 
 
 def _least_text(tokens: list[Word], pair: tuple[Word, Word] | None) -> Word | None:
-    """Return the least text on which two dictionaries differ: a token of only one of them, or a pair.
-
-    Among texts of one length a single token comes first: it is one token for one dictionary and two for the other,
-    while a pair of common tokens is two for both.
-    """
+    """Return the least text on which two dictionaries differ: a token of only one, which comes first, or a pair."""
     token = min(tokens, key=by_length, default=None)
     if pair is None:
         return token

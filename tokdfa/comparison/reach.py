@@ -70,10 +70,7 @@ class Product:
 
     @remembered(100_000)
     def _continuing(self, following: int) -> list[tuple[int, int | None]]:
-        """Return the tokens that begin with what may follow within a symbol.
-
-        Those that end it come with their effects after it, and those that are inside it with None.
-        """
+        """Return the tokens that begin with what may follow in a symbol, with their effects after it, or None in it."""
         found: list[tuple[int, int | None]] = []
         for head, tokens in self._going_on_by.items():
             then = self.joint.follow(following, head)
@@ -128,10 +125,7 @@ class Reach:
     """
 
     def __init__(
-        self,
-        product: Product,
-        start: tuple[int, int] | None = None,
-        progress: Callable[[Stage], object] | None = None,
+        self, product: Product, start: tuple[int, int] | None = None, progress: Callable[[Stage], object] | None = None
     ) -> None:
         self._of = product
         self._joint = product.joint

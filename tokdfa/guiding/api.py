@@ -20,7 +20,6 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Guide", "State", "guide"]
 
-
 State: TypeAlias = Place
 """A state of a guide: a tuple of four integers."""
 

@@ -22,7 +22,6 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Ban", "ban"]
 
-
 _BYTES = bytes(range(256))
 _ENDED = -1
 

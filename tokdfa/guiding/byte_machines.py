@@ -15,7 +15,6 @@ from tokdfa.patterns.trie import TokenTrie
 
 __all__ = ["NOWHERE", "ByteMachine", "distances", "machine_of", "product", "trimmed", "without_words"]
 
-
 MAX_ENTRIES = 1 << 27
 MAX_PAIRS = 1 << 26
 

@@ -17,7 +17,6 @@ from tokdfa.locks import SHARED
 
 __all__ = ["Masked", "checked_end", "checked_size"]
 
-
 MAX_MASKS = 1 << 12
 
 S = TypeVar("S")

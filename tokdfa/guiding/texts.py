@@ -162,10 +162,7 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
 
 
 def _between_controls(tokens: Tokens, machine: ByteMachine) -> ByteMachine:
-    """Return the automaton of the streams all of whose texts, between control tokens, are those of an automaton.
-
-    The content of a special token that is text is read as text.
-    """
+    """Return the automaton of the streams all of whose texts, between control tokens, are those of an automaton."""
     is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids).tolist()
     cut = np.where(machine.final, machine.initial, NOWHERE).astype(np.int32)
     ids = tokens.special_ids.tolist()

@@ -30,7 +30,6 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["ALL", "NONE", "WHOLE", "Followers", "SpelledSpecials", "Tokens", "tokens_of"]
 
-
 WHOLE = -1
 """The state in which a text has a whole special token."""
 

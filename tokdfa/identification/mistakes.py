@@ -120,10 +120,7 @@ def _neighbours_of(counts: Counts) -> list[tuple[int, int]]:
 def _foreign_ids(
     tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts, known: Iterable[int]
 ) -> list[int]:
-    """Return the ids at which nearly all violations are, because they are used as something else than text.
-
-    `known` are ids that are already taken for ids between documents.
-    """
+    """Return the ids, besides `known`, at which nearly all violations are, because they are not used as text."""
     found: list[int] = []
     begun = sum(counts.kinds.values())
     if begun < _FEWEST:

@@ -157,10 +157,7 @@ def _shifted(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> 
 
 
 def _agreement(tokenizer: AnyTokenizer, ids: IntegerArray) -> float:
-    """Return the share of neighbouring ids that are neighbours again once their text is encoded, from 0 to 1.
-
-    It is close to 1 for ids of the tokenizer or another version of it, and lower for all others.
-    """
+    """Return the share of neighbouring ids, from 0 to 1, that are neighbours again once their text is encoded."""
     if len(ids) < 2:
         return 0.0
     known = ids[tokenizer.decoder.mean_something(ids)].astype(np.int64)

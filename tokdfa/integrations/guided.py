@@ -22,7 +22,6 @@ from tokdfa.patterns.syntax import parse
 
 __all__ = ["GuidedLogits", "GuidedRequests", "Intersection", "SequenceStates", "allowed_rows"]
 
-
 MAX_KNOWN = 1 << 16
 
 _log = logging.getLogger(__name__)

@@ -26,12 +26,7 @@ _AHEAD = 64
 
 
 def run_tasks(
-    address: str | None,
-    tokenizer: AnyTokenizer,
-    options: Options,
-    threads: int,
-    retries: int,
-    paths: Iterable[str],
+    address: str | None, tokenizer: AnyTokenizer, options: Options, threads: int, retries: int, paths: Iterable[str]
 ) -> Iterator[tuple[str, Report]]:
     """Check shards on a cluster, and yield their paths with their reports, in the order in which they are done."""
     with _connected(address) as ray:

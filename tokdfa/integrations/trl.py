@@ -50,10 +50,7 @@ def drift_metric(
     own = as_tokenizer(tokenizer)
 
     def tokdfa_drift(
-        *,
-        completion_ids: Sequence[Any],
-        log_metric: Callable[[str, float], object] | None = None,
-        **columns: object,
+        *, completion_ids: Sequence[Any], log_metric: Callable[[str, float], object] | None = None, **columns: object
     ) -> list[float | None]:
         masks = columns.get("tool_mask", columns.get("env_mask"))
         each = repeat(None) if masks is None else iter(masks)  # type: ignore[call-overload]

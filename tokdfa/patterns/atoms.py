@@ -44,7 +44,6 @@ _PROPERTIES = {
     ),
 }
 
-
 # The categories that llama.cpp knows by name; it takes those of letters for all letters.
 _OF_LLAMA_CPP = {name: name[0] for name in ("N", "L", "P", "M", "S", "Lu", "Ll", "Lt", "Lm", "Lo")} | {"Han": "han"}
 

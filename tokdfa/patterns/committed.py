@@ -7,17 +7,7 @@ stops only where its body does not match.
 
 from __future__ import annotations
 
-from tokdfa.patterns.syntax import (
-    Alternate,
-    Assertion,
-    Atomic,
-    Concat,
-    LookAhead,
-    Node,
-    Repeat,
-    Symbols,
-    is_nullable,
-)
+from tokdfa.patterns.syntax import Alternate, Assertion, Atomic, Concat, LookAhead, Node, Repeat, Symbols, is_nullable
 from tokdfa.unicode import LAST, complement
 
 __all__ = ["committed", "has_choice"]

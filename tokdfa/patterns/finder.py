@@ -89,10 +89,7 @@ def merge_equal_states(dfa: ByteDFA, budget: Budget | None = None) -> ByteDFA:
 
 
 def _nothing_has_begun(dfa: ByteDFA) -> BoolArray:
-    """Return for each state whether no match that ends later begins earlier.
-
-    That holds initially, and within a symbol after which it holds again, whether the symbol is broken or not.
-    """
+    """Return for each state whether no match that ends later begins earlier, as before the first symbol."""
     begins = np.zeros(dfa.n_states, dtype=np.bool_)
     begins[dfa.starts] = True
     others = np.unique(np.concatenate((dfa.column[:0x80], dfa.column[0xC0 : EDGE + 1])))
@@ -214,14 +211,7 @@ def finder(
             value=pattern,
             hint=r"\Z is the end of the text, (?m:$) that of a line",
         )
-    forward = determinize(
-        program,
-        _PREFERENCE[wanted],
-        searching=True,
-        anchored=False,
-        aligned=aligned,
-        budget=budget,
-    )
+    forward = determinize(program, _PREFERENCE[wanted], searching=True, anchored=False, aligned=aligned, budget=budget)
     backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
     over_bytes = merge_equal_states(to_bytes(forward, budget), budget)
     nothing = np.zeros(over_bytes.n_states, dtype=np.int32)

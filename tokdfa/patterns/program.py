@@ -189,7 +189,6 @@ _ASSERTIONS: dict[Place, LookAround] = {
     "end of line": LookAround((), False, _LINE_FEED, True, _YES_BEHIND),
 }
 
-
 # At most one line feed, then the end of the text.
 _LAST_LINE = Concat((Repeat(Symbols(_LINE_FEED), 0, 1), Anchor("end of text")))
 

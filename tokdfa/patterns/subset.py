@@ -73,13 +73,7 @@ class _Key(NamedTuple):
 
 class _Construction:
     def __init__(
-        self,
-        program: Program,
-        preference: Preference,
-        searching: bool,
-        anchored: bool,
-        aligned: bool,
-        budget: Budget,
+        self, program: Program, preference: Preference, searching: bool, anchored: bool, aligned: bool, budget: Budget
     ) -> None:
         self.budget = budget
         # A match that ended before the line feed just read is represented by an instruction as well.

@@ -28,7 +28,6 @@ __all__ = [
     "unique_rows",
 ]
 
-
 EDGE = 256
 BORDER = 257
 _N_COLUMNS = 258

@@ -138,10 +138,7 @@ class Rewriter:
         spans: Sequence[tuple[int, int]],
         final: bool,
     ) -> list[bytes] | None:
-        """Return what comes in the place of matches; None if what they have captured depends on further ids.
-
-        The matches are in the region of the ids from `first` to `stop`, with the bytes `data` and an end for each id.
-        """
+        """Return what replaces the matches in the ids from `first` to `stop`; None if that depends on further ids."""
         template = self._template
         if template.text is not None:
             return [template.text] * len(spans)
@@ -209,10 +206,7 @@ class Rewriter:
         first: int,
         begins: bool,
     ) -> Int32Array:
-        """Return the new ids of a region with bytes that are not UTF-8: ids that cannot do without such bytes stay.
-
-        No canonical stream has them.
-        """
+        """Return the new ids of a region with bytes that are not UTF-8: ids that cannot do without such bytes stay."""
         begin_of = np.concatenate(([0], ends))
         bounds = np.concatenate(([-1], np.flatnonzero(_stays(data, ends)), [len(ids)])).tolist()
         parts: list[Int32Array] = []
@@ -277,10 +271,7 @@ def _replaced(data: bytes, spans: Sequence[tuple[int, int]], replacements: Seque
 
 
 def _stays(data: bytes, ends: Int64Array) -> BoolArray:
-    """Return for each id, given where its bytes end, whether it has bytes that are not UTF-8, or hangs on such an id.
-
-    An id with a part of a symbol hangs on the ids with the other parts.
-    """
+    """Return for each id, given where its bytes end, whether it or an id with another part of a symbol is not UTF-8."""
     n = len(data)
     n_bad = np.zeros(n + 1, dtype=np.int64)
     for low, high in _bad_bytes(data):

@@ -198,11 +198,7 @@ class Collection:
     def _picture(
         self, violation: Violation, at: int, left: tuple[int, ...], right: tuple[int, ...]
     ) -> dict[str, Any] | None:
-        """Return the part of the automaton: the run up to the token not allowed, and the canonical run.
-
-        `allowed` is the number of tokens that the state before the last given token allows, None if that does not
-        decide.
-        """
+        """Return the run up to the token not allowed, where `allowed` tokens could come, and the canonical run."""
         if violation.canonical_ids is None:
             return None
         given = violation.ids[at - violation.start : violation.detected_at + 1 - violation.start]

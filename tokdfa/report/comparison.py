@@ -126,10 +126,7 @@ class ComparisonReport(Report):
 
     def _tables(self) -> Iterator[Markup]:
         found, (a, b) = self.verdict, self._sides
-        rows = [
-            ("Format", a.format, b.format),
-            ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}"),
-        ]
+        rows = [("Format", a.format, b.format), ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}")]
         rows += [
             (name.capitalize(), f"{size:,}", f"{b.sizes[name]:,}") for name, size in a.sizes.items() if name in b.sizes
         ]

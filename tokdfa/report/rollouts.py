@@ -173,7 +173,7 @@ class RolloutsReport(Report):
             ("Where", "Id", "Given", "Canonical", "Reason"),
             (
                 (
-                    _unbroken(example.source),
+                    "\u00a0".join(example.source.rsplit(" ", 1)),
                     f"{example.violation.index:,}",
                     self._spelled(example.violation.ids),
                     self._spelled(example.violation.canonical_ids)
@@ -197,8 +197,3 @@ class RolloutsReport(Report):
             caption = f"Records that could not be checked: the first {len(self._bad):,} of {self._n_bad:,}"
             table = data_table(caption, ("Where", "What is wrong"), self._bad[:MOST_EXAMPLES])
             yield tag("section", tag("h2", "Bad records"), table, class_="tables")
-
-
-def _unbroken(place: str) -> str:
-    """Return a place in a file whose last word, the number, stays on the line of the word before it."""
-    return "\u00a0".join(place.rsplit(" ", 1))

@@ -17,7 +17,6 @@ FIRST = 3
 WORST = 10
 """The number of worst documents that are kept."""
 
-
 _COUNTS = {"kinds": "kind", "rules": "rule", "dead": "id"}
 """The counts of a report, and what their keys are."""
 

@@ -14,13 +14,7 @@ from tokdfa.errors import AlphabetError, LimitExceededError, PatternError, Unsup
 from tokdfa.patterns.syntax import Node
 from tokdfa.splices.decision import ground_of, least_texts
 from tokdfa.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
-from tokdfa.splices.forms import (
-    is_ascii,
-    is_steady_after,
-    is_steady_before,
-    normalized_after,
-    normalized_before,
-)
+from tokdfa.splices.forms import is_ascii, is_steady_after, is_steady_before, normalized_after, normalized_before
 from tokdfa.splices.languages import ANYTHING, Language, intersection, iter_least, language_of, literal, regular
 from tokdfa.splices.rewrites import Rewrites
 from tokdfa.splices.search import Texts

@@ -199,10 +199,7 @@ class Ground:
         return self.with_overlapping(wanted)
 
     def _representatives(self, before: Language, after: Language, wanted: set[str]) -> set[str]:
-        """Return special tokens without those that can be replaced by a lesser one in every text.
-
-        Two of them can if neither language distinguishes them, and nothing else is found where they are.
-        """
+        """Return special tokens but those that a lesser one, which no language tells apart, can always replace."""
         levels = {special.text: special.level for special in self.specials}
         least: dict[object, str] = {}
         kept: set[str] = set()
@@ -220,11 +217,7 @@ class Ground:
         return apart(special.text for special in self.specials)
 
     def _beside_a_space(self, before: Language, others: set[str]) -> set[str]:
-        """Return the least special token that decides whether a space is put, if there is one.
-
-        Where a space is put at the beginning only, a text that follows a special token has none. Where one is put after
-        each special token, the text after the seam has one in the whole, but none as a continuation.
-        """
+        """Return the least special token that decides whether a space is put before what follows, if there is one."""
         states = range(len(before.rows))
         able = {text for text in others if any(before.after(state, text) == 0 for state in states)}
         if any(before.after(0, text) != 0 for text in able):

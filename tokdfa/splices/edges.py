@@ -21,7 +21,6 @@ from tokdfa.splitting.symbol_bytes import DONE, NOWHERE, SymbolBytes
 
 __all__ = ["EVERY", "EdgeFinder", "Edges", "Location", "Parting", "Use", "partings"]
 
-
 # A state between symbols; or one within a symbol: the state after it, and what may follow in it.
 Location: TypeAlias = int | tuple[int, int]
 

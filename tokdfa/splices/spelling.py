@@ -22,7 +22,6 @@ from tokdfa.tokenizers.normalizers import Normalizer
 
 __all__ = ["FILLER", "least_preimage", "least_values", "preimages", "values_that_spell"]
 
-
 FILLER = "\0"
 """The least text of one byte; it is no part of a word, and separates what must not touch."""
 
@@ -188,7 +187,7 @@ class _Search:
                 for target in self._after(state, part[state.place], state.place + 1, in_slot=False):
                     heappush(heap, (size, values, target))
                 continue
-            if len(values) <= self._number(state.part):
+            if len(values) <= sum(isinstance(other, Slot) for other in self._parts[: state.part]):
                 values = (*values, b"")
             language = self._languages[part]
             if language.finals[state.place]:
@@ -204,9 +203,6 @@ class _Search:
                     if target not in done:
                         heappush(heap, (size + len(data), longer, target))
         return None
-
-    def _number(self, part: int) -> int:
-        return sum(isinstance(other, Slot) for other in self._parts[:part])
 
     def _after(self, state: _State, symbol: str, place: int, *, in_slot: bool) -> Iterator[_State]:
         known = symbol if symbol in self._symbols else None

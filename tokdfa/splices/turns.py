@@ -165,10 +165,7 @@ def _answered(
     free_right: bool,
     known: dict[object, Splice],
 ) -> Splice:
-    """Return the answer to a question about texts of parts, which anything may precede, and follow, if free.
-
-    It is known if slots of other names had the same one.
-    """
+    """Return the answer about texts of parts, perhaps with anything around; slots of other names may have had it."""
     sides = (
         tuple(replace(part, name="") if isinstance(part, Slot) else part for part in side) for side in (left, right)
     )
@@ -234,10 +231,7 @@ def _least(part: Part) -> str:
 
 
 def _parted(tokenizer: Tokenizer, parts: Sequence[Part], *, at_last: bool) -> tuple[list[Part], list[Part]]:
-    """Return the parts before and after the end of the last special token, or the beginning of the first one.
-
-    Only special tokens that are always found count. Without one, all parts are those beside the seam.
-    """
+    """Return the parts on both sides of the end of the last special token found everywhere, or of the first start."""
     numbers = range(len(parts))
     for number in reversed(numbers) if at_last else numbers:
         part = parts[number]

@@ -215,7 +215,7 @@ def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) ->
         spans = [match.span() for match in recorder.finditer(piece)]
     else:
         spans = split_piece(piece, step, recorder)
-    looks = look_aheads(_machine(step, splitting), piece)
+    looks = look_aheads(pretokenizer(Splitting(splitting.library, (step,), unicode=splitting.unicode)).splitter, piece)
     found = []
     matches = iter(recorder.found)
     match = next(matches, None)
@@ -228,10 +228,6 @@ def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) ->
         look = None if looks is None else looks.get((start, end))
         found.append(((start, end), Part(piece[start:end], start, end, alternative, is_match, look)))
     return found
-
-
-def _machine(step: Split, splitting: Splitting) -> Splitter | None:
-    return pretokenizer(Splitting(splitting.library, (step,), unicode=splitting.unicode)).splitter
 
 
 def look_aheads(splitter: Splitter | None, text: str) -> dict[Span, Look] | None:

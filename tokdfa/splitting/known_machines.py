@@ -18,15 +18,7 @@ from tokdfa.splitting.machine import Hypotheses, Machine, Runs
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Splitting
 
-__all__ = [
-    "DATA",
-    "is_known",
-    "known_borders",
-    "known_certain",
-    "known_hypotheses",
-    "known_machine",
-    "known_names",
-]
+__all__ = ["DATA", "is_known", "known_borders", "known_certain", "known_hypotheses", "known_machine", "known_names"]
 
 DATA = Path(__file__).with_name("data")
 _NAMES = {splitting: name for name, splitting in NAMED.items()}

@@ -103,10 +103,7 @@ _BAILING = (
 _EXAONE_WORD = r"[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+"
 
 _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
-    "default": (
-        _splitting(r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", "[0-9][0-9][0-9]"),
-        ("default",),
-    ),
+    "default": (_splitting(r"[\p{P}\$\+<=>\^~\|]+", _GPT2, r"\p{N}+", "[0-9][0-9][0-9]"), ("default",)),
     "llama3": (
         _LLAMA3,
         (
@@ -130,10 +127,7 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
         ("deepseek-llm",),
     ),
     "deepseek3": (_DEEPSEEK3, ("deepseek-v3", "hunyuan-dense", "hy_v4", "joyai-llm")),
-    "spark": (
-        _splitting(r"\p{N}{1,3}", _CJK, rf"{_DEEPSEEK_WORDS}|[\r\n]|{_SPACES}", r"\p{N}"),
-        ("spark2_5",),
-    ),
+    "spark": (_splitting(r"\p{N}{1,3}", _CJK, rf"{_DEEPSEEK_WORDS}|[\r\n]|{_SPACES}", r"\p{N}"), ("spark2_5",)),
     "youtu": (
         _splitting(
             "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
@@ -158,10 +152,7 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
     ),
     "qwen2": (
         _QWEN2,
-        (
-            *("qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "solar-open"),
-            "grok-2",
-        ),
+        (*("qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "stablelm2", "megrez", "hunyuan", "solar-open"), "grok-2"),
     ),
     "qwen3.5": (
         _splitting(
@@ -184,10 +175,7 @@ _SPLITTINGS: dict[str, tuple[Splitting, tuple[str, ...]]] = {
         ("chameleon",),
     ),
     "gpt4o": (_splitting(_like_o200k(r"\p{N}{1,3}")), ("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2")),
-    "granite": (
-        _splitting(_like_o200k(r"\p{N}{1,3}", letters=r"[\p{L}\p{M}]")),
-        ("granite-embed-multi-97m",),
-    ),
+    "granite": (_splitting(_like_o200k(r"\p{N}{1,3}", letters=r"[\p{L}\p{M}]")), ("granite-embed-multi-97m",)),
     "aya": (_splitting(_GROUPED_DIGITS, _LIKE_O200K_WITH_MARKS % r"\p{N}{1,3}"), ("tiny_aya", "cohere2moe")),
     "kimi": (_splitting(_HAN_WORDS), ("kimi-k2",)),
     "superbpe": (_splitting(r"\p{N}+", r"(?=(\d{3})+(?!\d))"), ("superbpe",)),

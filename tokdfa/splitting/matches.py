@@ -20,11 +20,7 @@ def split_piece(piece: str, step: Split, program: Any) -> list[Span]:
 
 
 def _matches(piece: str, program: Any) -> Iterator[Span]:
-    """Yield the matches in the order and by the rule of tokenizers.
-
-    A search starts where the last match ended. If it finds the empty text right there, that is no match, and the next
-    search starts one symbol later.
-    """
+    """Yield the matches as tokenizers does: an empty one right where the last one ended does not count."""
     at, last_end = 0, -1
     while at <= len(piece):
         match = program.search(piece, at)

@@ -29,6 +29,7 @@ from tokdfa.patterns.syntax import (
     Node,
     Repeat,
     Symbols,
+    children,
     is_nullable,
 )
 from tokdfa.splitting.machine import Machine
@@ -97,11 +98,7 @@ def _looks_far(node: Node) -> bool:
 
 
 def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Concat):
-        return node.parts
-    if isinstance(node, Alternate):
-        return node.options
-    return (node.body,) if isinstance(node, (Repeat, Atomic)) else ()
+    return () if isinstance(node, Assertion) else children(node)
 
 
 def _sets(tree: Node) -> list[Ranges]:

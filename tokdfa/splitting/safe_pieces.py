@@ -224,10 +224,7 @@ class SafePieces:
         ]
 
     def _judged_pairs(self) -> tuple[BoolArray, BoolArray]:
-        """Return, for each two hypotheses, whether some rest of a text confirms both, and one on which they differ.
-
-        The arrays have the shape (hypotheses, hypotheses).
-        """
+        """Return (hypotheses, hypotheses) arrays: whether a rest of a text confirms both, and one where they differ."""
         of, n = self._of, len(self._of.moves)
         sources: dict[tuple[int, int], set[tuple[int, int, bool]]] = {}
         for one in range(n):

@@ -213,10 +213,7 @@ class _Threads:
 
 
 def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
-    """Return the number of the block of equivalent states for each state; that of state 0 is 0.
-
-    A match before a symbol is represented by a transition on another symbol to a separate final state.
-    """
+    """Return the block of equivalent states of each state, 0 for state 0; a match is a move to a final state."""
     n_states, n_classes = target.shape
     sources, symbols = (part.astype(np.int32) for part in np.nonzero(matched))
     every = np.arange(n_states, dtype=np.int32)

@@ -46,7 +46,6 @@ _CLASSES_OF_PAIRS = 256
 # A machine whose pairs of classes are more, for so many entries, is not looked at any further.
 _COLUMNS = 4
 
-
 # The hypotheses of an unsettled action fill whole machine words, which the kernel reads at once.
 _ROW = 8
 

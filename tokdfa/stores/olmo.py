@@ -56,10 +56,7 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
 
 
 def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
-    """Return the starts of the documents, 8 bytes each, and the end of the last one; none if something is wrong.
-
-    They are held in memory: a packed file has no places to go back to.
-    """
+    """Return the starts of the documents, 8 bytes each, and the end of the last one; none if something is wrong."""
     parts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
     end = number = 0
 

@@ -17,7 +17,6 @@ from tokdfa.templates.marked import FIRST, is_marked
 
 __all__ = ["CHAINS", "SHAPES", "Note", "Rendering", "Shape", "Unkept", "rendered", "unkept"]
 
-
 _TOOL = {
     "type": "function",
     "function": {
@@ -104,7 +103,6 @@ CHAINS: Final[tuple[Shape, ...]] = (
     Shape(("system", *_CALLS), tools=True),
 )
 """Conversations that grow turn by turn: what is rendered of the first turns should be there in all longer ones."""
-
 
 MAX_BYTES = 1 << 30
 _MOST_OUTPUT = 1 << 22

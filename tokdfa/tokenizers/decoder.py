@@ -30,15 +30,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.tokenizer import StringsOfIds
 
-__all__ = [
-    "Decoder",
-    "Spellings",
-    "WholeDecoder",
-    "gathered",
-    "spellings",
-    "words_of",
-]
-
+__all__ = ["Decoder", "Spellings", "WholeDecoder", "gathered", "spellings", "words_of"]
 
 _LONGEST_CHARACTER = 4
 

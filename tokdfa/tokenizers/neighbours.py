@@ -323,10 +323,7 @@ def _numbered(tokenizer: BytePairs, words: Sequence[Word], rules: Int32Array) ->
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
-    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they were made.
-
-    The left one was then the end of the left token, and the right one the beginning of the right token.
-    """
+    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they were made."""
     ending = _on_spine(last[:, 2], is_proper, pairs[:, 0])
     beginning = _on_spine(last[:, 1], is_proper, pairs[:, 1])
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
@@ -351,10 +348,7 @@ def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dic
 
 
 def _spines(part: Int32Array, is_there: BoolArray) -> tuple[Int32Array, Int32Array, Int32Array]:
-    """Return tokens, each with itself and its outermost parts at any depth, and what each of these is the part of.
-
-    Three int32 arrays; a token itself is the part of -1.
-    """
+    """Return int32 arrays: tokens, each with its outermost parts at any depth, and what each is the part of, or -1."""
     tokens = np.flatnonzero(is_there).astype(np.int32)
     found, inner, outer = [tokens], [tokens], [np.full(len(tokens), -1, dtype=np.int32)]
     while len(found[-1]):

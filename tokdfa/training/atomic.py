@@ -72,10 +72,7 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
 
 
 def _keep_mode(stream: BinaryIO, path: Path) -> None:
-    """Give a new file the permissions of the one that it replaces, before anything is in it.
-
-    Some file systems have none to give, and the owner may be another.
-    """
+    """Give a new file the permissions of the one that it replaces, before anything is in it, if the system allows."""
     with contextlib.suppress(OSError, AttributeError):
         os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
 

@@ -88,10 +88,7 @@ class Checkpoint:
 
 
 def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of an archive as `save` writes them; nothing where one is missing or of another kind.
-
-    numpy reads whatever is called an array, and lets through every exception that a header can cause.
-    """
+    """Return the arrays of an archive as `save` writes them; nothing where one is missing or of another kind."""
     found: dict[str, npt.NDArray[Any]] = {}
     if not data.startswith(b"PK\x03\x04"):
         return found  # zipfile would skip what precedes an archive

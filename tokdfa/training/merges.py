@@ -7,6 +7,7 @@ from typing import TypeAlias, Union, cast
 
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError, TrainingError
+from tokdfa.training.naive import apply_rule
 from tokdfa.verdict import Verdict
 
 __all__ = [
@@ -80,16 +81,7 @@ def validity(merges: Sequence[Merge]) -> Verdict[int]:
 
 def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
     """Return Apply(merge): `forest` with every occurrence of the pair replaced, from left to right."""
-    units: list[Merge] = []
-    position = 0
-    while position < len(forest):
-        if tuple(forest[position : position + 2]) == merge:
-            units.append(merge)
-            position += 2
-        else:
-            units.append(forest[position])
-            position += 1
-    return tuple(units)
+    return tuple(apply_rule(forest, cast("tuple[Merge, Merge]", merge), merge))
 
 
 def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:

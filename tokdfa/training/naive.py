@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tokdfa.alphabet import TokenAlphabet, Word
 from tokdfa.dictionary import Dictionary, Rule
@@ -14,6 +14,7 @@ from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet
 __all__ = ["apply_rule", "count_pairs", "train_naive"]
 
 Pair: TypeAlias = tuple[int, int]
+T = TypeVar("T")
 
 
 def train_naive(
@@ -100,7 +101,7 @@ def count_pairs(text: list[int], count: CountRule) -> list[Pair]:
     return pairs
 
 
-def apply_rule(text: list[int], pair: Pair, product: int) -> list[int]:
+def apply_rule(text: Sequence[T], pair: tuple[T, T], product: T) -> list[T]:
     """Return `text` with the occurrences of `pair` replaced from left to right (FORMAL's Apply)."""
     merged = []
     position = 0

@@ -100,10 +100,7 @@ def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: i
     for index in block:
         text, place = yields[index], place_in_b[index]
         lengths = range(1, min(len(text) - 1, longest or len(text)) + 1)
-        for last, parts in (
-            (last_ending, [text[:n] for n in lengths]),
-            (last_beginning, [text[-n:] for n in lengths]),
-        ):
+        for last, parts in ((last_ending, [text[:n] for n in lengths]), (last_beginning, [text[-n:] for n in lengths])):
             for part in parts:
                 if (other := last.get(part)) is not None and place_in_b[other] > place:
                     return other, index

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.alphabet import Word, quoted
 from tokdfa.arguments import wrong_argument
 from tokdfa.automata.exploration import Numbering, shortest_way, trace
+from tokdfa.automata.protocol import check_budget
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.transducers.square import DEFAULT_MAX_PAIRS, Delay, Pair, PairStep, Square, extend_delay, functionality
@@ -72,14 +73,10 @@ def determinize(transducer: Transducer, *, check: bool = True, max_states: int =
             if not verdict:
                 raise AutomatonError(f"{what}: {verdict.reason}")
     start = frozenset({(trim.initial, ())}) if trim.finals else frozenset()
-
-    def check_count(count: int) -> None:
-        if count > max_states:
-            raise LimitExceededError(
-                f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
-            )
-
-    subsets: Numbering[frozenset[tuple[int, Output]]] = Numbering(start, check_count)
+    of = "the subsequential transducer has"
+    subsets: Numbering[frozenset[tuple[int, Output]]] = Numbering(
+        start, lambda count: check_budget("states", count, max_states, of)
+    )
     arcs: list[list[Arc]] = []
     finals: dict[int, Output] = {}
     for number, subset in enumerate(subsets.states):  # grows during the loop
@@ -122,10 +119,7 @@ class Twins(NamedTuple):
 
 
 def twinning(
-    transducer: Transducer,
-    *,
-    max_pairs: int = DEFAULT_MAX_PAIRS,
-    max_configurations: int = DEFAULT_MAX_CONFIGURATIONS,
+    transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS, max_configurations: int = DEFAULT_MAX_CONFIGURATIONS
 ) -> Verdict[Twins]:
     """Decide the twinning property: a functional transducer can be made subsequential if and only if it has it.
 
@@ -172,10 +166,7 @@ def twinning(
                         queue.append(step.target)
                     elif delays[step.target] != delay:
                         back = _way_within(square, component, step.target, entry[0])
-                        loops = (
-                            [*trace(origin, pair), step, *back],
-                            [*trace(origin, step.target), *back],
-                        )
+                        loops = ([*trace(origin, pair), step, *back], [*trace(origin, step.target), *back])
                         return _verdict(square, entry, access, next(loop for loop in loops if _shifts(entry, loop)))
             explored.update(delays.items())
             n_configurations += len(delays)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.alphabet import Word, concatenate, quoted
 from tokdfa.automata.exploration import trace
-from tokdfa.errors import LimitExceededError
+from tokdfa.automata.protocol import check_budget
 from tokdfa.transducers.arcs import Output, common_prefix, show_output
 from tokdfa.verdict import Verdict
 
@@ -49,10 +49,7 @@ class Square:
             self.steps[pair] = list(self._steps(pair))
             for step in self.steps[pair]:
                 if step.target not in self.steps:
-                    if len(self.steps) >= max_pairs:
-                        raise LimitExceededError(
-                            f"the square of the transducer has more than {max_pairs} pairs", hint="raise max_pairs"
-                        )
+                    check_budget("pairs", len(self.steps) + 1, max_pairs, "the square of the transducer has")
                     self.steps[step.target] = []
                     queue.append(step.target)
 

@@ -9,6 +9,7 @@ import numpy as np
 from tokdfa.alphabet import TokenAlphabet
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.protocol import check_budget
 from tokdfa.dictionary import Dictionary
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.encode.subsequential import LONGEST_STATE, Construction, partition
@@ -56,10 +57,7 @@ class TransducerTable:
             if 4 * construction.longest_state + 64 > LONGEST_STATE:
                 raise LimitExceededError("a state of the subsequential transducer has too many tokens pending")
             construction.grow()
-        if len(construction.states) > max_states:
-            raise LimitExceededError(
-                f"the subsequential transducer has more than {max_states} states", hint="raise max_states"
-            )
+        check_budget("states", len(construction.states), max_states, "the subsequential transducer has")
         outputs = construction.outputs
         return cls(dictionary.alphabet, *construction.transitions(), outputs.pool, outputs.offsets)
 

@@ -12,10 +12,10 @@ import numpy as np
 from tokdfa import door
 from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols, quoted
 from tokdfa.automata.exploration import reached
-from tokdfa.automata.protocol import TokenAutomaton, checked
+from tokdfa.automata.protocol import TokenAutomaton, check_budget, checked
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.display import Displayed
-from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.errors import AutomatonError
 from tokdfa.transducers.arcs import Arc, Output, TransducerRun, TwoArcs, checked_arc, checked_output, show_output
 from tokdfa.verdict import Verdict
 
@@ -161,10 +161,7 @@ class Transducer(Displayed):
                 *first, last = spelled[token]
                 at = p
                 for symbol in first:
-                    if len(arcs) >= max_states:
-                        raise LimitExceededError(
-                            f"the transducer would have more than {max_states} states", hint="raise max_states"
-                        )
+                    check_budget("states", len(arcs) + 1, max_states, "the transducer would have")
                     arcs[at].append(Arc(symbol, (), len(arcs)))
                     at = len(arcs)
                     arcs.append([])

@@ -297,10 +297,7 @@ class CharacterTable:
 
     @cached_property
     def _inner(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The pairs of characters within words and kept pieces, and the first and last ones of those that are longer.
-
-        A kept piece of one character is never replaced, so a rule for it says nothing.
-        """
+        """The pairs of characters within words and longer kept pieces, and the first and last ones of these."""
         words = [*self._rules, *self._kept]
         longer = [word for word in words if len(word) > 1]
         alone = [word for word in self._kept if word in self._rules]

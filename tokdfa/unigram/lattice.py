@@ -76,13 +76,7 @@ class Scores:
 
     def as_json(self) -> dict[str, Any]:
         """Return the sums as ``tokdfa validate --json`` prints them."""
-        return {
-            "before": self.before,
-            "best": self.best,
-            "given": self.given,
-            "margin": self.margin,
-            "text": self.text,
-        }
+        return {"before": self.before, "best": self.best, "given": self.given, "margin": self.margin, "text": self.text}
 
 
 class Way(NamedTuple):
@@ -118,10 +112,7 @@ def lattice(segmenter: Segmenter, scores: Scores) -> Iterator[Way]:
 def _sum(
     model: UnigramModel, sums: Sequence[float] | Float64Array, begin: int, stops: Sequence[int], scores: Sequence[float]
 ) -> float:
-    """Return the sum up to the last of some places, from that at `begin` on, as the library adds up.
-
-    `sums` has the best one at each place.
-    """
+    """Return the sum from `begin` up to the last place, as the library adds up; `sums` has the best at each place."""
     shifts = model.arithmetic == "sentencepiece"
     total = _shifted(float(sums[begin]), model)
     for stop, score in zip(stops, scores, strict=True):

@@ -192,10 +192,7 @@ def _encoded_differently(ours: EndToEnd, theirs: EndToEnd, texts: list[str]) -> 
 
 
 def _ends_of_words(left: WordLanguage, right: WordLanguage) -> Iterator[str]:
-    """Yield, for the entries that only one of the two has with this id, the shortest words that end with them.
-
-    Entries that are too long for a word as short as one already found are left out.
-    """
+    """Yield the shortest words that end with entries that only one has with this id, unless one found is shorter."""
     shortest: int | None = None
     sides = [(piece, left) for piece in _pieces(left) - _pieces(right)]
     sides += [(piece, right) for piece in _pieces(right) - _pieces(left)]

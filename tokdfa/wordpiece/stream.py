@@ -128,10 +128,7 @@ class StreamLanguage(Displayed):
         self.words = WordLanguage(WordPieceVocabulary(inner, prefix=mark, longest_word=vocabulary.longest_word))
 
     def _can_be_glued(self, special: str) -> bool:
-        """Return whether other tokens could spell `special` where decoding puts spaces before words only.
-
-        It is True when in doubt: if words can contain it, it has a space, or its end begins another special token.
-        """
+        """Return whether other tokens might spell `special` where decoding puts spaces before words only."""
         characters = self._characters
         if (
             " " in special

@@ -232,10 +232,7 @@ class TextBoundaries(PairBoundaries):
         return safe
 
     def _has_no_outer(self, text: str, normal: str, around: Around) -> bool:
-        """Return whether special tokens that are found before normalization are in neither of a text and its form.
-
-        At an open end, where they may go on, both must have the same symbols.
-        """
+        """Return whether no special token found before normalization is in a text or its form, even at an open end."""
         begin, end = slice(self._occurrences.longest), slice(-self._occurrences.longest, None)
         alike = (around.begins or text[begin] == normal[begin]) and (around.ends or text[end] == normal[end])
         return alike and not any(special in text or special in normal for special in self._outer)
@@ -285,10 +282,7 @@ class TextBoundaries(PairBoundaries):
         return undecided
 
     def _scan(self, text: str, first: int, starts: list[int], around: Around, safe: BoolArray, free: BoolArray) -> int:
-        """Find the safe places of the pieces, from a place on that no special token goes across.
-
-        Return the first place that what follows may decide.
-        """
+        """Find the safe places of the pieces from a place on; return the first place that what follows may decide."""
         undecided = len(text) + 1
         for start, stop, special in self._finder.spans(text[first:]):
             at, end = first + start, first + stop

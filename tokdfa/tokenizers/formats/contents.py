@@ -39,7 +39,6 @@ __all__ = [
     "numbering",
 ]
 
-
 # Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
 

@@ -26,10 +26,7 @@ __all__ = ["over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
 
 def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> Int32Array:
-    """Return the rules as rows of left part, right part and product, by their positions in the vocabulary.
-
-    The product lacks the `prefix` of the right part, which has it.
-    """
+    """Return rows of left part, right part and product; the product lacks the `prefix` that the right part has."""
     rules: Int32Array = np.empty((0, 3), dtype=np.int32)
     if not len(pairs):
         return rules
@@ -154,10 +151,7 @@ def over_characters(
 def _number_characters(
     vocabulary: Vocabulary, rules: Int32Array, atoms: Container[str | None]
 ) -> dict[str, Any] | None:
-    """Return dictionary, further tokens and ids of a vocabulary without affixes, as `over_characters` defines them.
-
-    None if something is wrong with the rules.
-    """
+    """Return dictionary, further tokens and ids of a vocabulary without affixes; None if the rules are wrong."""
     spellings = vocabulary.spellings
     lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
     is_atom = np.zeros(len(spellings), dtype=np.bool_)
