@@ -200,13 +200,13 @@ typedef struct {
 } tokdfa_added_tokens;
 
 /* A search for added tokens in a text, up to a place: at one level, from `at` on, where text up to `done` belongs to
-   what was found before. */
+   what was found before. It belongs to one thread. */
 typedef struct {
     int64_t begin, end, at, done;
     int64_t space_from, space_to, space_kind; /* the white space that the last token stripped to its right */
 } tokdfa_added_search;
 
-/* An added token in a text, and the text that belongs to it. */
+/* An added token in a text, and the text that belongs to it. It belongs to one thread. */
 typedef struct {
     int64_t start, stop, token;
 } tokdfa_added_span;
