@@ -48,6 +48,21 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
         assert met.total() > 10, met
 
 
+@pytest.mark.parametrize(("family", "seed"), [("bytes, NFC", 95), ("Llama-2", 21), ("Llama-2", 100)])
+def test_what_adds_nothing_and_what_a_special_token_stands_beside(family: str, seed: int) -> None:
+    # Found by the test above with more seeds: spaces that the text lacks, a broken symbol after a special token.
+    drawn = random.Random(seed)
+    member = FAMILIES[family](drawn)
+    tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=True)
+    for _ in range(4):
+        ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
+        ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
+        if drawn.random() < 0.1:
+            ids.insert(drawn.randrange(len(ids) + 1), len(member.tokenizer) + drawn.randrange(3))
+        expected = tokdfa.validate(member.tokenizer, iter([np.array(ids, dtype=np.int64)]), all=True)
+        assert judge(member.tokenizer, ids, all=True, tuning=tuning) == expected
+
+
 def test_violations_compare_and_copy_like_a_tuple() -> None:
     import pickle
 

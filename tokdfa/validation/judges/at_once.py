@@ -27,6 +27,7 @@ from tokdfa.validation.violation import Cause, out_of_range
 from tokdfa.validation.violations import Rows, Spans, ranges, spans_between
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.encoded import Decoded
     from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.validation.engine import Engine
     from tokdfa.validation.model import Model
@@ -190,12 +191,21 @@ class _Text:
             return self._all_closely()
         if np.array_equal(ids, canonical):
             return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
-        # Unknown words of the longest match decode to other texts, each of which is compared alone.
-        others = None if self._trip.takes_longest else self._trip.ends(canonical, decoded, begins=self._begins)
-        if others is None or int(others[-1:].sum()) != int(decoded.ends[-1:].sum()):
+        # Canonical ids with another text, such as more spaces, do not show which ends belong together, nor do unknown
+        # words of the longest match.
+        again = self._again(canonical)
+        if again is None or again.text != decoded.text:
             return self._all_closely()
-        whole = others.astype(np.int64)
-        return self._all_closely() if (whole != others).any() else self._compared(decoded.ends, canonical, whole)
+        return self._compared(decoded.ends, canonical, again.ends)
+
+    def _again(self, canonical: Int32Array) -> Decoded | None:
+        """Return the text of canonical ids; None if it does not decide."""
+        if self._trip.takes_longest:
+            return None
+        try:
+            return self._trip.decode(canonical, begins=self._begins)
+        except TokenStreamError:
+            return None
 
     def _compared(
         self, ends: Int64Array, canonical: Int32Array, others: Int64Array

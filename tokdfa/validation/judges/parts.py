@@ -114,17 +114,24 @@ class _Texts:
     ) -> None:
         self._model = model
         self._ids = ids
-        places, _ = ranges(parts[:, 0], parts[:, 1])
-        cuts = places[model.special[ids[places]]]
-        begin = np.sort(np.concatenate((parts[:, 0], cuts + 1)))
-        stop = np.sort(np.concatenate((parts[:, 1], cuts)))
-        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
+        self.begin, self.stop = parts[:, 0], parts[:, 1]
         self.broken: Int64Array = np.zeros((0, 4), dtype=np.int64)
-        if around_broken:
+        # Where texts are brought into a form, what is before such a symbol depends on it across special tokens, too.
+        if around_broken and model.trip is not None:
+            self._leave_out_broken()
+        self._split_at_specials()
+        if around_broken and model.trip is None:
             self._leave_out_broken()
         self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
         end = stops[self.part]
         self._spell(np.where(self._is_alone(end), self.stop, np.minimum(self.stop + CONTEXT, end)), end)
+
+    def _split_at_specials(self) -> None:
+        """Leave out special tokens."""
+        places, _ = ranges(self.begin, self.stop)
+        cuts = places[self._model.special[self._ids[places]]]
+        begin, stop = np.sort(np.concatenate((self.begin, cuts + 1))), np.sort(np.concatenate((self.stop, cuts)))
+        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
 
     def _leave_out_broken(self) -> None:
         """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
@@ -137,13 +144,14 @@ class _Texts:
             return
         rows = find_broken(self._model.text_cuts, spelled, ends, bounds)
         segment = np.searchsorted(bounds, rows[:, 0], side="right") - 1
-        if self._model.tokenizer.added_tokens.are_in(_with_replacements(spelled.tobytes())):
+        added = self._model.tokenizer.added_tokens
+        if self._model.trip is None and added.are_in(_with_replacements(spelled.tobytes())):
             # One that is spelled before such a symbol is a violation of its own.
             found = np.zeros(len(bounds) - 1, dtype=np.bool_)
             start = np.append(0, ends)[bounds].tolist()
             for number in np.unique(segment).tolist():
                 text = _with_replacements(spelled[start[number] : start[number + 1]].tobytes())
-                found[number] = self._model.tokenizer.added_tokens.are_in(text)
+                found[number] = added.are_in(text)
             rows, segment = rows[~found[segment]], segment[~found[segment]]
         cut = rows[:, 1]
         if self._model.trip is not None:
