@@ -16,6 +16,7 @@ from tokdfa.dictionary import Dictionary
 from tokdfa.display import Displayed
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels.fold import folding as kernels
+from tokdfa.kernels.fold.folding import gather_rows
 
 __all__ = ["CompactTokenDFA", "Rows"]
 
@@ -221,8 +222,6 @@ class CompactTokenDFA(Displayed):
             If that could take more than `max_intervals` intervals. Real dictionaries take some dozens per row, but with
             a rule for every pair of a few frequent tokens the rows grow with the square of the dictionary.
         """
-        from tokdfa.kernels.fold.folding import gather_rows
-
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))
         if intervals > self._max_intervals:

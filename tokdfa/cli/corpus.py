@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
 
 from tokdfa.cli.output import counted, print_json, remark, say
+from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
     from tokdfa.shards.report import Report
@@ -95,7 +98,6 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
     """Return the sum over all files of what is counted in each, and whether all could be read."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
 
     files = find_stores(paths)
@@ -133,8 +135,6 @@ def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[
     if sys.stderr is None or not sys.stderr.isatty():
         yield None, None
         return
-    from threading import Lock
-    from time import monotonic
 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

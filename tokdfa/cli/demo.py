@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,7 +31,6 @@ _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
 def command(output: Path) -> int:
     """Fold the embedded dictionary, validate a good and a spoiled stream, and draw a small automaton."""
     from importlib.resources import files
-    from time import perf_counter
 
     import tokdfa
     from tokdfa.stores.npy import npy_file

@@ -12,6 +12,7 @@ from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
 from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.alphabet import TokenAlphabet, Word
@@ -94,7 +95,6 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
     asked["words"] = tuple(given_text(word, escapes=escapes) for word in asked["words"])
     _check_options(asked)
     check_writable(asked["output"])
-    from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
@@ -218,7 +218,6 @@ def _fresh(folded: Folded, dfa: TokenDFA) -> range:
 
 def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
     from tokdfa.draw.automaton import transducer_graph
-    from tokdfa.errors import LimitExceededError
     from tokdfa.transducers.determinize import determinize
     from tokdfa.transducers.minimize import minimize
     from tokdfa.transducers.transducer import Transducer

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from tokdfa.cli.output import format_option, seconds_option, specials_option
+from tokdfa.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -75,7 +76,6 @@ class Folded(NamedTuple):
     def token_dfa(self, *, max_transitions: int = _MAX_TRANSITIONS) -> TokenDFA:
         """Build the automaton as Algorithm 2 does, within the budget of a command."""
         from tokdfa.automata.fold import token_dfa
-        from tokdfa.errors import LimitExceededError
 
         try:
             return token_dfa(self.dictionary, self.language, max_transitions=max_transitions)

@@ -10,6 +10,7 @@ import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json
+from tokdfa.errors import FileFormatError, MissingFileError
 
 if TYPE_CHECKING:
     from tokdfa.guiding.forcing import Forcing
@@ -65,7 +66,6 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
 
 def _of_schema(path: Path) -> str:
     """Return the regular expression of the JSON schema in a file."""
-    from tokdfa.errors import FileFormatError, MissingFileError
     from tokdfa.integrations.json_schema import pattern_of_schema
 
     try:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +16,13 @@ from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.loading import Loading, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
 from tokdfa.cli.stores import describe_stores, is_store
-from tokdfa.errors import FileFormatError, ImproperDictionaryError, TokdfaError, UnsupportedFeatureError
+from tokdfa.errors import (
+    FileFormatError,
+    ImproperDictionaryError,
+    LimitExceededError,
+    TokdfaError,
+    UnsupportedFeatureError,
+)
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -60,8 +69,6 @@ def command(
     the correct tokenizations of the texts that REGEX matches: their number, and the size of their automaton. It uses
     the dictionary alone, without pre-tokenizer and special tokens.
     """
-    from time import perf_counter
-
     from tokdfa.tokenizers.formats.lint import lint_tokenizer
     from tokdfa.tokenizers.loading import load
 
@@ -101,8 +108,6 @@ def command(
 
 def _lint(tok: str) -> list[dict[str, Any]]:
     """Return what is odd in a GGUF file; nothing if its head cannot be read, which loading it then says."""
-    from pathlib import Path
-
     from tokdfa.tokenizers.formats.lint import lint_file
 
     try:
@@ -138,8 +143,6 @@ def _peak_memory() -> int | None:
         import resource
     except ImportError:  # Windows does not have this module.
         return None
-    import sys
-
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
@@ -276,14 +279,11 @@ def describe_members(
     max_transitions: int = 500_000,
 ) -> dict[str, Any]:
     """Return the fields of T^D(L): the size of its automaton, and the lengths and number of its members."""
-    from time import perf_counter
-
     from tokdfa.alphabet import show
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.language import Language
     from tokdfa.automata.lift import tokenized_language
     from tokdfa.automata.token_dfa import TokenDFA
-    from tokdfa.errors import LimitExceededError
     from tokdfa.tokenizers.loading import load_byte_pairs
 
     dictionary = load_byte_pairs(tok, pretokenizer="none", specials=specials, format=format_name).dictionary

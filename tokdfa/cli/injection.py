@@ -10,6 +10,7 @@ import click
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json
 from tokdfa.cli.text import escapes_option, given_parts, given_text
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.splices.injection import Attack
@@ -44,7 +45,6 @@ def command(
     \b
     tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
     """
-    from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
     from tokdfa.splices.injection import check_injection
 
     parts = given_parts(template, escapes=escapes)

@@ -9,6 +9,7 @@ import click
 
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_fields, print_json, print_table
+from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -47,7 +48,6 @@ def command(tok: str, specials: str | None, format_name: str | None, as_json: bo
     TOK alone: pre-tokenizer and special tokens are left out. Degrees are given for the automaton that Algorithm 2
     builds, and for the minimal trim one.
     """
-    from tokdfa.errors import UnsupportedFeatureError
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
@@ -144,7 +144,6 @@ def _measure(dfa: TokenDFA, longest: int, *, max_pairs: int = _MAX_PAIRS) -> dic
 def _local_from(dfa: TokenDFA, degrees: dict[int, int], max_pairs: int) -> int | None:
     """Return the least k for which `dfa` is k-local; the degrees show it if one of them is 1 or 0."""
     from tokdfa.automata.locality import local_from
-    from tokdfa.errors import LimitExceededError
 
     known = (k for k, degree in {0: dfa.n_states, **degrees}.items() if degree <= 1)
     least = next(known, None)

@@ -8,6 +8,7 @@ import click
 
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids
+from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,6 @@ def command(
     nemo       response.output: prompt_token_ids, generation_token_ids
     vllm       choices: prompt_token_ids, token_ids
     """
-    from tokdfa.errors import TokdfaError
     from tokdfa.rollouts.api import iter_outcomes
     from tokdfa.rollouts.reading import iter_rollouts
     from tokdfa.rollouts.records import fields_of

@@ -11,6 +11,7 @@ import click
 
 from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.output import json_option, print_fields, print_json, say
+from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
     from tokdfa.stores.store import Store
@@ -35,7 +36,6 @@ def command(paths: tuple[str, ...], dtype: str | None, field: str | None, as_jso
 
 def is_store(path: str) -> bool:
     """Return whether a path is a store, or a folder of stores, that cannot be meant as a tokenizer."""
-    from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
 
     # These are the suffixes of tokenizers, too.
@@ -50,7 +50,6 @@ def is_store(path: str) -> bool:
 
 def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, *, as_json: bool) -> int:
     """Print what stores are, and return the exit status."""
-    from tokdfa.errors import TokdfaError
     from tokdfa.stores.finding import find_stores
     from tokdfa.stores.opening import open_store
     from tokdfa.stores.store import Problem
@@ -79,7 +78,6 @@ def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, 
 
 
 def _described(store: Store) -> dict[str, Any]:
-    from tokdfa.errors import TokdfaError
     from tokdfa.stores.store import Problem
 
     ids, documents = store.n_ids, store.n_documents

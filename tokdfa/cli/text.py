@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.output import remark
+from tokdfa.errors import AlphabetError, PatternError
 
 if TYPE_CHECKING:
     from tokdfa.splices.parts import Part
@@ -45,8 +46,6 @@ def given_parts(text: str, *, escapes: bool) -> tuple[Part, ...]:
 
 
 def _read_escape(match: re.Match[str]) -> str:
-    from tokdfa.errors import PatternError
-
     sign, short, long = match.groups()
     if sign is not None:
         return _SIGNS[sign]
@@ -75,8 +74,6 @@ def read_text(text: str | None, path: str | None, *, escapes: bool = False) -> s
     """Return the text, as :func:`given_text` does, or the text of the file; - is standard input."""
     if text is not None:
         return given_text(text, escapes=escapes)
-    from tokdfa.errors import AlphabetError
-
     assert path is not None
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
@@ -95,8 +92,6 @@ def _is_file(text: str) -> bool:
 
 def read_words(path: str) -> list[bytes]:
     """Return the words in a file, taken literally; empty lines are left out."""
-    from tokdfa.errors import PatternError
-
     lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     words = list(filter(None, lines))
     if not words:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
 from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_text
+from tokdfa.errors import TrainingError
 
 if TYPE_CHECKING:
     from tokdfa.dictionary import Dictionary
@@ -98,10 +102,6 @@ def command(
     **options: Unpack[_Options],
 ) -> int:
     """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, glob patterns, or - for standard input."""
-    import os
-    from time import perf_counter
-
-    from tokdfa.errors import TrainingError
     from tokdfa.training.api import Reading, count_corpus_pieces
     from tokdfa.training.output import check_output, write_dictionary
     from tokdfa.training.rules import DEFAULTS, GreedyRules, resolve
@@ -197,8 +197,6 @@ def _progress(
     corpus: tuple[str, ...], merges: int
 ) -> Iterator[tuple[Callable[[int], object] | None, Callable[[int], object] | None]]:
     """Yield two functions that advance the progress bars, or None if stderr is not a terminal."""
-    import sys
-
     if not sys.stderr.isatty():
         yield None, None
         return

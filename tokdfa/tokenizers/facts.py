@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tokdfa.alphabet import show
 from tokdfa.errors import AutomatonError, LimitExceededError
 from tokdfa.unicode.normalization import tables
+from tokdfa.unicode.versions import library_of, ranges_of
 from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -97,8 +98,6 @@ def _unicode(tokenizer: Tokenizer) -> str | None:
     """Return the versions of the library whose Unicode tables the pre-tokenizer has; None without one."""
     if tokenizer.pretokenizer is None:
         return None
-    from tokdfa.unicode.versions import library_of, ranges_of
-
     table = tokenizer.pretokenizer.splitting.table
     return next(f"{part.library} {part}" for part in ranges_of(library_of(table)) if part.name == table)
 

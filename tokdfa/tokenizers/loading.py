@@ -14,7 +14,8 @@ from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import named
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
+from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer, has_rules
+from tokdfa.unicode.versions import resolve
 
 if TYPE_CHECKING:
     from tokdfa.splitting.pretokenizer import PreTokenizer
@@ -149,8 +150,6 @@ def _known_version(library: str | None) -> str | None:
     """Return the version of an object's library if its Unicode tables are known; None for the newest tables."""
     if library is None:
         return None
-    from tokdfa.unicode.versions import resolve
-
     try:
         resolve(library)
     except UnsupportedFeatureError:
@@ -213,8 +212,6 @@ def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unico
 
 
 def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
-    from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
-
     if pretokenizer is not None:
         raise UnsupportedFeatureError(
             "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=named(source)
@@ -228,7 +225,6 @@ def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: An
 
 def _unigram(contents: UnigramContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
     from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
-    from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
     of_sentencepiece = _version_of_sentencepiece(unicode or contents.library)
     if contents.format == "sentencepiece":
@@ -270,7 +266,6 @@ def _pretokenizer(
     if unicode is None:
         return found
     from tokdfa.tokenizers.formats.versioned import check_byte_pairs, table_of
-    from tokdfa.unicode.versions import resolve
 
     if found is not None and found.splitting.library == "llama.cpp":
         return found.with_table(resolve(unicode).name)

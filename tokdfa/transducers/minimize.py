@@ -6,6 +6,7 @@ import numpy as np
 
 from tokdfa.automata.exploration import Numbering
 from tokdfa.errors import AutomatonError
+from tokdfa.kernels.dfa.explicit import coarsest_partition
 from tokdfa.transducers.arcs import Arc, Output, common_prefix
 from tokdfa.transducers.transducer import Transducer
 
@@ -87,8 +88,6 @@ def minimize(transducer: Transducer) -> Transducer:
     C. Choffrut, *Minimizing subsequential transducers: a survey*, 2003: in onward form, equivalent states have equal
     outputs on equal symbols, and the coarsest partition of a DFA over (symbol, output) finds them.
     """
-    from tokdfa.kernels.dfa.explicit import coarsest_partition
-
     trim = onward(transducer)
     if not trim.finals:
         return trim

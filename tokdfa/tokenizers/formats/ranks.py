@@ -18,6 +18,7 @@ import numpy as np
 from tokdfa.arrays import Float64Array, Int32Array, Int64Array, running_sum
 from tokdfa.encoding.merges import Merges
 from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
@@ -130,8 +131,6 @@ def _numbers(words: Sequence[str], symbols: Mapping[str, int]) -> Int32Array:
 
 def _all_splits(text: Int32Array, offsets: Int64Array, n: int) -> Int32Array:
     """Return every split of a word into two, weaker ones included: left part, right part and word, by word."""
-    from tokdfa.kernels.spelling.lookup import WordTable
-
     spelled = np.concatenate((np.arange(n, dtype=np.int32), text))
     begin = np.concatenate((np.arange(n), n + offsets))
     table = WordTable(spelled.view(np.uint8), spelled.itemsize * begin)
