@@ -161,9 +161,8 @@ class TokenAlphabet(Guided, Sequence[Word]):
         for token in tokenization:
             if isinstance(token, int):
                 if not 0 <= token < len(self._words):
-                    raise AlphabetError(
-                        "token number out of range", value=token, hint=f"0 to {len(self._words) - 1} are tokens"
-                    )
+                    what = "token number out of range"
+                    raise AlphabetError(what, value=token, hint=f"0 to {len(self._words) - 1} are tokens")
                 numbers.append(int(token))
             else:
                 numbers.append(self.number(token))

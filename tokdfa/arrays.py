@@ -67,13 +67,11 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
         raise TokenStreamError("ids must be integers in one dimension", value=ids, hint=hint) from None
     if array.ndim == 0:
         hint = "encode(text) gives the ids of a text, tokdfa.stores.iter_ids(path) those in a file"
-        raise TokenStreamError(
-            "ids must be integers in one dimension", value=ids, hint=hint if isinstance(ids, str) else None
-        )
+        what = "ids must be integers in one dimension"
+        raise TokenStreamError(what, value=ids, hint=hint if isinstance(ids, str) else None)
     if array.ndim != 1:
-        raise TokenStreamError(
-            "ids must be in one dimension", value=array.shape, hint="a stream is one list; give several one by one"
-        )
+        what = "ids must be in one dimension"
+        raise TokenStreamError(what, value=array.shape, hint="a stream is one list; give several one by one")
     if array.size == 0:
         return np.empty(0, dtype=np.int32)
     if array.dtype.kind == "O":

@@ -153,9 +153,8 @@ class Dictionary(Guided, Sequence[Rule]):
                 u, v = parts.resolve(u, index), parts.resolve(v, index)
                 parts.add(u + v)
             elif type(u) is not type(v) or type(u) is not type(base.symbols[0] if base.symbols else u):
-                raise DictionaryError(
-                    f"a rule over {base.kind} has parts of another type", value=(u, v), where=f"rule {index}"
-                )
+                what = f"a rule over {base.kind} has parts of another type"
+                raise DictionaryError(what, value=(u, v), where=f"rule {index}")
             for row, word in enumerate((u, v, u + v)):  # type: ignore[operator]
                 numbers[row, index] = tokens.setdefault(word, len(tokens))
         self.alphabet = _token_alphabet(base, tokens, numbers)
@@ -389,9 +388,8 @@ def _default_symbols(rows: list[tuple[Word, Word]]) -> bytes | Iterable[Word]:
         return bytes(range(256))
     if any(isinstance(part, bytes) for part in parts):
         mixed = next(index for index, row in enumerate(rows) if any(isinstance(part, bytes) for part in row))
-        raise DictionaryError(
-            "one dictionary cannot have both bytes and strings", value=rows[mixed], where=f"rule {mixed}"
-        )
+        what = "one dictionary cannot have both bytes and strings"
+        raise DictionaryError(what, value=rows[mixed], where=f"rule {mixed}")
     return sorted({symbol for part in parts for symbol in cast("str | tuple[str, ...]", part)})
 
 

@@ -225,9 +225,8 @@ class CompactTokenDFA(Displayed):
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))
         if intervals > self._max_intervals:
-            raise LimitExceededError(
-                "the rows of the minimal token DFA would be too long", value=intervals, hint="the pair test needs none"
-            )
+            what = "the rows of the minimal token DFA would be too long"
+            raise LimitExceededError(what, value=intervals, hint="the pair test needs none")
         first = np.zeros_like(self.width)
         first[1:] = self.position[self.removed[1:]]
         of_state, pointer, start, stop = gather_rows(
@@ -257,10 +256,8 @@ class CompactTokenDFA(Displayed):
             tokens.append(np.flatnonzero(self.allowed_mask(state)).astype(np.int32))
             offsets[state + 1] = offsets[state] + len(tokens[-1])
             if offsets[state + 1] > max_transitions:
-                raise LimitExceededError(
-                    f"the explicit token DFA has more than {max_transitions} transitions",
-                    hint="take a prefix of the dictionary, or raise max_transitions",
-                )
+                what = f"the explicit token DFA has more than {max_transitions} transitions"
+                raise LimitExceededError(what, hint="take a prefix of the dictionary, or raise max_transitions")
         labels = np.concatenate(tokens)
         final = np.ones(self.states_built, dtype=np.bool_)
         return TokenDFA.from_arrays(self.alphabet, offsets, labels, self.state[labels], 0, final)

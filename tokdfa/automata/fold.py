@@ -79,10 +79,8 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     if check:
         verdict = context_invariance(dfa)
         if not verdict:
-            raise AutomatonError(
-                f"the automaton is not context-invariant: {verdict.reason}",
-                hint="Algorithm 2 is correct for context-invariant token DFAs only",
-            )
+            what = f"the automaton is not context-invariant: {verdict.reason}"
+            raise AutomatonError(what, hint="Algorithm 2 is correct for context-invariant token DFAs only")
     rule = Rule(left, right)
     alphabet = dfa.alphabet.extended(rule.product)
     folding = _Folding(dfa)

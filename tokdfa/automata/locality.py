@@ -97,9 +97,8 @@ def dloc(dfa: TokenDFA, k: int, *, max_sets: int = DEFAULT_MAX_SETS) -> DegreeOf
         entry = (len(tokenization), frozenset(states))
         if entry not in seen:
             if len(seen) >= max_sets:
-                raise LimitExceededError(
-                    f"the degree of {k}-locality needs more than {max_sets} sets of states", hint="raise max_sets"
-                )
+                what = f"the degree of {k}-locality needs more than {max_sets} sets of states"
+                raise LimitExceededError(what, hint="raise max_sets")
             seen.add(entry)
             heappush(queue, (-len(entry[1]), -len(tokenization), next(serial), entry[1], tokenization))
 
@@ -251,9 +250,8 @@ def _pair_transitions(dfa: TokenDFA, max_pairs: int) -> tuple[Int64Array, Int64A
             continue
         left -= (len(group) ** 2 - int((counts**2).sum())) // 2
         if left < 0:
-            raise LimitExceededError(
-                f"the graph of pairs of states has more than {max_pairs} transitions", hint="raise max_pairs"
-            )
+            what = f"the graph of pairs of states has more than {max_pairs} transitions"
+            raise LimitExceededError(what, hint="raise max_pairs")
         first, second = (group[half] for half in np.triu_indices(len(group), 1))
         first_end, second_end = dfa.targets[first], dfa.targets[second]
         different = first_end != second_end

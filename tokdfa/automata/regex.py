@@ -129,9 +129,8 @@ def _over(
         sources, tokens = np.nonzero(targets)
         n_transitions += len(tokens)
         if n_transitions > _MAX_TRANSITIONS:
-            raise LimitExceededError(
-                f"the automaton of the pattern has more than {_MAX_TRANSITIONS:,} transitions", hint="narrow it"
-            )
+            what = f"the automaton of the pattern has more than {_MAX_TRANSITIONS:,} transitions"
+            raise LimitExceededError(what, hint="narrow it")
         budget.check_time()
         found.append((sources + start, tokens.astype(np.int32), targets[sources, tokens]))
     sources, tokens, reached = (np.concatenate(part) for part in zip(*found, strict=True))

@@ -232,9 +232,8 @@ def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[s
     for special in specials:
         for at in range(1, len(special)):
             if _may_begin(special[:at][::-1], before[::-1]) and _may_begin(special[at:], after):
-                raise UnsupportedFeatureError(
-                    "there is no certificate where a special token may be across the seam", value=special
-                )
+                what = "there is no certificate where a special token may be across the seam"
+                raise UnsupportedFeatureError(what, value=special)
     if any(_is_text(before[-len(each) :], each) or _is_text(after[: len(each)], each) for each in specials):
         return {"splitting": None, "merging": None}
     classes, (machine,) = machines_of([side.splitting], [*before, *after])
@@ -291,11 +290,8 @@ def _sequence(text: str, *, regex: bool, table: str, name: str) -> list[Ranges]:
     """Return the sets of symbols of a text, or of a regular expression of symbols and classes one after the other."""
     sets = _sets(parse(text, table) if regex else literal(text, name))
     if sets is None or not all(sets):
-        raise UnsupportedFeatureError(
-            "there are certificates only for texts, and for expressions of symbols and classes one after the other",
-            value=text,
-            where=name,
-        )
+        what = "there are certificates only for texts, and for expressions of symbols and classes one after the other"
+        raise UnsupportedFeatureError(what, value=text, where=name)
     return sets
 
 

@@ -29,18 +29,15 @@ def check_borders(states: States, classes: Classes, derived: list[Derived], dead
     if not states.has_disputes:
         return
     for token in dead:
-        raise UnsupportedFeatureError(
-            "there is no certificate where pieces differ and a token is given for whole pieces only", value=token
-        )
+        what = "there is no certificate where pieces differ and a token is given for whole pieces only"
+        raise UnsupportedFeatureError(what, value=token)
     for side, rules in enumerate(derived):
         borders = _Borders(states, classes, side)
         for token, size in rules:
             # What begins at a border is of few classes, so that most rules are decided by their second part.
             if borders.may_join(token[:size], token[size:]):
-                raise UnsupportedFeatureError(
-                    "there is no certificate where pieces differ beside tokens that merge across their borders",
-                    value=token,
-                )
+                what = "there is no certificate where pieces differ beside tokens that merge across their borders"
+                raise UnsupportedFeatureError(what, value=token)
 
 
 class _Borders:

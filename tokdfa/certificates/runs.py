@@ -73,10 +73,8 @@ def _scan(splitting: Splitting) -> Scan:
     budget = splitting_budget()
     scan = Scan(step_tree(splitting.steps[0], splitting, budget), budget)
     if len(scan.contexts.truths) != 1 or scan.starts[0] != scan.starts[1]:
-        raise UnsupportedFeatureError(
-            "there are no certificates for a pattern that looks behind, or ahead at more than a symbol",
-            value=splitting.steps[0].pattern,
-        )
+        what = "there are no certificates for a pattern that looks behind, or ahead at more than a symbol"
+        raise UnsupportedFeatureError(what, value=splitting.steps[0].pattern)
     return scan
 
 

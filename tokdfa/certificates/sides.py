@@ -125,8 +125,6 @@ def merging_fields(derived: list[Derived]) -> list[list[Any]]:
     for one, other in pairwise(derived):
         if one != other:
             different = [token for (token, _), mine in zip(one, other, strict=False) if mine[0] != token]
-            raise UnsupportedFeatureError(
-                "there is no certificate for tokenizers that merge in different steps, if with the same results",
-                value=next(iter(different), None),
-            )
+            what = "there is no certificate for tokenizers that merge in different steps, if with the same results"
+            raise UnsupportedFeatureError(what, value=next(iter(different), None))
     return [[token.hex(), size] for token, size in derived[0]]

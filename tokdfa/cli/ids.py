@@ -33,9 +33,8 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
         return given[0]
     if all(word.isascii() and word.isdecimal() for word in given):
         words = " ".join(given[:8])
-        raise click.UsageError(
-            f"ids are read from a file, or from standard input: echo {words} | {ctx.command_path} TOK -", ctx
-        )
+        what = f"ids are read from a file, or from standard input: echo {words} | {ctx.command_path} TOK -"
+        raise click.UsageError(what, ctx)
     raise click.UsageError(
         f"IDS is one file, and here are {len(given)}: {' '.join(given[:3])}{' …' * (len(given) > 3)}; "
         f'take one after the other: for f in …; do {ctx.command_path} TOK "$f" || echo "$f"; done',
@@ -82,9 +81,8 @@ def check_ids_output(path: str, option: str = "-o") -> None:
     from tokdfa.training.atomic import check_writable
 
     if names_another_format(Path(path)):
-        raise click.BadParameter(
-            f"{path}: ids are written as .npy only; give a name that ends in .npy", param_hint=option
-        )
+        what = f"{path}: ids are written as .npy only; give a name that ends in .npy"
+        raise click.BadParameter(what, param_hint=option)
     check_writable(path)
 
 

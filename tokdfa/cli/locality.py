@@ -56,9 +56,8 @@ def command(tok: str, specials: str | None, format_name: str | None, as_json: bo
         raise UnsupportedFeatureError(what, where=tok, hint="see notebooks/guides/unigram.md")
     measured = _MEASURED.get(tokenizer.algorithm)
     if measured is None:
-        raise UnsupportedFeatureError(
-            "the locality of tokenizers of this algorithm cannot be measured", value=tokenizer.algorithm, where=tok
-        )
+        what = "the locality of tokenizers of this algorithm cannot be measured"
+        raise UnsupportedFeatureError(what, value=tokenizer.algorithm, where=tok)
     measure, show = measured
     fields = {"path": tok, **measure(tokenizer, asked)}
     if as_json:
@@ -152,10 +151,8 @@ def _local_from(dfa: TokenDFA, degrees: dict[int, int], max_pairs: int) -> int |
     try:
         return local_from(dfa, max_pairs=max_pairs)
     except LimitExceededError as error:
-        raise LimitExceededError(
-            f"the automaton is not {max(degrees)}-local, and finding the k from which on it is takes too much memory",
-            hint="measure further with a larger -k",
-        ) from error
+        what = f"the automaton is not {max(degrees)}-local, and finding the k from which on it is takes too much memory"
+        raise LimitExceededError(what, hint="measure further with a larger -k") from error
 
 
 def _print(fields: dict[str, Any], asked: Asked) -> None:

@@ -23,9 +23,8 @@ def command(name: str | None) -> int:
             say(known)
         return 0
     if name not in described():
-        raise click.BadParameter(
-            f"{name!r} is not a command with --json; those are {', '.join(described())}", param_hint="'[COMMAND]'"
-        )
+        what = f"{name!r} is not a command with --json; those are {', '.join(described())}"
+        raise click.BadParameter(what, param_hint="'[COMMAND]'")
     say(schema_text(name), end="")
     return 0
 

@@ -123,11 +123,8 @@ def command(
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     alphabet = None if alphabet is None else given_text(alphabet, escapes=escapes)
     if alphabet is not None and reading.kind != "characters":
-        raise TrainingError(
-            "--alphabet adds characters, but here the symbols are bytes, and all 256 are included anyway",
-            value=alphabet,
-            hint="leave it out, or give --level character",
-        )
+        what = "--alphabet adds characters, but here the symbols are bytes, and all 256 are included anyway"
+        raise TrainingError(what, value=alphabet, hint="leave it out, or give --level character")
     check_output(output, reading.kind, reading.pretokenizer, reading.suffix)
     with _progress(corpus, merges) as (counted, made):
         counts = count_corpus_pieces(

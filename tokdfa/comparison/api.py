@@ -67,10 +67,8 @@ def compare(
         if not isinstance(given, (AnyTokenizer, Dictionary)):
             raise wrong_argument(given, "a tokenizer or a dictionary", "tokdfa.compare(a, b)")
     if not isinstance(a, AnyTokenizer) or not isinstance(b, AnyTokenizer) or a.algorithm != b.algorithm:
-        raise AlphabetError(
-            "only two dictionaries, or two tokenizers of one algorithm, can be compared",
-            value=f"{type(a).__name__} and {type(b).__name__}",
-        )
+        what = "only two dictionaries, or two tokenizers of one algorithm, can be compared"
+        raise AlphabetError(what, value=f"{type(a).__name__} and {type(b).__name__}")
     sides: Any = a, b
     match a.algorithm:
         case "byte pair":

@@ -91,16 +91,12 @@ class Film(Guided):
         self._max_arrows = max_arrows
         for i, dfa in enumerate(iter_token_dfas(dictionary, language)):
             if dfa.n_states > max_states:
-                raise LimitExceededError(
-                    f"after {i} rules there are {dfa.n_states} states, more than the limit of {max_states}",
-                    hint="film only the first rules, or raise the limit",
-                )
+                what = f"after {i} rules there are {dfa.n_states} states, more than the limit of {max_states}"
+                raise LimitExceededError(what, hint="film only the first rules, or raise the limit")
             arrows.update(map(tuple, arrows_of(dfa).tolist()))
             if len(arrows) > max_arrows:
-                raise LimitExceededError(
-                    f"after {i} rules there are {len(arrows):,} arrows, more than the limit of {max_arrows:,}",
-                    hint="film only the first rules, or a language; or raise the limit",
-                )
+                what = f"after {i} rules there are {len(arrows):,} arrows, more than the limit of {max_arrows:,}"
+                raise LimitExceededError(what, hint="film only the first rules, or a language; or raise the limit")
             caption = f"A{i}"
             if i:
                 caption += f": rule {i}, {'≀'.join(map(word_label, dictionary[i - 1]))}"

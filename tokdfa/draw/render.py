@@ -74,10 +74,8 @@ def _run(dot: str, kind: str, max_seconds: float) -> bytes:
     elif find_spec("pygraphviz") is not None:
         command = [sys.executable, "-I", "-c", _BY_WHEEL, json.dumps([sys.path, kind, arguments])]
     else:
-        raise TokdfaError(
-            "Graphviz, which draws the pictures, is not installed",
-            hint="install Graphviz, or pip install 'tokdfa[draw]', or write a .dot file",
-        )
+        what = "Graphviz, which draws the pictures, is not installed"
+        raise TokdfaError(what, hint="install Graphviz, or pip install 'tokdfa[draw]', or write a .dot file")
     done = subprocess.run(command, input=dot.encode("utf-8"), capture_output=True, check=False, timeout=max_seconds)
     if done.returncode:
         raise TokdfaError("Graphviz fails", value=done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])

@@ -32,10 +32,8 @@ def trie_graph(
     trie = FailureTrie.of(vocabulary)
     nodes = _without_copies(trie, vocabulary) if words is None else _met(trie, words)
     if max_nodes is not None and len(nodes) > max_nodes:
-        raise LimitExceededError(
-            f"the trie has {len(nodes):,} nodes, more than the limit of {max_nodes:,}",
-            hint="draw only the nodes of a few words",
-        )
+        what = f"the trie has {len(nodes):,} nodes, more than the limit of {max_nodes:,}"
+        raise LimitExceededError(what, hint="draw only the nodes of a few words")
     shown = set(nodes)
     names = {node: str(number) for number, node in enumerate(nodes)}
     inner = _below_suffix_root(trie)

@@ -153,8 +153,7 @@ def _shared(tensor: Any) -> np.ndarray:
     """Return the memory of a tensor as an array."""
     if not hasattr(tensor, "numpy") or getattr(getattr(tensor, "device", None), "type", "cpu") != "cpu":
         hint = "fill one on the CPU and copy it"
-        raise WrongTypeError(
-            "a bitmask is an int32 array or a tensor on the CPU", value=type(tensor).__name__, hint=hint
-        )
+        what = "a bitmask is an int32 array or a tensor on the CPU"
+        raise WrongTypeError(what, value=type(tensor).__name__, hint=hint)
     array: np.ndarray = tensor.numpy()
     return array

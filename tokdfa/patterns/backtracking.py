@@ -59,9 +59,8 @@ def compile_backtracking(node: Node) -> Any:
     import regex
 
     if _written_out(node) > MAX_INSTRUCTIONS:
-        raise LimitExceededError(
-            f"the pattern takes more than {MAX_INSTRUCTIONS} instructions", hint="repeat less, or less deeply"
-        )
+        what = f"the pattern takes more than {MAX_INSTRUCTIONS} instructions"
+        raise LimitExceededError(what, hint="repeat less, or less deeply")
     return regex.compile(spell_out(node), regex.VERSION0)
 
 

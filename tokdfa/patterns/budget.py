@@ -77,26 +77,21 @@ class Budget:
             if used < self.max_seconds:
                 self._deadline = now + self.max_seconds - used
                 return
-            raise LimitExceededError(
-                f"{self.what} takes more than {self.max_seconds:g} seconds to build",
-                hint="narrow it, or raise max_seconds",
-            )
+            what = f"{self.what} takes more than {self.max_seconds:g} seconds to build"
+            raise LimitExceededError(what, hint="narrow it, or raise max_seconds")
 
     def check_states(self, count: int) -> None:
         """Raise an error if there are more than `max_states` states or the time is up."""
         if count > self.max_states:
-            raise LimitExceededError(
-                f"{self.what} has more than {self.max_states} states", hint="narrow it, or raise max_states"
-            )
+            what = f"{self.what} has more than {self.max_states} states"
+            raise LimitExceededError(what, hint="narrow it, or raise max_states")
         self.check_time()
 
     def check_byte_states(self, count: int) -> None:
         """Raise an error if there are more than `max_byte_states` states or the time is up."""
         if count > self.max_byte_states:
-            raise LimitExceededError(
-                f"{self.what} has more than {self.max_byte_states} states over bytes",
-                hint="narrow it, or raise max_states",
-            )
+            what = f"{self.what} has more than {self.max_byte_states} states over bytes"
+            raise LimitExceededError(what, hint="narrow it, or raise max_states")
         self.check_time()
 
     def check_size(self, entries: int, what: str) -> None:
@@ -108,7 +103,6 @@ class Budget:
         """Subtract entries from those that are left; raise an error if too few are left or the time is up."""
         self._left -= entries
         if self._left < 0:
-            raise LimitExceededError(
-                f"{self.what} takes more than {self.max_entries} entries of tables and sets", hint="narrow it"
-            )
+            what = f"{self.what} takes more than {self.max_entries} entries of tables and sets"
+            raise LimitExceededError(what, hint="narrow it")
         self.check_time()

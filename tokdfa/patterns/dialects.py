@@ -106,11 +106,8 @@ def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Oper
             hint="on a command line, bytes that are not UTF-8",
         )
     if len(pattern) > _MAX_LENGTH:
-        raise LimitExceededError(
-            f"the pattern has more than {_MAX_LENGTH:,} characters",
-            value=len(pattern),
-            hint="search for parts of it, or for a list of words",
-        )
+        what = f"the pattern has more than {_MAX_LENGTH:,} characters"
+        raise LimitExceededError(what, value=len(pattern), hint="search for parts of it, or for a list of words")
     return _Reader(pattern, table, Budget() if budget is None else budget).run()
 
 

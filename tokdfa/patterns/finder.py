@@ -206,11 +206,8 @@ def finder(
         return _word_finder(words, wanted)
     program = compile_program(node, budget)
     if wanted == "all" and any(look.last_line for look in program.assertions):
-        raise PatternError(
-            "all matches of a pattern with $ are not supported, because $ holds at two places",
-            value=pattern,
-            hint=r"\Z is the end of the text, (?m:$) that of a line",
-        )
+        what = "all matches of a pattern with $ are not supported, because $ holds at two places"
+        raise PatternError(what, value=pattern, hint=r"\Z is the end of the text, (?m:$) that of a line")
     forward = determinize(program, _PREFERENCE[wanted], searching=True, anchored=False, aligned=aligned, budget=budget)
     backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
     over_bytes = merge_equal_states(to_bytes(forward, budget), budget)
@@ -246,9 +243,8 @@ def _given_words(words: object) -> list[bytes]:
             given.append(word.encode("utf-8") if isinstance(word, str) else word)
         except UnicodeEncodeError as error:
             half = error.object[error.start]
-            raise PatternError(
-                "half of a surrogate pair, which cannot occur in a text", value=half, where=f"word {place}"
-            ) from None
+            what = "half of a surrogate pair, which cannot occur in a text"
+            raise PatternError(what, value=half, where=f"word {place}") from None
     return given
 
 

@@ -65,8 +65,7 @@ class Predicates:
 
     def _add(self, predicate: Predicate) -> int:
         if len(self.found) >= MAX_PREDICATES:
-            raise LimitExceededError(
-                f"the pattern has more than {MAX_PREDICATES} look-arounds", hint="use fewer different ones"
-            )
+            what = f"the pattern has more than {MAX_PREDICATES} look-arounds"
+            raise LimitExceededError(what, hint="use fewer different ones")
         self.found.append(predicate)
         return len(self.found) - 1

@@ -162,9 +162,8 @@ class Program:
     def add(self, instruction: Instruction) -> int:
         """Add an instruction and return its number, within the budget."""
         if len(self.instructions) >= MAX_INSTRUCTIONS:
-            raise LimitExceededError(
-                f"the pattern takes more than {MAX_INSTRUCTIONS} instructions", hint="repeat less, or less deeply"
-            )
+            what = f"the pattern takes more than {MAX_INSTRUCTIONS} instructions"
+            raise LimitExceededError(what, hint="repeat less, or less deeply")
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 

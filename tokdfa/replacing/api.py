@@ -299,11 +299,8 @@ class _Run:
         self._end_text()
         for start in () if self._starts is None else self._starts[self._starts >= self._n_read].tolist():
             if start > self._n_read:
-                raise TokenStreamError(
-                    "a document begins after the end of the stream",
-                    value=start,
-                    hint=f"the stream has {self._n_read} tokens",
-                )
+                what = "a document begins after the end of the stream"
+                raise TokenStreamError(what, value=start, hint=f"the stream has {self._n_read} tokens")
             self._output.begin_document()
             self._is_open = True
             self._end_text()

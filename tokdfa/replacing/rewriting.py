@@ -234,11 +234,8 @@ class Rewriter:
         if done < len(spans):
             start, end = spans[done]
             token = first + int(np.searchsorted(ends, start, "right"))
-            raise TokenStreamError(
-                "a match shares a token with bytes that are not UTF-8, which cannot be encoded again",
-                value=data[start:end],
-                where=f"token {token}",
-            )
+            what = "a match shares a token with bytes that are not UTF-8, which cannot be encoded again"
+            raise TokenStreamError(what, value=data[start:end], where=f"token {token}")
         return np.concatenate(parts)
 
 

@@ -98,14 +98,12 @@ class Ground:
 
     def __init__(self, tokenizer: Tokenizer, starts: bool = False) -> None:
         if not tokenizer.dictionary.properness() and tokenizer.format not in _LEFTMOST:
-            raise UnsupportedFeatureError(
-                "the dictionary is not proper, and its format does not say how it merges", value=tokenizer.format
-            )
+            what = "the dictionary is not proper, and its format does not say how it merges"
+            raise UnsupportedFeatureError(what, value=tokenizer.format)
         splitting = _WHOLE if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
         if splitting.prefix_space or splitting.metaspace_at or splitting.byte_steps:
-            raise UnsupportedFeatureError(
-                "the pre-tokenizer inserts spaces in between, or splits bytes", value=splitting
-            )
+            what = "the pre-tokenizer inserts spaces in between, or splits bytes"
+            raise UnsupportedFeatureError(what, value=splitting)
         self.rewrites = Rewrites.of(tokenizer, splitting)
         self._symbols = Symbols(tokenizer, self.rewrites)
         if self._symbols.fuses and self._symbols.unknown[ord(" ")] and self.rewrites.prefix is not None:

@@ -125,11 +125,8 @@ class _Recorder:
         try:
             match = self._program.search(text, at, timeout=self._max_seconds)
         except TimeoutError:
-            raise LimitExceededError(
-                f"finding a match of the pattern took more than {self._max_seconds:g} s",
-                value=text[at : at + 40],
-                hint="explain a shorter text",
-            ) from None
+            what = f"finding a match of the pattern took more than {self._max_seconds:g} s"
+            raise LimitExceededError(what, value=text[at : at + 40], hint="explain a shorter text") from None
         if match is not None and match.end() > match.start():
             self.found.append((match.span(), int(match.lastgroup[1:])))
         return match

@@ -52,18 +52,16 @@ def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Mac
             assert origin
             key = tuple(sorted(origin))
             if len(key) > _MOST_HYPOTHESES:
-                raise LimitExceededError(
-                    f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once", hint="simplify it"
-                )
+                what = f"the split pattern takes more than {_MOST_HYPOTHESES} hypotheses at once"
+                raise LimitExceededError(what, hint="simplify it")
             budget.spend(len(key))
             row.append(states[key])
             origin_row.append([origin[hypothesis] for hypothesis in key])
         targets.append(row)
         origins.append(origin_row)
         if len(states) > max_states:
-            raise LimitExceededError(
-                f"the automaton of the split pattern has more than {max_states} states", hint="simplify the pattern"
-            )
+            what = f"the automaton of the split pattern has more than {max_states} states"
+            raise LimitExceededError(what, hint="simplify the pattern")
         budget.check_time()
     borne_out = []
     for state in states.states:

@@ -31,10 +31,8 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
     else:
         tree = parse(step.pattern, splitting.table, budget)
     if splitting.library == "tiktoken" and is_nullable(tree):
-        raise PatternError(
-            "a pattern that splits must not match the empty text: tiktoken fails on a piece without text",
-            value=step.pattern,
-        )
+        what = "a pattern that splits must not match the empty text: tiktoken fails on a piece without text"
+        raise PatternError(what, value=step.pattern)
     if (repeated := _nullable_repeat(tree)) is not None:
         # Libraries differ in what they prefer when an iteration of a repetition is empty.
         raise PatternError(

@@ -168,9 +168,8 @@ def load_byte_pairs(
     """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
     contents = read(path, format, specials=specials)
     if not isinstance(contents, Contents):
-        raise UnsupportedFeatureError(
-            f"this needs a byte pair tokenizer, but the file is {contents.algorithm}", where=str(path)
-        )
+        what = f"this needs a byte pair tokenizer, but the file is {contents.algorithm}"
+        raise UnsupportedFeatureError(what, where=str(path))
     return tokenizer_of(contents, pretokenizer, unicode, named(path))
 
 
@@ -213,9 +212,8 @@ def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unico
 
 def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
     if pretokenizer is not None:
-        raise UnsupportedFeatureError(
-            "WordPiece is modelled only with BERT's pre-tokenizer", value=pretokenizer, where=named(source)
-        )
+        what = "WordPiece is modelled only with BERT's pre-tokenizer"
+        raise UnsupportedFeatureError(what, value=pretokenizer, where=named(source))
     if unicode is not None:
         from tokdfa.tokenizers.formats.versioned import check_wordpiece
 

@@ -58,11 +58,8 @@ class Checkpoint:
                                   hint="delete it")  # fmt: skip
         if request != self._request:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
-            raise TrainingError(
-                f"this checkpoint is of another training, which differs in {', '.join(differing) or 'the version'}",
-                where=str(self.path),
-                hint="delete it to start again",
-            )
+            what = f"this checkpoint is of another training, which differs in {', '.join(differing) or 'the version'}"
+            raise TrainingError(what, where=str(self.path), hint="delete it to start again")
         text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
         if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
             raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),

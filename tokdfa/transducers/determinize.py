@@ -171,10 +171,8 @@ def twinning(
             explored.update(delays.items())
             n_configurations += len(delays)
             if n_configurations > max_configurations:
-                raise LimitExceededError(
-                    f"the square of the transducer has more than {max_configurations} delays",
-                    hint="raise max_configurations",
-                )
+                what = f"the square of the transducer has more than {max_configurations} delays"
+                raise LimitExceededError(what, hint="raise max_configurations")
     return Verdict(True, None, "no loop changes the delay between two runs on one word")
 
 

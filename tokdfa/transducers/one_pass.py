@@ -64,9 +64,8 @@ class ByteCode:
             foreign = set(_units(word)).difference(*map(_units, self._alphabet.symbols))
             if foreign:
                 offset = next(i for i, symbol in enumerate(_units(word)) if symbol in foreign)
-                raise AlphabetError(
-                    "the symbol is not in the base alphabet", value=word[offset : offset + 1], where=f"offset {offset}"
-                )
+                what = "the symbol is not in the base alphabet"
+                raise AlphabetError(what, value=word[offset : offset + 1], where=f"offset {offset}")
         return self.encode(word)
 
 

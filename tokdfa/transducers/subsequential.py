@@ -232,9 +232,8 @@ class TransducerStream:
         for i in range(len(word)):
             symbol = self._symbol.get(word[i : i + 1])
             if symbol is None:
-                raise AlphabetError(
-                    "the symbol is not in the base alphabet", value=word[i : i + 1], where=f"offset {self.n_read}"
-                )
+                what = "the symbol is not in the base alphabet"
+                raise AlphabetError(what, value=word[i : i + 1], where=f"offset {self.n_read}")
             output, self._state = step(self._state, symbol)
             self.n_read += 1
             if output:

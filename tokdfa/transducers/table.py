@@ -105,9 +105,8 @@ def _begin(dictionary: Dictionary) -> Construction:
     every = TokenTrie.of(alphabet)
     trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
     if automaton.states_built * (trie.n_nodes + len(alphabet)) > _MAX_ENTRIES:
-        raise LimitExceededError(
-            "the dictionary is too large for an explicit subsequential transducer", value=len(dictionary)
-        )
+        what = "the dictionary is too large for an explicit subsequential transducer"
+        raise LimitExceededError(what, value=len(dictionary))
     child, token = _children(trie, alphabet.n_symbols)
     allowed = np.stack([automaton.allowed_mask(state) for state in range(automaton.states_built)])
     reached = np.maximum(dictionary.folding.state, 0)

@@ -255,11 +255,8 @@ def _utf8(text: str, where: str = "") -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise AlphabetError(
-            "the text has a lone surrogate, which is not a character",
-            value=text[error.start],
-            where=f"{where}character {error.start}",
-        ) from None
+        what = "the text has a lone surrogate, which is not a character"
+        raise AlphabetError(what, value=text[error.start], where=f"{where}character {error.start}") from None
 
 
 def _together(texts: Sequence[str]) -> tuple[bytes, Int64Array]:

@@ -75,9 +75,8 @@ class WordPieceVocabulary(Guided):
         opening: str = "",
     ) -> None:
         if longest_word is not None and longest_word < 0:
-            raise AlphabetError(
-                "the length of the longest word must not be negative", value=longest_word, hint="None means no limit"
-            )
+            what = "the length of the longest word must not be negative"
+            raise AlphabetError(what, value=longest_word, hint="None means no limit")
         self._texts: EntryTexts | None = None
         self.duplicates: tuple[tuple[str, int], ...] = ()
         if isinstance(entries, EntryTexts):
@@ -181,12 +180,8 @@ class WordPieceVocabulary(Guided):
         """
         number = self.unknown_id
         if number is None:
-            raise AlphabetError(
-                "a word has no tokenization, and there is no entry for unknown words",
-                value=word,
-                where=where,
-                hint=f"add {self.unknown!r} to the vocabulary",
-            )
+            what = "a word has no tokenization, and there is no entry for unknown words"
+            raise AlphabetError(what, value=word, where=where, hint=f"add {self.unknown!r} to the vocabulary")
         return number
 
     @property

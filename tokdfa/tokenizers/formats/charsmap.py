@@ -36,9 +36,8 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
     units = np.frombuffer(blob, dtype="<u4", count=size // 4, offset=4)
     replacements = blob[4 + size :]
     if b"\0" not in replacements[-1:]:
-        raise FileFormatError(
-            "the replacements in the character table do not end with a zero byte", value=replacements[-8:], where=where
-        )
+        what = "the replacements in the character table do not end with a zero byte"
+        raise FileFormatError(what, value=replacements[-8:], where=where)
     if is_text:
         try:
             replacements.decode("utf-8")
@@ -81,9 +80,8 @@ def _check_utf8(words: TableWords, spelled: Uint8Array, where: str) -> None:
         try:
             key.decode("utf-8"), replacements[start : replacements.index(b"\0", start)].decode("utf-8")
         except UnicodeDecodeError:
-            raise UnsupportedFeatureError(
-                "the character table has a rule that is not UTF-8", value=key, where=where
-            ) from None
+            what = "the character table has a rule that is not UTF-8"
+            raise UnsupportedFeatureError(what, value=key, where=where) from None
 
 
 def _is_utf8(text: Uint8Array) -> bool:
@@ -102,9 +100,8 @@ def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     is_value = units >> 31 != 0
     values = units[is_value] & np.uint32(_VALUE)
     if values.max(initial=0) >= n_bytes:
-        raise FileFormatError(
-            "the character table has a replacement outside of the table", value=int(values.max()), where=where
-        )
+        what = "the character table has a replacement outside of the table"
+        raise FileFormatError(what, value=int(values.max()), where=where)
     places = np.flatnonzero(~is_value)
     nodes = units[places]
     below = places ^ _offsets(nodes)

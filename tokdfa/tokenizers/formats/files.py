@@ -122,12 +122,8 @@ def _in_folder(folder: Path, format: str | None) -> tuple[Path, str | None]:
         and is_wanted(format, "tiktoken")
         and not names & {"tokenizer.json", "tekken.json", "merges.txt"}
     ):
-        raise FileFormatError(
-            "this folder has several .tiktoken files",
-            value=ranked,
-            where=str(folder),
-            hint="give the path of one of them",
-        )
+        what = "this folder has several .tiktoken files"
+        raise FileFormatError(what, value=ranked, where=str(folder), hint="give the path of one of them")
     merges = ("merges", "merges-bytes", "merges-characters")
     candidates: list[tuple[str, tuple[str | None, ...]]] = [
         ("tokenizer.json", ("tokenizer.json",)),
@@ -155,11 +151,8 @@ def detect(data: bytes, path: Path) -> str:
 
     name = path.name.removesuffix(".gz")
     if name.endswith((".jsonl", ".ndjson", ".parquet", ".arrow", ".feather")):
-        raise FileFormatError(
-            "this is a file of records, not of a tokenizer",
-            where=str(path),
-            hint="the tokenizer comes first: tokdfa rollouts TOK FILE",
-        )
+        what = "this is a file of records, not of a tokenizer"
+        raise FileFormatError(what, where=str(path), hint="the tokenizer comes first: tokdfa rollouts TOK FILE")
     if data.startswith(MAGIC):
         return "gguf"
     if data.startswith(CLIP_HEADER.encode()):

@@ -96,12 +96,8 @@ def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
     """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default"."""
     name = head.string(PRE, default="default") or "default"
     if name not in PRE_TOKENIZERS:
-        raise head.unmodelled(
-            f"{LLAMA_CPP} has no pre-tokenizer of this name, or it is not modelled",
-            name,
-            PRE,
-            hint="tokdfa info shows what else is odd in the file",
-        )
+        what = f"{LLAMA_CPP} has no pre-tokenizer of this name, or it is not modelled"
+        raise head.unmodelled(what, name, PRE, hint="tokdfa info shows what else is odd in the file")
     return PRE_TOKENIZERS[name]
 
 
@@ -219,14 +215,12 @@ def _check_byte_tokens(
         if text in found or tokens.types[id] != BYTE:
             raise head.unmodelled("a byte token whose type is not that of byte tokens", text, TOKENS, id)
         if any(text[:cut] in tokens.id_of and text[cut:] in tokens.id_of for cut in range(1, len(text))):
-            raise head.unmodelled(
-                "a byte token that llama.cpp makes of the characters of its name, too", text, TOKENS, id
-            )
+            what = "a byte token that llama.cpp makes of the characters of its name, too"
+            raise head.unmodelled(what, text, TOKENS, id)
     for text in normal:
         if tokens.types[tokens.id_of[text]] == BYTE:
-            raise head.unmodelled(
-                "a token of the type of byte tokens whose name is none of theirs", text, TOKENS, tokens.id_of[text]
-            )
+            what = "a token of the type of byte tokens whose name is none of theirs"
+            raise head.unmodelled(what, text, TOKENS, tokens.id_of[text])
 
 
 def _wordpiece(head: GGUFHead) -> WordPieceContents:

@@ -166,9 +166,8 @@ def _with_strips(head: GGUFHead, specials: tuple[Special, ...], id_of: Mapping[s
     elif "phi-3" in name or "phi3" in name:
         missing = [text for text in ("</s>", "<unk>", "<s>", "<|endoftext|>") if text not in id_of]
         if missing:
-            raise head.wrong(
-                "a model of this name must have this token, or llama.cpp refuses it", missing[0], "general.name"
-            )
+            what = "a model of this name must have this token, or llama.cpp refuses it"
+            raise head.wrong(what, missing[0], "general.name")
         right = {special.content for special in specials} - {"<unk>", "<s>", "<|endoftext|>"}
     elif "modern-bert" in name:
         left = {"[MASK]"}

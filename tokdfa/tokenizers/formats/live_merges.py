@@ -121,9 +121,8 @@ def _pairs(ranks: Mapping[Any, Any], path: Path) -> list[list[str]]:
     for pair, rank in ranks.items():
         is_pair = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
         if not is_pair or type(rank) is not int:
-            raise FileFormatError(
-                "a rule must be a pair of tokens, with an integer", value=(pair, rank), where=str(path)
-            )
+            what = "a rule must be a pair of tokens, with an integer"
+            raise FileFormatError(what, value=(pair, rank), where=str(path))
     if len(set(ranks.values())) < len(ranks):
         raise UnsupportedFeatureError("two rules with one priority are not modelled", where=str(path))
     return [[*pair] for pair in sorted(ranks, key=lambda pair: ranks[pair])]

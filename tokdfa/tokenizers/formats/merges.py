@@ -133,11 +133,8 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
         bytewise = characters <= BYTE_OF.keys() and (largest >= "\u0100" or (suffix is None and largest < "\u0080"))
     elif bytewise and not all(map(is_spelled, stems)):
         index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % len(pairs.left)
-        raise FileFormatError(
-            "the rule has a character outside GPT-2's byte alphabet",
-            value=f"{pairs.left[index]} {pairs.right[index]}",
-            where=pairs.where(index),
-        )
+        what = "the rule has a character outside GPT-2's byte alphabet"
+        raise FileFormatError(what, value=f"{pairs.left[index]} {pairs.right[index]}", where=pairs.where(index))
     if bytewise and suffix is None:
         return _bytewise(pairs)
     dictionary = Dictionary(_words(pairs, suffix))
@@ -180,12 +177,8 @@ def read_clip(data: bytes, path: Path) -> Contents:
     """
     pairs = read_pairs(data, path, _CLIP_RULES)
     if len(pairs.left) < _CLIP_RULES:
-        raise FileFormatError(
-            "the file has too few rules",
-            value=len(pairs.left),
-            where=str(path),
-            hint=f"CLIP uses {_CLIP_RULES} of them",
-        )
+        what = "the file has too few rules"
+        raise FileFormatError(what, value=len(pairs.left), where=str(path), hint=f"CLIP uses {_CLIP_RULES} of them")
     characters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
     symbols = characters + [character + END_OF_WORD for character in characters]
     dictionary = Dictionary(_words(pairs, END_OF_WORD), symbols)

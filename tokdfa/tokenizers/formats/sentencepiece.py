@@ -99,9 +99,8 @@ def _settings(model: Any, path: Path) -> Settings:
     trainer, normalizer = model.trainer_spec, model.normalizer_spec
     if trainer.model_type not in (_UNIGRAM, _BPE):
         name = trainer.ModelType.Name(trainer.model_type)
-        raise UnsupportedFeatureError(
-            "only BPE and Unigram models can be read", value=name, where=f"{path}, trainer_spec.model_type"
-        )
+        what = "only BPE and Unigram models can be read"
+        raise UnsupportedFeatureError(what, value=name, where=f"{path}, trainer_spec.model_type")
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
@@ -156,11 +155,8 @@ def _parse(data: bytes, path: Path) -> Any:
         from google.protobuf.unknown_fields import UnknownFieldSet
         from sentencepiece import sentencepiece_model_pb2
     except ImportError as error:
-        raise UnsupportedFeatureError(
-            f"reading SentencePiece models needs more packages: {error}",
-            where=str(path),
-            hint="pip install 'tokdfa[sentencepiece]'",
-        ) from None
+        what = f"reading SentencePiece models needs more packages: {error}"
+        raise UnsupportedFeatureError(what, where=str(path), hint="pip install 'tokdfa[sentencepiece]'") from None
     model = cast(Any, sentencepiece_model_pb2).ModelProto()
     try:
         model.ParseFromString(data)
@@ -228,9 +224,8 @@ def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, 
             name, where = kinds.Type.Name(kind), f"{path}, pieces[{id}].type"
             raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=where)
     if len(others["unknown"]) != 1:
-        raise FileFormatError(
-            "a model must have exactly one unknown piece", value=[*others["unknown"]], where=str(path)
-        )
+        what = "a model must have exactly one unknown piece"
+        raise FileFormatError(what, value=[*others["unknown"]], where=str(path))
     seen: set[str] = set()
     for names_of_kind in (set(normal), *map(set, others.values())):
         again = seen & names_of_kind

@@ -100,9 +100,8 @@ def _read_words(entries: list[Any], top: JsonObject) -> list[bytes]:
 
 def _read_word(entry: Any, rank: int, where: str) -> bytes:
     if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
-        raise FileFormatError(
-            f"a token must have the fields {', '.join(sorted(_TOKEN_FIELDS))}", value=entry, where=where
-        )
+        what = f"a token must have the fields {', '.join(sorted(_TOKEN_FIELDS))}"
+        raise FileFormatError(what, value=entry, where=where)
     if type(entry["rank"]) is not int or entry["rank"] != rank:
         raise FileFormatError(f"the rank {rank} is expected here", value=entry["rank"], where=f"{where}.rank")
     try:
@@ -120,9 +119,8 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
     contents: list[str] = []
     if top.fields.get("special_tokens") is None:
         if version not in _OLD_VERSIONS:
-            raise FileFormatError(
-                f"a file of version {version} must list its special tokens", where=top.place("special_tokens")
-            )
+            what = f"a file of version {version} must list its special tokens"
+            raise FileFormatError(what, where=top.place("special_tokens"))
         contents = list(_OLD_SPECIALS)
     for token in top.objects("special_tokens") if top.fields.get("special_tokens") is not None else ():
         content = token.get("token_str", str)
@@ -134,9 +132,8 @@ def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Spec
             raise token.unmodelled("rank", f"the special token of rank {len(contents)} is expected here")
         contents.append(content)
     if len(contents) > n_specials:
-        raise FileFormatError(
-            f"more than {n_specials} special tokens", value=len(contents), where=top.place("special_tokens")
-        )
+        what = f"more than {n_specials} special tokens"
+        raise FileFormatError(what, value=len(contents), where=top.place("special_tokens"))
     contents.extend(f"<SPECIAL_{id}>" for id in range(len(contents), n_specials))
     if len(set(contents)) < len(contents):
         again = next(content for id, content in enumerate(contents) if content in contents[:id])

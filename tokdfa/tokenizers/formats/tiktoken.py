@@ -123,11 +123,8 @@ def specials_of(
 def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
     """Return the texts and ids in a JSON file, and those of the texts that are not control tokens."""
     if not path.exists():
-        raise FileFormatError(
-            "neither a file nor the name of an encoding",
-            value=str(path),
-            hint=f"the encodings are {', '.join(ENCODINGS)}",
-        )
+        what = "neither a file nor the name of an encoding"
+        raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(ENCODINGS)}")
     top = parse_object(content(path), path)
     rows = top.object("added_tokens_decoder") if "added_tokens_decoder" in top.fields else None
     if rows is None:
@@ -224,11 +221,8 @@ def read_by_name(path: str | Path, format: str | None = None) -> Contents:
     if name in ENCODINGS and is_wanted(format, "tiktoken"):
         if (contents := read_encoding(name)) is not None:
             return contents
-        raise MissingFileError(
-            "no such file or folder; it is the name of an encoding whose file is not on this machine",
-            where=name,
-            hint=f"this command gets it: {how_to_get(name)}",
-        )
+        what = "no such file or folder; it is the name of an encoding whose file is not on this machine"
+        raise MissingFileError(what, where=name, hint=f"this command gets it: {how_to_get(name)}")
     raise MissingFileError("no such file or folder", where=name, hint=_hint(Path(path), name))
 
 

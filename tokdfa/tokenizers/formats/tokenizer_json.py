@@ -53,9 +53,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     prefix = model.get_or_none("continuing_subword_prefix", str) or None
     if is_bytewise and prefix:
         where = model.place("continuing_subword_prefix")
-        raise UnsupportedFeatureError(
-            "continuing_subword_prefix with ByteLevel is not modelled", value=prefix, where=where
-        )
+        what = "continuing_subword_prefix with ByteLevel is not modelled"
+        raise UnsupportedFeatureError(what, value=prefix, where=where)
     if suffix in vocabulary:
         # Then a symbol by itself cannot be distinguished from the end of a word.
         where = model.place("end_of_word_suffix")
@@ -69,9 +68,8 @@ def read_tokenizer_json(data: bytes, path: Path) -> Contents:
     else:
         fallback = _read_fallback(model, vocabulary, is_affixed=bool(prefix or suffix))
         if whole_piece and (suffix or prefix or fallback):
-            raise model.unmodelled(
-                "ignore_merges", "ignore_merges is modelled only without suffix, prefix and unknown symbols"
-            )
+            what = "ignore_merges"
+            raise model.unmodelled(what, "ignore_merges is modelled only without suffix, prefix and unknown symbols")
         contents = over_characters(
             vocabulary,
             pairs,

@@ -155,9 +155,8 @@ def _read_vocabulary(model: JsonObject, place: str) -> tuple[tuple[str, ...], Fl
     id_of = {piece: id for id, piece in enumerate(pieces)}
     if len(id_of) < len(pieces):
         again = next(id for id, piece in enumerate(pieces) if id_of[piece] != id)
-        raise UnsupportedFeatureError(
-            "a duplicate piece", value=pieces[again], where=f"{place}[{id_of[pieces[again]]}]"
-        )
+        what = "a duplicate piece"
+        raise UnsupportedFeatureError(what, value=pieces[again], where=f"{place}[{id_of[pieces[again]]}]")
     ids = np.arange(len(pieces), dtype=np.int32)
     return tuple(pieces), scores, Vocabulary(pieces, ids, id_of)
 

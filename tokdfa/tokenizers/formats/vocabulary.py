@@ -55,9 +55,8 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     if foreign[rules].any():
         index = int(np.argmax(foreign[rules].any(axis=1)))
         rule = f"{pairs.left[index]} {pairs.right[index]}"
-        raise UnsupportedFeatureError(
-            "the rule has a character outside GPT-2's byte alphabet", value=rule, where=pairs.where(index)
-        )
+        what = "the rule has a character outside GPT-2's byte alphabet"
+        raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
     # Provisional numbers: the bytes, then the longer words in the order of the vocabulary.
     long = np.flatnonzero(lengths > 1)
     single = np.flatnonzero(lengths == 1)

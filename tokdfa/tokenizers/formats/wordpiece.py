@@ -157,11 +157,8 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
             raise UnsupportedFeatureError(what, value=special.content, where=where, hint=hint)
         if special.level:
             where = f"{top.place('added_tokens')}[{index}].normalized"
-            raise UnsupportedFeatureError(
-                "added tokens that are looked for in normalized text are not modelled here",
-                value=special.content,
-                where=where,
-            )
+            what = "added tokens that are looked for in normalized text are not modelled here"
+            raise UnsupportedFeatureError(what, value=special.content, where=where)
     read_left_out(top)
     ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
     cleanup = decoder.get("cleanup", bool)
