@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, checked_ids, id_array
+from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
@@ -26,8 +26,6 @@ class Tuning:
 
     Parameters
     ----------
-    chunk : int
-        The number of ids tested at once, small enough for their data to stay in the second-level cache.
     patience : int
         The number of ids, per id of the vocabulary, that are tested by going back in time before the table is built.
         Building it costs about as much as testing 10 ids per id of the vocabulary.
@@ -38,7 +36,6 @@ class Tuning:
         continue by going back in time.
     """
 
-    chunk: int = 1 << 16
     patience: int = 10
     memo: int = 1 << 15
     max_table_entries: int = 1 << 27
@@ -88,21 +85,6 @@ class PairTest:
     def n_ids(self) -> int:
         """The number of ids; ids go from 0 to one less than this."""
         return len(self._tokens)
-
-    def first_forbidden(self, ids: npt.ArrayLike, behind: int | None = None) -> int | None:
-        """Return the first place in `ids` whose id may not follow the id before it; None if there is none.
-
-        The ids, which may be memory-mapped, are checked. They follow the id `behind`, or begin a text.
-        """
-        array = id_array(ids)
-        size = self._tuning.chunk
-        for begin in range(0, len(array), size):
-            chunk = checked_ids(array[begin : begin + size], self.n_ids, first=begin)
-            forbidden = self.forbidden(chunk, behind)
-            if forbidden.any():
-                return begin + int(np.argmax(forbidden))
-            behind = int(chunk[-1])
-        return None
 
     def forbidden(self, ids: Int32Array, behind: int | None = None) -> BoolArray:
         """Return, for each id, checked to be in range, whether it may not follow the one before it, or `behind`."""

@@ -183,11 +183,6 @@ class Splits:
             self._fill_all()
 
     @property
-    def n_cores(self) -> int:
-        """The number of cores found so far."""
-        return len(self._cores)
-
-    @property
     def n_states(self) -> int:
         """A number above those of all states found so far."""
         return len(self._cores) * self._cuts.n_cuts

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.tokenizer import StringsOfIds
 
-__all__ = ["Decoder", "Spellings", "WholeDecoder", "gathered", "spellings", "words_of"]
+__all__ = ["Decoder", "Spellings", "WholeDecoder", "gathered", "is_utf8", "spellings", "words_of"]
 
 _LONGEST_CHARACTER = 4
 
@@ -305,7 +305,7 @@ class WholeDecoder(Decoder):
         runs = np.flatnonzero(np.diff(is_byte.view(np.int8), prepend=np.int8(0), append=np.int8(0))).reshape(-1, 2)
         bounds = running_sum(lengths)[runs]
         rows = zip(runs.tolist(), bounds.tolist(), strict=True)
-        wrong = [(run, places) for run, places in rows if not _is_utf8(data[slice(*places)])]
+        wrong = [(run, places) for run, places in rows if not is_utf8(data[slice(*places)])]
         # All of these runs at once, each between tokens of another kind.
         tokens = [""]
         for (low, high), _ in wrong:
@@ -354,7 +354,8 @@ class WholeDecoder(Decoder):
         return (text.encode("utf-8") for text in self.iter_text(chunks))
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes) -> bool:
+    """Return whether bytes are UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -10,12 +10,11 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.encoded import Decoded, Encoded
+from tokdfa.encoding.encoded import Encoded
 from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.encoding.texts import check_bytes_or_text, check_text
@@ -324,16 +323,6 @@ class Tokenizer(AnyTokenizer):
     def name_of(self, id: int) -> bytes:
         """Return the bytes by which readers know an id: those that it spells, or its entry in the vocabulary."""
         return self.model.name_of(self, id)
-
-    def decode_with_ends(self, ids: npt.ArrayLike) -> Decoded:
-        """Return the text that `ids` spell, and for each id the end, in bytes, of what it adds.
-
-        Raises
-        ------
-        TokenStreamError
-            As :meth:`decode` does.
-        """
-        return self.decoder.text_of(self.decoder.check(ids))
 
     acceptor: Acceptor | None = _made("acceptor", kept=False)
 

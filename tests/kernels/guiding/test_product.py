@@ -161,7 +161,7 @@ def test_a_core_that_is_not_found_yet_is_no_place() -> None:
     guide = tokenizer.guide("a*")
     splits = tokens_of(tokenizer).splits
     state = guide.initial._replace(split=splits.n_states)
-    assert splits.n_states < len(splits.struct.fields["final"]) * (splits.n_states // splits.n_cores)
+    assert splits.n_states < len(splits.struct.fields["final"]) * (splits.n_states // len(splits._cores))
     with pytest.raises(tokdfa.errors.WrongTypeError, match=r"^the guide has no such state: "):
         guide.step(state, 64)
 

@@ -84,15 +84,7 @@ def index_rules(
     _check_tokens(NO_NUMBER if number is None else len(number), left, right, product)
     rules = _room_for_rules(len(left))
     of_symbols: Int32Array = np.zeros(1 << 16, dtype=np.int32)
-    call(
-        lib.tokdfa_index_rules,
-        left,
-        right,
-        product,
-        len(left),
-        number,
-        out=(rules, len(rules), of_symbols),
-    )
+    call(lib.tokdfa_index_rules, left, right, product, len(left), number, out=(rules, len(rules), of_symbols))
     return rules, of_symbols
 
 

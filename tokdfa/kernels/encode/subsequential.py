@@ -73,12 +73,7 @@ class Construction:
     """
 
     def __init__(
-        self,
-        child: Int32Array,
-        token: Int32Array,
-        allowed: BoolArray,
-        goes_on: BoolArray,
-        reached: Int32Array,
+        self, child: Int32Array, token: Int32Array, allowed: BoolArray, goes_on: BoolArray, reached: Int32Array
     ) -> None:
         self.n_symbols = child.shape[1]
         self._trie = Struct(

@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import (
-    BoolArray,
-    Int32Array,
-    Int64Array,
-    IntegerArray,
-    Uint8Array,
-    Uint16Array,
-)
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
 __all__ = [
@@ -78,11 +71,7 @@ def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: In
 
 
 def backward_of(
-    table: Int32Array,
-    accepts: BoolArray,
-    initial: Int32Array,
-    class_of: Uint16Array,
-    delayed: bool,
+    table: Int32Array, accepts: BoolArray, initial: Int32Array, class_of: Uint16Array, delayed: bool
 ) -> Struct:
     """Return the automaton that finds where matches begin.
 

@@ -66,13 +66,7 @@ def read_letters(
     if len(byte_of) > 0x800:
         raise ValueError(f"a table of {len(byte_of)} code points")
     words = Struct(
-        "tokdfa_word_table",
-        text=text,
-        offsets=offsets,
-        gap=gap,
-        slots=np.zeros(1, dtype=np.uint64),
-        key_0=0,
-        key_1=0,
+        "tokdfa_word_table", text=text, offsets=offsets, gap=gap, slots=np.zeros(1, dtype=np.uint64), key_0=0, key_1=0
     )
     spelled = np.empty(int(offsets[-1] - offsets[0]) + 1, dtype=np.uint8)
     ends: Int64Array = np.empty(len(offsets), dtype=np.int64)

@@ -134,17 +134,7 @@ class Pieces:
         The `spans`, of shape (pieces, 2), are the beginning and end of each piece; none is empty or extends beyond the
         text. `weights` are their multiplicities, 0 or more; the sum of all that are added is less than 2⁶³.
         """
-        check_memory(
-            call(
-                lib.tokdfa_add_pieces,
-                self._pieces,
-                text,
-                len(text),
-                spans,
-                len(spans),
-                weights,
-            )
-        )
+        check_memory(call(lib.tokdfa_add_pieces, self._pieces, text, len(text), spans, len(spans), weights))
 
     def contents(self) -> tuple[Any, Int64Array, Int64Array]:
         """Return the pieces one after the other as a uint8 array, the end of each, and the count of each."""

@@ -258,13 +258,7 @@ class Room:
         return Before(float(self.pointer.score), bool(self.pointer.unknown_from >= 0))
 
 
-def segment(
-    tables: Struct,
-    data: bytes,
-    ends: Int64Array,
-    room: Room,
-    before: Before = BEGINNING,
-) -> Int32Array | None:
+def segment(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Int32Array | None:
     """Return the ids of sentences that come one after the other; None if a character is unknown, at ``room.at``.
 
     `tables` are those of :func:`unigram_tables`; `data` is valid UTF-8; `ends` ascends to its end; `before` is what is

@@ -349,13 +349,7 @@ class BytePairs(Model):
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
         """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
         merges = () if self.merges is None else self.merges
-        arrays = (
-            *self.spellings,
-            self.token_to_id,
-            self.dictionary.left,
-            self.dictionary.right,
-            *merges,
-        )
+        arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)
         settings = (
             self.dictionary.alphabet.kind,
             self.dictionary.alphabet.n_symbols,

@@ -392,11 +392,7 @@ def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextS
     if any(" " in word or SPACE in word for word in table.kept):
         return None
     return TextSegmenter(
-        segmenter,
-        table.rules,
-        table.kept,
-        puts_space=normalizer.puts_space,
-        trims_spaces=normalizer.trims_spaces,
+        segmenter, table.rules, table.kept, puts_space=normalizer.puts_space, trims_spaces=normalizer.trims_spaces
     )
 
 

@@ -394,10 +394,5 @@ def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Int64Arr
     """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at places in their bytes."""
     low, high = ends.tolist()
     return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high]).at(
-        index=start,
-        detected_at=start + len(ids) - 1,
-        byte_offset=byte + low,
-        start=start,
-        ids=ids,
-        canonical_ids=None,
+        index=start, detected_at=start + len(ids) - 1, byte_offset=byte + low, start=start, ids=ids, canonical_ids=None
     )

@@ -17,6 +17,7 @@ from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.kernels.walk.broken import find_broken
 from tokdfa.splitting.certain import CONTEXT as SYMBOLS
+from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.unicode.quick_check import is_normal
 from tokdfa.validation.model import Model
 from tokdfa.validation.table import CONTEXT
@@ -140,7 +141,7 @@ class _Texts:
         ends = np.cumsum(lengths)
         starts = np.append(0, ends)[bounds]
         begins_within = np.append(spelled & 0xC0 == 0x80, False)[starts]
-        if not lengths.all() or (not begins_within.any() and _is_utf8(spelled.tobytes())):
+        if not lengths.all() or (not begins_within.any() and is_utf8(spelled.tobytes())):
             return
         rows = find_broken(self._model.text_cuts, spelled, ends, bounds)
         segment = np.searchsorted(bounds, rows[:, 0], side="right") - 1
@@ -220,10 +221,10 @@ class _Texts:
         begins_within = np.append(self._bytes & 0xC0 == 0x80, False)
         odd: BoolArray = ~self._is_known | self._has_empty | begins_within[self._low] | begins_within[self._middle]
         added, start = tokenizer.added_tokens, np.append(0, ends)
-        is_utf8 = _is_utf8(data)
-        text = data if is_utf8 else _with_replacements(data)
+        is_whole = is_utf8(data)
+        text = data if is_whole else _with_replacements(data)
         checks: tuple[tuple[Callable[[bytes], bool], bool], ...] = (
-            (lambda part: not _is_utf8(part), is_utf8),
+            (lambda part: not is_utf8(part), is_whole),
             (lambda part: added.are_in(_with_replacements(part)), not added.are_in(text)),
             (lambda part: form is not None and not is_normal(part, form), form is None or is_normal(text, form)),
         )
@@ -262,14 +263,6 @@ class _Texts:
         places, bounds = ranges(self.begin[keep], self.stop[keep])
         pieces = np.cumsum((spans[:, 1] - spans[:, 0])[is_own])
         return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces, self.broken)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _with_replacements(data: bytes) -> bytes:
