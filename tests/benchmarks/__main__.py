@@ -24,6 +24,7 @@ PROGRAMS = {
         "bench_train --case mix --only gigatoken rustbpe",
     ],
     "throughput_wordpiece": ["bench_wordpiece english multilingual"],
+    "throughput_families": ["bench_families"],
     "time_load": ["bench_load files models objects"],
     "time_compare": ["bench_compare_tokenizers"],
     "growth_jobs": ["bench_growth 1073741824"],
