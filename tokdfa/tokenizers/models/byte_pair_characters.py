@@ -42,14 +42,15 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
         return None
     added = tokenizer.added_tokens.tables if tokenizer.added_tokens else None
     puts = first.prefix or later.prefix, first.when, later.when
-    lacks = None
+    lacks, prefixes = None, {first.prefix, later.prefix}
     if tokenizer.contents.atoms:
         atoms = None if added is not None or tokenizer.pretokenizer is not None else _atoms(tokenizer, first)
         if atoms is None:
             return None
-        # They are in the stretch that something is put before.
+        # They are in the stretch that something is put before, and without added tokens there is no later one.
         (added, lacks), puts = atoms, (first.prefix, EVEN_ALONE if first.when else NOTHING, NOTHING)
-    if {first.prefix, later.prefix} - {"", puts[0]} or not _are_found(tokenizer, normalizer, first.becomes):
+        prefixes = {first.prefix}
+    if prefixes - {"", puts[0]} or not _are_found(tokenizer, normalizer, first.becomes):
         return None
     characters = tokenizer.piece_ids.characters(first.becomes, first.begins, puts)
     return None if characters is None else CharacterSplitter(characters, added, lacks)
