@@ -103,12 +103,10 @@ class RoundTrip:
         """Whether the tokenizer takes the longest match instead of merging."""
         return self._model.takes_longest
 
-    @cached_property
+    @property
     def cuts(self) -> BoolArray:
-        """For each id, whether it is that of a special token that `encode` never gives, so that it splits a stream."""
-        cuts: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
-        cuts[self._tokenizer.special_ids] = not self._tokenizer.found_specials
-        return cuts
+        """For each id, whether it belongs to a special token that `encode` never gives, so that it splits a stream."""
+        return self._tokenizer.derived(_cuts)
 
     @cached_property
     def boundaries(self) -> Boundaries:
@@ -234,3 +232,10 @@ def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     inside = (place < len(changed)) & (found > begins[following])
     found[inside] = begins[following[inside]] + 0.5
     return found
+
+
+def _cuts(tokenizer: AnyTokenizer) -> BoolArray:
+    cuts: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+    cuts[tokenizer.special_ids] = not tokenizer.found_specials
+    cuts.setflags(write=False)
+    return cuts

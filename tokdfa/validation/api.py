@@ -119,8 +119,9 @@ def judge(
             from tokdfa.validation.judges.at_once import judge_array
 
             parts, left = judge_array(tokenizer.derived(engine_of), array, rest, tuning, all=all)
-            if left is None:
-                return validation(len(array), Violations(parts)[:1])
+            if left is None or left.first == len(array):
+                found = Violations(parts)
+                return validation(len(array), found if all else found[:1])
             rest = left
         (validator._skip_to if rest.begins else validator._go_on_from)(rest.first, rest.byte)
         ids = array[rest.first :]

@@ -124,7 +124,7 @@ def sentencepiece_model(drawn: random.Random) -> bytes:
 def test_sentencepiece_models_give_the_ids_of_the_library(tmp_path: Path) -> None:
     pytest.importorskip("sentencepiece")
     path = tmp_path / "x.model"
-    n_compiled = n_defined = n_first = n_spaces = 0
+    n_compiled = n_defined = n_first = n_spaces = n_later = 0
     for seed in range(150):
         drawn = random.Random(seed)
         data = sentencepiece_model(drawn)
@@ -143,8 +143,15 @@ def test_sentencepiece_models_give_the_ids_of_the_library(tmp_path: Path) -> Non
             n_defined += any(atom in text for atom in atoms)
             n_first += text.startswith(atoms)
             n_spaces += any(SPACE in atom and atom.replace(SPACE, " ") in text for atom in atoms)
+            # After a place where it is always cut, a text is encoded by the same loop.
+            cut = tokenizer.boundaries.last_cut("", text[:100])
+            if cut > 0 and atoms:
+                assert character_splitter(tokenizer.later) is not None, seed
+                n_later += 1
+                parts = tokenizer.encode(text[:cut]), tokenizer.later.encode(text[cut:])
+                assert [id for part in parts for id in part.tolist()] == encode(text), (seed, text, cut)
         encoded = tokdfa.encode_batch(tokenizer, texts)
         assert encoded.offsets.tolist() == [0, *accumulate(len(encode(text)) for text in texts)]
         assert encoded.ids.tolist() == [id for text in texts for id in encode(text)]
     assert n_compiled > 100
-    assert min(n_defined, n_first, n_spaces) > 100
+    assert min(n_defined, n_first, n_spaces, n_later) > 100

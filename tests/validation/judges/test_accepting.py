@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from support.byte_tokenizers import tokenizer_of
 from tokdfa.arrays import IntegerArray
 from tokdfa.kernels.walk.walk import MOST_REACH
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.engine import engine_of
+from tokdfa.validation.engine import Engine, engine_of
+from tokdfa.validation.judges import at_once
 from tokdfa.validation.judges.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
 from tokdfa.validation.result import Validation
-from tokdfa.validation.validator import Validator
+from tokdfa.validation.tuning import Tuning
 
 KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 WORDS = ["ab", "ba", " a", "  ", "?", "b", "é ", "<e>", "中"]
@@ -45,13 +47,13 @@ def stream_of(tokenizer: Tokenizer, dice: random.Random, n: int) -> IntegerArray
 
 def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     skipped = []
-    skip_to = Validator._skip_to
+    judge_array = at_once.judge_array
 
-    def counted(validator: Validator, first: int, byte: int) -> None:
-        skipped.append(first)
-        skip_to(validator, first, byte)
+    def counted(engine: Engine, ids: IntegerArray, rest: Rest, tuning: Tuning, *, all: bool) -> Any:
+        skipped.append(rest.first)
+        return judge_array(engine, ids, rest, tuning, all=all)
 
-    monkeypatch.setattr(Validator, "_skip_to", counted)
+    monkeypatch.setattr(at_once, "judge_array", counted)
     tokenizer = with_special()
     dice = random.Random(3)
     n_wrong = 0

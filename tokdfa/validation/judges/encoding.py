@@ -95,7 +95,8 @@ class EncodingJudge:
     @cached_property
     def _is_cut(self) -> BoolArray:
         """For each id, whether it splits the stream."""
-        return self._trip.cuts & (not self._literal)
+        cuts = self._trip.cuts
+        return np.zeros_like(cuts) if self._literal else cuts
 
     @property
     def n_kept(self) -> int:
