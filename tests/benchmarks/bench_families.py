@@ -165,7 +165,11 @@ TABLES: dict[str, tuple[Callable[[Family], Iterator[Row]], str, list[str]]] = {
         "judging by family: validate(all=True), beside decoding, encoding and comparing with gigatoken",
         ["text", "ids", "tokdfa, M ids/s", "gigatoken, M ids/s", "times"],
     ),
-    "rollouts": (rollouts, "checking 10,000 rollouts of 2,000 ids, 1 % drifted", ["tokdfa, s"]),
+    "rollouts": (
+        rollouts,
+        "checking 10,000 rollouts of 2,000 ids, 1 % drifted: ten times one run of 1,000",
+        ["tokdfa, s"],
+    ),
     "load": (load, "loading by family", ["tokdfa, ms", "library, ms", "of it", "gigatoken, ms"]),
 }
 
@@ -184,7 +188,7 @@ def main() -> None:
                 print(name, *row, sep="\t", file=sys.stderr, flush=True)
                 found.append(row)
     for name, found in rows.items():
-        caption = f"medians of {REPEATS}, processor time; {environment('tokenizers', 'sentencepiece', 'gigatoken')}"
+        caption = f"medians of {REPEATS}, of first texts and spoiled ids of 3, processor time; {environment('tokenizers', 'sentencepiece', 'gigatoken')}"
         print_table(TABLES[name][1], ["file", *TABLES[name][2]], found, caption)
 
 
