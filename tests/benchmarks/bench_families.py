@@ -188,7 +188,8 @@ def main() -> None:
                 print(name, *row, sep="\t", file=sys.stderr, flush=True)
                 found.append(row)
     for name, found in rows.items():
-        caption = f"medians of {REPEATS}, of first texts and spoiled ids of 3, processor time; {environment('tokenizers', 'sentencepiece', 'gigatoken')}"
+        repeats = f"medians of {REPEATS}, of first texts and spoiled ids of 3, processor time"
+        caption = f"{repeats}; {environment('tokenizers', 'sentencepiece', 'gigatoken')}"
         print_table(TABLES[name][1], ["file", *TABLES[name][2]], found, caption)
 
 
