@@ -78,6 +78,81 @@ ALWAYS_INLINE uint64_t may_begin(const uint8_t *filter, const uint8_t *bytes) {
     return ~none;
 }
 
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+
+/* The 64 bits of 64 bytes, each of which is 0 or 0xFF. */
+ALWAYS_INLINE uint64_t bits_of_bytes(uint8x16_t first, uint8x16_t second, uint8x16_t third, uint8x16_t fourth) {
+    static const uint8_t each[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t bit = vld1q_u8(each);
+    const uint8x16_t low = vpaddq_u8(vandq_u8(first, bit), vandq_u8(second, bit));
+    const uint8x16_t high = vpaddq_u8(vandq_u8(third, bit), vandq_u8(fourth, bit));
+    const uint8x16_t all = vpaddq_u8(low, high);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
+}
+
+/* 0xFF for each byte whose highest bit is set. */
+ALWAYS_INLINE uint8x16_t have_highest_bit(uint8x16_t bytes) {
+    return vcltzq_s8(vreinterpretq_s8_u8(bytes));
+}
+
+/* Which of 64 bytes are at least 0x80. */
+ALWAYS_INLINE uint64_t high_bytes(const uint8_t *bytes) {
+    return bits_of_bytes(have_highest_bit(vld1q_u8(bytes)), have_highest_bit(vld1q_u8(bytes + 16)),
+                         have_highest_bit(vld1q_u8(bytes + 32)), have_highest_bit(vld1q_u8(bytes + 48)));
+}
+
+ALWAYS_INLINE uint8x16_t backwards(uint8x16_t bytes) {
+    const uint8x16_t halves = vrev64q_u8(bytes);
+    return vextq_u8(halves, halves, 8);
+}
+
+/* The same from the last byte to the first. */
+ALWAYS_INLINE uint64_t high_bytes_backwards(const uint8_t *bytes) {
+    return bits_of_bytes(
+        have_highest_bit(backwards(vld1q_u8(bytes + 48))), have_highest_bit(backwards(vld1q_u8(bytes + 32))),
+        have_highest_bit(backwards(vld1q_u8(bytes + 16))), have_highest_bit(backwards(vld1q_u8(bytes))));
+}
+
+/* Which of 64 bytes are at least 0xC0. */
+ALWAYS_INLINE uint64_t highest_bytes(const uint8_t *bytes) {
+    const uint8x16_t least_one = vdupq_n_u8(0xC0);
+    return bits_of_bytes(vcgeq_u8(vld1q_u8(bytes), least_one), vcgeq_u8(vld1q_u8(bytes + 16), least_one),
+                         vcgeq_u8(vld1q_u8(bytes + 32), least_one), vcgeq_u8(vld1q_u8(bytes + 48), least_one));
+}
+
+/* Which of 64 bytes are not 0, if all of them are below 4. */
+ALWAYS_INLINE uint64_t small_bytes(const uint8_t *bytes) {
+    const uint8x16_t zero = vdupq_n_u8(0);
+    return bits_of_bytes(vcgtq_u8(vld1q_u8(bytes), zero), vcgtq_u8(vld1q_u8(bytes + 16), zero),
+                         vcgtq_u8(vld1q_u8(bytes + 32), zero), vcgtq_u8(vld1q_u8(bytes + 48), zero));
+}
+
+/* Which of 64 bytes have the second lowest bit, if all of them are below 4. */
+ALWAYS_INLINE uint64_t second_bits(const uint8_t *bytes) {
+    const uint8x16_t two = vdupq_n_u8(2);
+    return bits_of_bytes(vtstq_u8(vld1q_u8(bytes), two), vtstq_u8(vld1q_u8(bytes + 16), two),
+                         vtstq_u8(vld1q_u8(bytes + 32), two), vtstq_u8(vld1q_u8(bytes + 48), two));
+}
+
+/* 0xFF for each of 16 bytes that may begin a word. */
+ALWAYS_INLINE uint8x16_t may_begin_16(const uint8x16_t halves[4], const uint8_t *bytes) {
+    const uint8x16_t half = vdupq_n_u8(15), byte = vld1q_u8(bytes), next = vld1q_u8(bytes + 1);
+    const uint8x16_t first = vandq_u8(vqtbl1q_u8(halves[0], vandq_u8(byte, half)),
+                                      vqtbl1q_u8(halves[1], vshrq_n_u8(byte, 4)));
+    const uint8x16_t second = vandq_u8(vqtbl1q_u8(halves[2], vandq_u8(next, half)),
+                                       vqtbl1q_u8(halves[3], vshrq_n_u8(next, 4)));
+    return vtstq_u8(first, second);
+}
+
+ALWAYS_INLINE uint64_t may_begin(const uint8_t *filter, const uint8_t *bytes) {
+    const uint8_t *tables = filter + 2 * 256;
+    const uint8x16_t halves[4] = {vld1q_u8(tables), vld1q_u8(tables + 16), vld1q_u8(tables + 32),
+                                  vld1q_u8(tables + 48)};
+    return bits_of_bytes(may_begin_16(halves, bytes), may_begin_16(halves, bytes + 16),
+                         may_begin_16(halves, bytes + 32), may_begin_16(halves, bytes + 48));
+}
+
 #else
 /* Which of 64 bytes may begin a word, by that byte and the next one; 65 bytes are read.
 
