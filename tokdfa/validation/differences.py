@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.kernels.walk.differences import find_differences
 from tokdfa.tokenizers.round_trip import Ends
 from tokdfa.validation.violation import common_prefix
 
@@ -32,29 +33,9 @@ def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others
         rest = min(len(ids), len(canonical)) - begin
         end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
         return np.array([[begin, len(ids) - end, begin, len(canonical) - end]], dtype=np.int64)
+    at_ends: Int64Array = others.astype(np.int64, copy=False)
     if others.dtype != np.int64:
-        ends, others = 2 * ends, (2 * others).astype(np.int64)
-    # Tokens that add nothing end where others do, and such places do not show which tokens belong together.
-    bounds, other_bounds = (np.concatenate(([0], side)) for side in (ends, others))
-    is_single, is_other = _single(bounds), _single(other_bounds)
-    n_sides: Uint8Array = np.zeros(max(int(bounds[-1]), int(other_bounds[-1])) + 1, dtype=np.uint8)
-    n_sides[bounds[is_single]] = 1
-    n_sides[other_bounds[is_other]] += 1
-    n_sides[0] = 0
-    starts = np.append(0, np.flatnonzero(is_single & (n_sides[bounds] == 2)))
-    lows = np.append(0, np.flatnonzero(is_other & (n_sides[other_bounds] == 2)))
-    stops, highs = np.append(starts[1:], len(ids)), np.append(lows[1:], len(canonical))
-    differ = stops - starts != highs - lows
-    part = np.repeat(np.arange(len(starts)), stops - starts)
-    comparable = np.flatnonzero(~differ[part])
-    others_of = canonical[comparable + (lows - starts)[part[comparable]]]
-    differ[part[comparable[ids[comparable] != others_of]]] = True
-    found: Int64Array = np.column_stack((starts, stops, lows, highs))[differ]
+        ends, at_ends = 2 * ends, (2 * others).astype(np.int64)
+    bounds, other_bounds = (np.array([0, len(side)]) for side in (ids, canonical))
+    found: Int64Array = find_differences(ids, ends, bounds, canonical, at_ends, other_bounds)[:, 1:5]
     return found
-
-
-def _single(bounds: Int64Array) -> BoolArray:
-    """Return, for each of some ascending bounds, whether it occurs once."""
-    differs = bounds[1:] != bounds[:-1]
-    single: BoolArray = np.append(True, differs) & np.append(differs, True)
-    return single

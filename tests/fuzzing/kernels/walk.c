@@ -3,6 +3,7 @@
    The pair test is that of a dictionary from bytes; the machine is a table of random entries with the marks that a
    table must have. What makes the walk fast - lanes, marks, looking ahead - must change nothing. */
 #include "walk_broken.h"
+#include "walk_differences.h"
 #include "walk_parts.h"
 #include "walk_wrong.h"
 
@@ -126,6 +127,8 @@ static void use(const void *shared, input *in) {
         take_words_apart(shared, in);
     } else if (job == 4) {
         find_broken_symbols(shared, in);
+    } else if (job == 5) {
+        find_different_parts(in);
     } else {
         walk(shared, in);
     }

@@ -157,5 +157,8 @@ typedef struct {
 
 int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends, const int64_t *bounds,
                       int64_t n_texts, int64_t *rows, int64_t room);
+int64_t tokdfa_differences(const int32_t *ids, const int64_t *ends, const int64_t *bounds, const int32_t *other_ids,
+                           const int64_t *other_ends, const int64_t *other_bounds, int64_t n_texts, int64_t *rows,
+                           int64_t room);
 
 #endif

@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, running_sum
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
-from tokdfa.validation.differences import differences
+from tokdfa.kernels.walk.differences import find_differences
 from tokdfa.validation.judges.accepting import Rest
 from tokdfa.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.judges.pieces import violation_of
@@ -211,10 +211,11 @@ class _Text:
         self, ends: Int64Array, canonical: Int32Array, others: Int64Array
     ) -> tuple[list[Sequence[Violation]], int, int]:
         """Return what :meth:`judged` does, given the ends of the ids in the text, and the canonical ids with theirs."""
-        starts, stops, lows, highs = differences(self._ids, ends, canonical, others).T
+        bounds, other_bounds = (np.array([0, len(side)]) for side in (self._ids, canonical))
+        parts = find_differences(self._ids, ends, bounds, canonical, others, other_bounds)
+        _, starts, stops, lows, highs, is_silent = parts.T
         # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
-        silent, other_silent = (running_sum(np.diff(side, prepend=0) == 0) for side in (ends, others))
-        odd = (silent[stops] > silent[starts]) | (other_silent[highs] > other_silent[lows])
+        odd = is_silent != 0
         # The ends of a part are equal where the same id adds more on one side.
         both = np.flatnonzero((stops > starts) & (highs > lows))
         odd[both] |= self._ids[starts[both]] == canonical[lows[both]]
