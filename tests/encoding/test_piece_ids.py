@@ -15,8 +15,11 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 
 def rules_with_every_split(drawn: random.Random) -> list[tuple[bytes, bytes]]:
-    """Random rules over three letters, in any order, of which most tokens have several."""
-    tokens = [b"a", b"b", b"c"]
+    """Random rules over two or three letters, of which most tokens have several.
+
+    They are in the order of tokens, as converters write them, in any order among those of a token, or in any other one.
+    """
+    tokens = [b"a", b"b", b"c"][: drawn.randrange(2, 4)]
     while len(tokens) < drawn.randrange(8, 24):
         token = b"".join(drawn.choices(tokens, k=2))
         if token not in tokens:
@@ -28,9 +31,12 @@ def rules_with_every_split(drawn: random.Random) -> list[tuple[bytes, bytes]]:
         for n in range(1, len(token))
         if token[:n] in known and token[n:] in known
     ]
-    # In the order of tokens, as converters write them, or in any other one.
-    if drawn.random() < 0.5:
+    kind = drawn.randrange(4)
+    if kind > 1:
         drawn.shuffle(rules)
+    if kind > 2:
+        tokens = list(dict.fromkeys(left + right for left, right in rules))
+        rules.sort(key=lambda rule: tokens.index(rule[0] + rule[1]))
     return rules
 
 

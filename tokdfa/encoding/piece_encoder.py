@@ -138,7 +138,7 @@ class PieceEncoder:
         left, right, product = merges
         number, ids_of_numbers = number_products(product, dictionary.alphabet.n_symbols, ids)
         rules, of_symbols = rules_table(left, right, product, number)
-        whole_tables = _whole_tables(code.tokens(extra), whole, ids)
+        whole_tables = _whole_tables(code.tokens(extra), whole, ids) if whole.any() else _no_words(ids)
         tables = Struct(
             "tokdfa_token_tables",
             **whole_tables.fields
@@ -164,7 +164,7 @@ class PieceEncoder:
         ids, memory
             As for the other encoders.
         """
-        nothing = _whole_tables(joined(()), np.zeros(0, dtype=np.bool_), ids)
+        nothing = _no_words(ids)
         encoder = object.__new__(cls)
         encoder._set(None, nothing, nothing, ids, memory, None, None)
         encoder._characters = characters
@@ -221,6 +221,11 @@ class PieceEncoder:
             raise AlphabetError("the symbol is not in the base alphabet", value=text[begin:end], where=where)
         out.resize(run.n, refcheck=False)
         return Encoded(out, ends if firsts is None else ends[firsts])
+
+
+def _no_words(ids: Int32Array) -> Struct:
+    """Return the tables of no words, leaving those of rules empty."""
+    return _whole_tables(joined(()), np.zeros(0, dtype=np.bool_), ids)
 
 
 def _whole_tables(words: tuple[Uint8Array, Int64Array], chosen: BoolArray, ids: Int32Array) -> Struct:

@@ -267,11 +267,13 @@ class PieceIds:
 
     @cached_property
     def _ranked_merges(self) -> tuple[Int32Array, Int32Array, Int32Array] | None:
-        """All merging pairs over the bytes, the strongest first, if every token has a priority of its own.
+        """Merging pairs over the bytes, the strongest first, such that all pairs of a token follow each other.
 
-        Where rules of different strength make a token, only one of them ever applies: whatever is around the token,
-        its symbols merge as they do alone. Of `a·b -> ab`, `b·c -> bc`, `ab·c -> abc`, `a·bc -> abc`, in this order,
-        the last one never does, since `abc` alone becomes `ab`, `c`.
+        Only one pair of each token ever applies. When two tokens side by side make t, the symbols below them have
+        merged as they do alone, where nothing else is left to merge: it is the last pair in the merging of t alone. Of
+        `a·b -> ab`, `b·c -> bc`, `ab·c -> abc`, `a·bc -> abc`, in this order, the last one never applies, since `abc`
+        alone becomes `ab`, `c`. So the pairs of a token are as strong as that one; and where no pair of another token
+        is between them, they stay as they are, whichever it is.
         """
         from tokdfa.transducers.one_pass import MAX_TOKENS
 
@@ -280,18 +282,16 @@ class PieceIds:
         if dictionary.alphabet.kind != "bytes" or len(self._contents.ids) > MAX_TOKENS:
             return None
         if merges is None:
-            is_made = np.zeros(len(dictionary.alphabet), dtype=np.bool_)
-            is_made[dictionary.product] = True
-            if np.count_nonzero(is_made) == len(dictionary.product):
-                return dictionary.left, dictionary.right, dictionary.product
+            left, right, product = dictionary.left, dictionary.right, dictionary.product
         else:
             order = np.argsort(merges.priority, kind="stable")
             left, right, priority, product = (row[order] for row in merges)
-            is_next, is_other = priority[1:] != priority[:-1], product[1:] != product[:-1]
-            if (is_other & ~is_next).any():
+            if ((product[1:] != product[:-1]) & (priority[1:] == priority[:-1])).any():
                 return None
-            if np.count_nonzero(np.bincount(product)) == 1 + np.count_nonzero(is_next):
-                return left, right, product
+        is_made = np.zeros(len(self._contents.ids), dtype=np.bool_)
+        is_made[product] = True
+        if np.count_nonzero(is_made) == np.count_nonzero(np.diff(product)) + (len(product) > 0):
+            return left, right, product
         last, _ = self.last_steps
         made = np.flatnonzero((last[:, 0] == 1) & (last[:, 1] >= 0)).astype(np.int32)
         made = made[np.argsort(last[made, 3], kind="stable")]
@@ -448,7 +448,7 @@ class PieceIds:
                 self._ranked_merges,
                 contents.ids,
                 extra=cast("tuple[bytes, ...]", contents.extra),
-                whole=np.ones(n_words, dtype=np.bool_) if contents.whole_piece else self.is_merged,
+                whole=np.full(n_words, contents.whole_piece),
                 long_tables=self._long_tables,
                 encode_long=self._encode_long,
             )
