@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from tokdfa.validation.judges.accepting import Rest
     from tokdfa.validation.validator import ValidationOptions
     from tokdfa.validation.violation import Violation
-
 __all__ = ["judge", "n_accepted", "validate", "walk_over"]
 
+_SMALL = 1 << 12
+"""The number of ids that are judged first, if only the first violation is wanted."""
 
 _WALKED = frozenset(np.dtype(kind) for kind in (np.uint16, np.int32, np.uint32, np.int64, np.uint64))
 
@@ -111,39 +112,37 @@ def judge(
     validator = Validator(tokenizer, **options)
     if tuning is not DEFAULT:
         validator._tune(tuning)
-    parts: list[Sequence[Violation]] = []
-    if not isinstance(ids, Iterator):
+    chunks: Iterator[tuple[IntegerArray, bool]]
+    if isinstance(ids, Iterator):
+        chunks = ((chunk, False) for array in map(id_array, ids) for chunk, _ in _chunks(array, tuning, all))
+    else:
         # What is before the rest is canonical, and need not be looked at again.
         array, rest = (id_array(ids), WHOLE) if walked is None else (walked[0], walked[1] or WHOLE)
-        if tuning.at_once and not options:
-            from tokdfa.validation.judges.at_once import judge_array
-
-            parts, left = judge_array(tokenizer.derived(engine_of), array, rest, tuning, all=all)
-            if left is None or left.first == len(array):
-                found = Violations(parts)
-                return validation(len(array), found if all else found[:1])
-            rest = left
-        (validator._skip_to if rest.begins else validator._go_on_from)(rest.first, rest.byte)
-        ids = array[rest.first :]
-    chunks = _chunks(ids if isinstance(ids, Iterator) else [ids], tuning.chunk)
-    violations = _violations(validator, chunks)
-    found = Violations([*parts, tuple(violations if all else islice(violations, 1))])
-    for chunk in chunks:
+        validator._skip_to(rest)
+        chunks = _chunks(array[rest.first :], tuning, all)
+    parts = _parts(validator, chunks)
+    found = Violations([*(parts if all else islice(parts, 1))])
+    for chunk, _ in chunks:
         validator.skip(chunk)
     validator.check_end()
-    return validation(validator.tokens, found)
+    return validation(validator.tokens, found if all else found[:1])
 
 
-def _chunks(arrays: Iterable[npt.ArrayLike], size: int) -> Iterator[IntegerArray]:
-    for array in map(id_array, arrays):
-        for begin in range(0, len(array), size):
-            yield array[begin : begin + size]
+def _chunks(array: IntegerArray, tuning: Tuning, all: bool) -> Iterator[tuple[IntegerArray, bool]]:
+    """Yield an array in parts, each with whether it is the last one; small ones first, if they may be enough."""
+    begin, end = 0, tuning.chunk if all else min(_SMALL, tuning.chunk)
+    while begin < len(array):
+        yield array[begin:end], end >= len(array)
+        begin, end = end, end + min(4 * (end - begin), tuning.chunk)
 
 
-def _violations(validator: Validator, chunks: Iterable[IntegerArray]) -> Iterator[Violation]:
-    for chunk in chunks:
-        yield from validator.iter_feed(chunk)
-    yield from validator.iter_finish()
+def _parts(validator: Validator, chunks: Iterator[tuple[IntegerArray, bool]]) -> Iterator[Sequence[Violation]]:
+    """Yield the violations in chunks, in parts that are not empty."""
+    is_last = False
+    for chunk, is_last in chunks:
+        yield from filter(len, validator._iter_parts(chunk, is_last=is_last))
+    if not is_last:
+        yield from filter(len, [[*validator.iter_finish()]])
 
 
 def n_accepted(tokenizer: object, ids: object) -> int | None:

@@ -45,10 +45,11 @@ class Engine(OfTokenizer[AnyTokenizer]):
     ----------
     name : str
         The name that ``tokdfa info`` prints.
+    literal : bool
     unjudged : callable or None
         Returns the part of a whole stream, in an array, that one call does not show to be canonical.
     walk : Table or None
-        The table by which the wrong ones of many documents are found at once.
+        The table by which whole streams are walked over, unless their texts are brought into a normalization form.
     """
 
     def __init__(
@@ -63,7 +64,8 @@ class Engine(OfTokenizer[AnyTokenizer]):
     ) -> None:
         super().__init__(tokenizer)
         self.model = model
-        self._window, self._literal, self._head = window, literal, head
+        self.literal = literal
+        self._window, self._head = window, head
         self.unjudged: Callable[[IntegerArray], Rest | None] | None = None
         self.walk: Table | None = None
         is_whole_text = not window and not literal
@@ -86,6 +88,11 @@ class Engine(OfTokenizer[AnyTokenizer]):
             is_cut = tokenizer.round_trip.boundaries.why_none is None
             self.name = "encoding again, " + ("in parts" if is_cut else f"whole: because {why}")
 
+    @property
+    def judges_at_once(self) -> bool:
+        """Whether blocks of ids are judged at once."""
+        return self.tokenizer.segmenter is None if self.model is None else self.model.table is not None
+
     def judges(self, tuning: Tuning = DEFAULT) -> Callable[..., Judge]:
         """Return a function that makes judges, given the first token of the stream to judge and its byte offset.
 
@@ -97,7 +104,7 @@ class Engine(OfTokenizer[AnyTokenizer]):
         from tokdfa.validation.judges.whole import WholeJudge
 
         model, trip = self.model, self.tokenizer.round_trip
-        closed: Callable[..., Judge] = partial(EncodingJudge, trip, literal=self._literal, tuning=tuning)
+        closed: Callable[..., Judge] = partial(EncodingJudge, trip, literal=self.literal, tuning=tuning)
         if model is not None:
             closed = partial(WholeJudge if model.tokenizer.pretokenizer is None else WalkJudge, model, tuning=tuning)
         if not self._window:
@@ -107,7 +114,7 @@ class Engine(OfTokenizer[AnyTokenizer]):
         if head is not None:
             opened = partial(WalkJudge, head, window=True, tuning=tuning)
         # Only the first document of a window may begin within a text.
-        return lambda first, byte: opened(first, byte) if first == 0 else closed(first, byte)
+        return lambda first, byte, **how: opened(first, byte) if first == 0 else closed(first, byte, **how)
 
 
 def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = False) -> Engine:

@@ -178,10 +178,13 @@ class Table:
             step = min(4 * step, LONGEST_STEP)
         return 0
 
-    def wrong_parts(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, int | None]:
+    def wrong_parts(
+        self, ids: Int32Array, begins: Int64Array, ends: Int64Array, *, is_open: bool = False
+    ) -> tuple[Int64Array, int | None]:
         """Return the parts of streams that something wrong is in, and the number of bytes of all if there are none.
 
-        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``. Outside of the parts, an int64
+        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one goes on after these
+        if it `is_open`. Outside of the parts, an int64
         array of shape (parts, 2), all is canonical. A part begins and ends where its stream does, or where its text is
         certainly cut, and no special token that the text spells goes across its ends.
 
@@ -199,6 +202,7 @@ class Table:
             ends,
             back=CONTEXT,
             reach=self.reach,
+            is_open=is_open,
             initial=self.initial * self.width,
             learn=lambda row, id: self.learn(row // self.width, id),
         )

@@ -33,8 +33,9 @@ class Tuning:
     walks : bool
         Whether streams are walked over where a table allows it, and not only judged window by window, which is slower
         and finds the same.
-    at_once : bool
-        Whether the violations of an array are found at once, if all are wanted, and not only one by one.
+    at_once : int, optional
+        Number of ids, or more, that are judged at once if they come at once, and not one by one, which is slower and
+        finds the same; by default none are.
     """
 
     chunk: int = 1 << 18
@@ -45,7 +46,7 @@ class Tuning:
     history: int = 1 << 12
     max_ids: int = 1 << 26
     walks: bool = True
-    at_once: bool = False
+    at_once: int | None = None
 
 
-DEFAULT = Tuning(at_once=True)
+DEFAULT = Tuning(at_once=1 << 10)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import Int32Array, Int64Array, id_array
-from tokdfa.errors import LimitExceededError, TokenStreamError
+from tokdfa.arrays import Int32Array, Int64Array, IntegerArray, id_array
+from tokdfa.errors import TokenStreamError
 from tokdfa.guesses import Guided
 from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.validation.block import Block, Feed
 from tokdfa.validation.engine import engine_of
+from tokdfa.validation.judges.accepting import WHOLE, Rest
 from tokdfa.validation.tuning import DEFAULT, Tuning
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ __all__ = ["ValidationOptions", "Validator", "checked_separator", "document_star
 
 
 _LAST = np.iinfo(np.int64).max
+
+_STEP = 1 << 8
+"""The number of ids that are first judged one by one where what was before decides."""
+
+_NONE: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 class ValidationOptions(TypedDict, total=False):
@@ -101,22 +108,21 @@ class Validator(Guided):
 
     def _tune(self, tuning: Tuning) -> None:
         """Use other thresholds, before anything is fed."""
+        self._tuning = tuning
         self._judge_from = self._engine.judges(tuning)
-        self._walk = self._engine.walk if tuning.walks else None
-        self._skip_to(0, 0)
+        self._judges_at_once = tuning.at_once is not None and tuning.walks and self._engine.judges_at_once
+        self._skip_to(WHOLE)
 
-    def _skip_to(self, first: int, byte: int) -> None:
-        """Begin a text with the id `first` of the stream, at an offset in bytes.
+    def _skip_to(self, rest: Rest) -> None:
+        """Begin with this part of the stream, before anything is fed, if what is before it is judged."""
+        self.tokens = self._first = self._document_first = rest.first
+        self._open(rest)
 
-        Only before anything is fed, if the ids before are judged.
-        """
-        self.tokens = self._first = first
-        self._open(byte)
-
-    def _go_on_from(self, first: int, byte: int) -> None:
-        """Do the same where a text goes on after a place where it is always cut."""
-        self._skip_to(first, byte)
-        self._judge = self._judge_from(first, byte, begins=False)
+    def _open(self, rest: Rest) -> None:
+        """Judge from here on, where a document begins, or a text goes on after a place where it is always cut."""
+        # Only those who encode again ask whether a text begins.
+        how = {} if rest.begins else {"begins": False}
+        self._judge = self._judge_from(rest.first, rest.byte, **how)
 
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
@@ -147,34 +153,36 @@ class Validator(Guided):
 
         After a violation that is not taken, the stream cannot be continued.
         """
-        first, array = self.tokens, id_array(ids)
+        for found in self._iter_parts(ids, starts, separators):
+            yield from found
+
+    def iter_checked(
+        self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
+        """Yield what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
+        feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators)
+        for found in self._feed(feed, is_last=False):
+            yield from found
+
+    def _iter_parts(
+        self,
+        ids: npt.ArrayLike,
+        starts: Int64Array | None = None,
+        separators: Int64Array | None = None,
+        *,
+        is_last: bool = False,
+    ) -> Iterator[Sequence[Violation]]:
+        """Yield in parts what :meth:`feed` returns; and what :meth:`finish` would, if these ids are the last ones."""
+        array = id_array(ids)
         if self._separator is not None:
             separators = np.flatnonzero(array == self._separator)
         if separators is not None and not (self._separator is not None and self._decoder.is_id(self._separator)):
             array = array.copy()
             array[separators] = self._decoder.placeholder_id
         checked, unknown = self._decoder.check_known(array)
-        self.tokens += len(checked)
-        if not len(unknown):
-            yield from self._feed(checked, separators, starts)
-            return
-        from tokdfa.validation.violation import out_of_range
-
-        at = 0
-        for index in unknown.tolist():
-            yield from self._feed(checked[at:index], _within(separators, at, index), _within(starts, at, index))
-            byte = yield from self._skip_one()
-            yield out_of_range(int(array[index]), first + index, byte)
-            at = index + 1
-        end = len(checked)
-        yield from self._feed(checked[at:], _within(separators, at, end), _within(starts, at, end))
-
-    def iter_checked(
-        self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
-    ) -> Iterator[Violation]:
-        """Yield what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
-        self.tokens += len(ids)
-        yield from self._feed(ids, separators, starts)
+        begun = self._begun(array, starts)
+        separators = _NONE if separators is None else separators
+        yield from self._feed(Feed(checked, begun, separators, unknown, array[unknown]), is_last)
 
     @property
     def n_kept(self) -> int:
@@ -219,88 +227,91 @@ class Validator(Guided):
 
     # Documents
 
-    def _feed(self, ids: Int32Array, separators: Int64Array | None, starts: Int64Array | None) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain.
+    def _begun(self, ids: IntegerArray, starts: Int64Array | None) -> Int64Array:
+        """Return where among the next ids documents begin."""
+        if starts is not None or self._starts is None:
+            return _NONE if starts is None else starts
+        low, high = np.searchsorted(self._starts, [self._first, self._first + len(ids)])
+        return self._starts[low:high] - self._first
 
-        `separators` are the places of ids that are in no document, and `starts` the places at which documents begin.
-        """
-        if separators is None and starts is None and self._starts is None:
-            yield from self._document(ids)
+    def _feed(self, feed: Feed, is_last: bool) -> Iterator[Sequence[Violation]]:
+        """Take more ids, and yield in parts the violations that they make certain; all, if they are the last ones."""
+        n, at, step = len(feed.ids), 0, _STEP
+        closes = is_last and not self._window
+        self.tokens += n
+        while self._judges_at_once and at < n and (is_last or n - at >= (self._tuning.at_once or 0)):
+            end = min(at + self._tuning.chunk, n)
+            is_end = closes and end == n
+            part = feed.part(at, end)
+            if not is_end and part.is_plain and self._judge.accept(part.ids):
+                self._first += end - at
+                at = end
+                continue
+            held = self._judge.unjudged()
+            if held is None or len(held[1]) > end - at:
+                # What was before decides, or nothing has cut the text for long: what is kept is not judged again.
+                end = end if held is not None else min(at + step, n)
+                step *= 2
+                yield from self._one_by_one(feed.part(at, end))
+            else:
+                yield from self._at_once(part, *held, is_last=is_end)
+                if is_end:
+                    return
+            at = end
+        yield from self._one_by_one(feed.part(at, n))
+        if is_last:
+            yield [*self.iter_finish()]
+
+    def _at_once(self, feed: Feed, rest: Rest, held: Int32Array, *, is_last: bool) -> Iterator[Sequence[Violation]]:
+        """Take ids after those that are held since `rest`, and judge all of them at once, if that can be done."""
+        from tokdfa.validation.judges.at_once import judge_block
+
+        has_begun = self._first > self._document_first
+        block = Block.of(feed.after(held), self._separator_size, rest, has_begun=has_begun, is_last=is_last)
+        judged = judge_block(self._engine, block)
+        if judged is None:
+            self._judges_at_once = False
+            yield from self._one_by_one(feed)
+            if is_last:
+                yield [*self.iter_finish()]
             return
-        begin, first = 0, self._first
-        none = np.empty(0, dtype=np.int64)
-        if self._starts is not None:
-            low, high = np.searchsorted(self._starts, [first, first + len(ids)])
-            starts = self._starts[low:high] - first if starts is None else starts
-        separators = none if separators is None else separators
-        # Where documents begin, and after each separator.
-        cuts = np.union1d(none if starts is None else starts[starts < len(ids)], separators + 1)
-        is_separator = np.isin(cuts - 1, separators, assume_unique=True).tolist()
-        # The documents before cuts that are to be judged one by one, and those between them all at once.
-        doubtful, size = self._doubtful(ids, cuts, is_separator)
-        done = 0
-        for number in [*doubtful, len(cuts)]:
-            if number > done:
-                begin = self._pass(ids, begin, int(cuts[number - 1]), separators, size)
-            if number == len(cuts):
+        yield from judged.violations
+        self._first += len(feed.ids)
+        if len(block.texts) > 1:
+            self._document_first = block.first + int(block.texts[-1, 0])
+        if not is_last:
+            # These ids may already show what is wrong.
+            self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins))
+            yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
+
+    def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:
+        """Take more ids, and yield one by one the violations that they make certain."""
+        if feed.is_plain:
+            yield from map(_alone, self._judge.feed(feed.ids))
+            self._first += len(feed.ids)
+            return
+        has_begun = self._first > self._document_first
+        rest = Rest(self._first, 0)
+        block = Block.of(feed, self._separator_size, rest, has_begun=has_begun, is_last=False)
+        unknown = {*block.unknown.tolist()}
+        texts = block.texts.tolist()
+        for (begin, end), following in zip(texts, [*block.texts[1:, 0].tolist(), None], strict=True):
+            yield from map(_alone, self._judge.feed(feed.ids[begin:end]))
+            if following is None:
                 break
-            cut, is_after = int(cuts[number]), is_separator[number]
-            yield from self._document(ids[begin : cut - is_after])
-            if is_after or self._first > self._document_first:
-                yield from self._judge.finish()
-                self._first += is_after
-                self._open(self._judge.byte + self._separator_size * is_after)
-            begin, done = cut, number + 1
-        yield from self._document(ids[begin:])
-
-    def _doubtful(self, ids: Int32Array, cuts: Int64Array, is_separator: list[bool]) -> tuple[list[int], int | None]:
-        """Return the documents, by the cuts after them, that are not known to be whole here and canonical.
-
-        Also return the number of bytes of the documents after the first one if they all are; None if it is not known.
-        """
-        n = len(cuts)
-        if self._walk is None or n < 2:
-            return [*range(n)], None
-        # The first one may have begun before.
-        begins, ends = cuts[:-1], cuts[1:] - np.array(is_separator[1:], dtype=np.int64)
-        try:
-            wrong, size = self._walk.wrong_parts(ids, begins, ends)
-        except LimitExceededError:
-            return [*range(n)], None
-        return [0, *np.unique(np.searchsorted(begins, wrong[:, 0], side="right")).tolist()], size
-
-    def _pass(self, ids: Int32Array, begin: int, end: int, separators: Int64Array, size: int | None) -> int:
-        """Pass over whole documents that are canonical and have `size` bytes, and return their end."""
-        assert self._walk is not None
-        skipped = separators[slice(*np.searchsorted(separators, [begin, end]))]
-        if size is None:
-            lengths = self._walk.lengths
-            size = int(lengths[ids[begin:end]].sum() - lengths[ids[skipped]].sum())
-        self._first += end - begin
-        self._open(self._document_byte + size + len(skipped) * self._separator_size)
-        return end
-
-    def _skip_one(self) -> Generator[Violation, None, int]:
-        """End the text before the next id, which is in none and adds no bytes; return the byte offset of that id."""
-        yield from self._judge.finish()
-        byte = self._judge.byte
-        self._first += 1
-        self._open(byte)
-        return byte
-
-    def _document(self, ids: Int32Array) -> Iterator[Violation]:
-        yield from self._judge.feed(ids)
-        self._first += len(ids)
-
-    def _open(self, byte: int) -> None:
-        """Begin a document with the next id, whose byte offset is given."""
-        self._document_first, self._document_byte = self._first, byte
-        self._judge = self._judge_from(self._first, byte)
+            yield from map(_alone, self._judge.finish())
+            byte = self._judge.byte
+            if end in unknown:
+                yield [block.out_of_range(end, byte)]
+            elif end < following:
+                byte += self._separator_size
+            self._document_first = block.first + following
+            self._open(Rest(self._document_first, byte))
+        self._first = block.first + len(feed.ids)
 
 
-def _within(indices: Int64Array | None, begin: int, end: int) -> Int64Array | None:
-    """Return those of some ascending indices from `begin` to before `end`, counted from `begin`."""
-    return None if indices is None else indices[slice(*np.searchsorted(indices, [begin, end]))] - begin
+def _alone(violation: Violation) -> tuple[Violation]:
+    return (violation,)
 
 
 def document_starts(starts: npt.ArrayLike) -> Int64Array:

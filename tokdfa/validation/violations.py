@@ -45,6 +45,13 @@ class Rows(NamedTuple):
     ends_spans: Int64Array
     is_text: BoolArray
 
+    @classmethod
+    def none(cls) -> Rows:
+        """Return no parts."""
+        indices, ids = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        spans = np.zeros((0, 2), dtype=np.int64)
+        return cls(indices, indices, ids, spans, ids, spans, indices, spans, np.zeros(0, dtype=np.bool_))
+
     def chosen(self, keep: BoolArray | Int64Array | slice) -> Rows:
         """Return some of the parts."""
         of_parts = ("first", "byte", "spans", "canonical_spans", "ends_spans", "is_text")

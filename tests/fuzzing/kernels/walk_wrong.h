@@ -8,7 +8,7 @@
 typedef struct {
     const uint32_t *ids;
     const uint8_t *certain; /* of two ids that stand side by side */
-    int64_t n_ids, begins[4], ends[4], n_streams, back, reach;
+    int64_t n_ids, begins[4], ends[4], n_streams, n_closed, back, reach;
 } streams;
 
 static bool is_certainly_cut(const streams *s, const uint32_t *ids, int64_t at) {
@@ -25,7 +25,7 @@ static int64_t find_wrong(const machine *m, const uint8_t *forbidden, const stre
     while (true) {
         const int status = walk_naively(m, forbidden, ids, n, &place);
         REQUIRE(status != UNSURE);
-        if (status == DONE && w->is_final[place.row / w->width]) {
+        if (status == DONE && (stream >= s->n_closed || w->is_final[place.row / w->width])) {
             return count;
         }
         int64_t end = place.at + 1;
@@ -89,6 +89,7 @@ static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const 
     }
     streams s = {.ids = ids, .certain = certain, .n_ids = m->n_ids, .n_streams = 1 + more % 4, .back = 1 + (drawn >> 5),
                  .reach = more >> 4};
+    s.n_closed = s.n_streams - (more >> 3 & 1);
     for (int64_t k = 0; k < s.n_streams; k++) {
         s.begins[k] = n * (k + (drawn & 1 ? k * k : 0)) / (s.n_streams * (drawn & 1 ? s.n_streams + 1 : 1));
     }
@@ -100,7 +101,7 @@ static void check_wrong_parts(const machine *m, const uint8_t *forbidden, const 
     tokdfa_wrong_job job = {
         .begins = exactly(&memory, s.begins, s.n_streams, sizeof *s.begins),
         .ends = exactly(&memory, s.ends, s.n_streams, sizeof *s.ends), .n_begins = s.n_streams, .back = s.back,
-        .reach = s.reach, .found = ROOM(&memory, int64_t, 2), .room = 1, .row = w->initial, .step = 1 + drawn,
+        .reach = s.reach, .n_closed = s.n_closed, .found = ROOM(&memory, int64_t, 2), .room = 1, .row = w->initial, .step = 1 + drawn,
     };
     for (int status; (status = tokdfa_wrong_parts(w, &cuts, ids, &job)) != DONE;) {
         if (status == UNSURE) {

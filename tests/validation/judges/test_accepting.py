@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +12,10 @@ from support.byte_tokenizers import tokenizer_of
 from tokdfa.arrays import IntegerArray
 from tokdfa.kernels.walk.walk import MOST_REACH
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.engine import Engine, engine_of
-from tokdfa.validation.judges import at_once
+from tokdfa.validation.engine import engine_of
 from tokdfa.validation.judges.accepting import SHORT, WHOLE, Rest, _has_learned, _rest, unjudged_by_walk
 from tokdfa.validation.result import Validation
-from tokdfa.validation.tuning import Tuning
+from tokdfa.validation.validator import Validator
 
 KINDS = [np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 WORDS = ["ab", "ba", " a", "  ", "?", "b", "é ", "<e>", "中"]
@@ -47,13 +45,13 @@ def stream_of(tokenizer: Tokenizer, dice: random.Random, n: int) -> IntegerArray
 
 def test_the_answer_is_that_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     skipped = []
-    judge_array = at_once.judge_array
+    skip_to = Validator._skip_to
 
-    def counted(engine: Engine, ids: IntegerArray, rest: Rest, tuning: Tuning, *, all: bool) -> Any:
+    def counted(validator: Validator, rest: Rest) -> None:
         skipped.append(rest.first)
-        return judge_array(engine, ids, rest, tuning, all=all)
+        skip_to(validator, rest)
 
-    monkeypatch.setattr(at_once, "judge_array", counted)
+    monkeypatch.setattr(Validator, "_skip_to", counted)
     tokenizer = with_special()
     dice = random.Random(3)
     n_wrong = 0

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from support.families import FAMILIES, spoiled
+from support.tuned import validate_tuned
 
 import tokdfa
-from tokdfa.errors import ImproperDictionaryError, LimitExceededError
+from tokdfa.errors import ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.validation.api import judge
 from tokdfa.validation.engine import engine_of
 from tokdfa.validation.tuning import Tuning
+from tokdfa.validation.validator import ValidationOptions
 from tokdfa.validation.violations import Spans, Violations
 
 WALKED = ("ranks", "improper ranks", "bytes", "bytes, whole words", "bytes, NFC")
@@ -26,7 +29,7 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
         drawn = random.Random(seed)
         member = FAMILIES[family](drawn)
         tokenizer = member.tokenizer
-        tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=True)
+        tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=1)
         for _ in range(4):
             ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
             ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
@@ -34,7 +37,7 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
                 ids.insert(drawn.randrange(len(ids) + 1), len(tokenizer) + drawn.randrange(3))
             array = np.array(ids, dtype=np.int64)
             try:
-                expected = tokdfa.validate(tokenizer, iter([array]), all=True)
+                expected = validate_tuned(tokenizer, array, all=True, tuning=Tuning())
             except (ImproperDictionaryError, LimitExceededError):
                 continue
             found = judge(tokenizer, array, all=True, tuning=tuning)
@@ -48,18 +51,58 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
         assert met.total() > 10, met
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> None:
+    n_wrong = n_spans = 0
+    for seed in range(20):
+        drawn = random.Random(seed)
+        member = FAMILIES[family](drawn)
+        tokenizer = member.tokenizer
+        for _ in range(4):
+            ids = [id for _ in range(drawn.randrange(1, 12)) for id in member.stream(drawn, 16)]
+            ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
+            if drawn.random() < 0.3:
+                ids.insert(drawn.randrange(len(ids) + 1), len(tokenizer) + drawn.randrange(3))
+            separator = drawn.choice([*member.ids, len(tokenizer) + 1])
+            for _ in range(drawn.randrange(4)):
+                ids.insert(drawn.randrange(len(ids) + 1), separator)
+            starts = sorted(drawn.choices(range(len(ids) + 1), k=drawn.randrange(5)))
+            options: ValidationOptions = {
+                "window": family in WALKED and drawn.random() < 0.5,
+                "literal": drawn.random() < 0.3,
+                "documents": drawn.choice([None, separator, starts, starts]),
+            }
+            tuning = Tuning(chunk=drawn.choice((8, 32, 1 << 18)), at_once=drawn.choice((1, 4, 16)))
+            cuts = sorted(drawn.choices(range(len(ids) + 1), k=drawn.randrange(4)))
+            arrays = [np.array(ids[low:high]) for low, high in pairwise((0, *cuts, len(ids)))]
+            try:
+                expected = validate_tuned(tokenizer, ids, all=True, tuning=Tuning(), **options)
+            except (ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError):
+                continue
+            found = validate_tuned(tokenizer, ids, all=True, tuning=tuning, **options)
+            by_chunks = validate_tuned(tokenizer, iter(arrays), all=True, tuning=tuning, **options)
+            assert [*found.violations] == [*expected.violations] == [*by_chunks.violations], (seed, ids, options)
+            assert found == expected == by_chunks
+            first = validate_tuned(tokenizer, iter(arrays), tuning=tuning, **options)
+            assert [*first.violations] == [*expected.violations[:1]], (seed, ids, options)
+            n_wrong += not expected
+            n_spans += sum(isinstance(part, Spans) for part in by_chunks.violations._parts)
+    assert n_wrong > 10
+    assert (n_spans > 5) >= (family in WALKED)
+
+
 @pytest.mark.parametrize(("family", "seed"), [("bytes, NFC", 95), ("Llama-2", 21), ("Llama-2", 100)])
 def test_what_adds_nothing_and_what_a_special_token_stands_beside(family: str, seed: int) -> None:
     # Found by the test above with more seeds: spaces that the text lacks, a broken symbol after a special token.
     drawn = random.Random(seed)
     member = FAMILIES[family](drawn)
-    tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=True)
+    tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=1)
     for _ in range(4):
         ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
         ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
         if drawn.random() < 0.1:
             ids.insert(drawn.randrange(len(ids) + 1), len(member.tokenizer) + drawn.randrange(3))
-        expected = tokdfa.validate(member.tokenizer, iter([np.array(ids, dtype=np.int64)]), all=True)
+        expected = validate_tuned(member.tokenizer, ids, all=True, tuning=Tuning())
         assert judge(member.tokenizer, ids, all=True, tuning=tuning) == expected
 
 

@@ -134,6 +134,7 @@ typedef struct {
     int64_t n_begins;
     int64_t back;  /* what is wrong is cut off from the ids up to this many, 1 or more, before it is noticed, but for */
     int64_t reach; /* a special token that the text spells, which begins at most this many ids before its end */
+    int64_t n_closed; /* the streams that end; those after them go on */
     int64_t *found;
     int64_t room;
     int64_t count;

@@ -173,6 +173,7 @@ def wrong_parts(
     *,
     back: int,
     reach: int,
+    is_open: bool,
     initial: int,
     learn: Callable[[int, int], None],
 ) -> tuple[Int64Array, int | None]:
@@ -182,7 +183,8 @@ def wrong_parts(
     and an id. Stream k has the ids, in range and contiguous, from ``begins[k]`` to ``ends[k]``; `initial` is where the
     row of the initial state begins. The walk notices what is wrong at most `back` ids after the piece that it is in; 1
     or more, for what is wrong with the end of a stream is noticed after its last id. A special token that the text
-    spells begins at most `reach` ids before the one in which it ends.
+    spells begins at most `reach` ids before the one in which it ends. The last stream goes on after its ids if it
+    `is_open`.
 
     The parts, of shape (parts, 2), are pairs of the first id and the one after the last, in order and disjoint. Each
     begins and ends where its stream does, or where the text is certainly cut.
@@ -192,7 +194,8 @@ def wrong_parts(
     found: Int64Array = np.empty((max(64, len(ids) // 64), 2), dtype=np.int64)
     job = Struct(
         "tokdfa_wrong_job", begins=begins, ends=ends, n_begins=len(begins), back=back, reach=reach,
-        found=found.reshape(-1), room=len(found), count=0, stream=0, at=0, row=initial, step=_LONG, size=0,
+        n_closed=len(begins) - is_open, found=found.reshape(-1), room=len(found), count=0, stream=0, at=0, row=initial,
+        step=_LONG, size=0,
     )  # fmt: skip
     state = job.pointer
     while True:

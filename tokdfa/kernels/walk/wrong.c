@@ -62,7 +62,8 @@ TOKDFA_DOOR int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cut
             if (status == UNSURE) {
                 return UNSURE;
             }
-            if (status != DONE || (job->at == n && !walker->is_final[job->row / walker->width])) {
+            const bool is_end = job->at == n && job->stream < job->n_closed;
+            if (status != DONE || (is_end && !walker->is_final[job->row / walker->width])) {
                 note(walker, cuts, here, n, first, job->at, job);
                 job->row = walker->initial;
             }

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, running_sum
+from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.errors import AlphabetError, LimitExceededError, TokenStreamError
 from tokdfa.kernels.walk.differences import find_differences
-from tokdfa.validation.judges.accepting import Rest
+from tokdfa.validation.block import Block
 from tokdfa.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.judges.pieces import violation_of
 from tokdfa.validation.judges.stretch import otherwise
 from tokdfa.validation.judges.walk import closely
 from tokdfa.validation.kind import ViolationKind
-from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.violation import Cause, out_of_range
+from tokdfa.validation.violation import Cause
 from tokdfa.validation.violations import Rows, Spans, ranges, spans_between
 
 if TYPE_CHECKING:
@@ -34,41 +33,13 @@ if TYPE_CHECKING:
     from tokdfa.validation.table import Table
     from tokdfa.validation.violation import Violation
 
-__all__ = ["Block", "Judged", "judge_array", "judge_encoded", "judge_walked"]
-
-_SMALL = 1 << 12
-"""The number of ids that are judged first, if only the first violation is wanted."""
+__all__ = ["Judged", "judge_block", "judge_encoded", "judge_walked"]
 
 _CLOSE = 1 << 5
 """The number of ids of a window where ids are judged one by one."""
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
-
-_LARGEST = 1 << 23
-"""No more ids are judged at once, where nothing cuts their text."""
-
-
-class Block(NamedTuple):
-    """Ids of a stream, from the index `first` and the offset `byte` on; its last ones if `is_last`.
-
-    `begins` is whether a text begins with them, rather than goes on where it is always cut.
-
-    Those at the ascending indices `unknown` stand in for `numbers`, which are no ids of the tokenizer. They are in no
-    text, and have no bytes.
-    """
-
-    ids: Int32Array
-    unknown: Int64Array
-    numbers: list[int]
-    first: int
-    byte: int
-    begins: bool
-    is_last: bool
-
-    def out_of_range(self, at: int, byte: int) -> Violation:
-        """Return the violation that is an unknown number."""
-        return out_of_range(self.numbers[int(np.searchsorted(self.unknown, at))], self.first + at, byte)
 
 
 class Judged(NamedTuple):
@@ -85,62 +56,38 @@ class Judged(NamedTuple):
     begins: bool = True
 
 
-def judge_array(
-    engine: Engine, ids: IntegerArray, rest: Rest, tuning: Tuning, *, all: bool
-) -> tuple[list[Sequence[Violation]], Rest | None]:
-    """Return the violations in the rest of a stream, as far as it is judged at once, and what is left after that.
-
-    With `all` false, nothing is judged after the block with the first violation, and None is left.
-    """
-    parts: list[Sequence[Violation]] = []
-    decoder, chunk = engine.tokenizer.decoder, tuning.chunk if all else min(_SMALL, tuning.chunk)
-    size = chunk
-    while rest.first < len(ids) and size <= _LARGEST:
-        own = ids[rest.first : rest.first + size]
-        checked, unknown = decoder.check_known(own)
-        is_last = rest.first + len(own) == len(ids)
-        judged = _judge(engine, Block(checked, unknown, own[unknown].tolist(), *rest, is_last))
-        if judged is None:
-            break
-        parts += judged.violations
-        if not all and any(map(len, judged.violations)):
-            return parts, None
-        rest = Rest(rest.first + judged.n_ids, judged.byte, judged.begins)
-        chunk = min(4 * chunk, tuning.chunk)
-        size = chunk if judged.n_ids else 2 * size
-    return parts, rest
-
-
-def _judge(engine: Engine, block: Block) -> Judged | None:
-    """Judge a block as an engine does; None if it is judged only id by id."""
-    if engine.model is not None:
-        return judge_walked(engine.model, block)
-    return None if engine.tokenizer.segmenter is not None else judge_encoded(engine, block)
+def judge_block(engine: Engine, block: Block) -> Judged | None:
+    """Judge a block as an engine does that judges blocks; None if these ids are judged only one by one."""
+    return judge_encoded(engine, block) if engine.model is None else judge_walked(engine.model, block)
 
 
 def judge_encoded(engine: Engine, block: Block) -> Judged:
     """Judge a block of a stream by decoding it, encoding its text again, and comparing."""
     trip, judges = engine.tokenizer.round_trip, engine.judges()
     ids, n = block.ids, len(block.ids)
-    is_cut = trip.cuts[ids]
-    is_cut[block.unknown] = True
+    is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
+    is_cut[block.unknown] = is_cut[block.separators] = False
+    cuts = np.flatnonzero(is_cut)
+    starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1))).tolist()
+    stops = np.sort(np.concatenate((block.texts[:, 1], cuts))).tolist()
     violations: list[Sequence[Violation]] = []
-    at, byte, begins = 0, block.byte, block.begins
-    unknown = {*block.unknown.tolist()}
-    for stop in [*np.flatnonzero(is_cut).tolist(), n]:
-        text = _Text(
-            trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=stop == n and not block.is_last
-        )
+    byte, begins = block.byte, block.begins
+    unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
+    for number, (at, stop) in enumerate(zip(starts, stops, strict=True)):
+        is_last = number == len(starts) - 1
+        text = _Text(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_last and not block.is_last)
         found, n_judged, byte = text.judged()
         violations += found
-        if stop == n:
-            return Judged(violations, at + n_judged, byte, begins and not n_judged)
+        if is_last:
+            break
         if stop in unknown:
             violations.append([block.out_of_range(stop, byte)])
-        else:
+        elif stop in separators:
+            byte += block.separator_size
+        elif is_cut[stop]:
             byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
-        at, begins = stop + 1, True
-    raise AssertionError("the last text ends with the block")
+        begins = True
+    return Judged(violations, at + n_judged, byte, begins and not n_judged)
 
 
 class _Text:
@@ -278,39 +225,33 @@ class _Text:
         return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:])
 
 
-def judge_walked(model: Model | None, block: Block) -> Judged | None:
+def judge_walked(model: Model, block: Block) -> Judged | None:
     """Judge a block of a stream by a table, of which what is wrong is encoded again; None if the table does not do.
 
     In a text that is brought into a normalization form, the parts that differ are between ends of tokens that the ids
     and the canonical ids share; otherwise between ends of tokens and pieces.
     """
-    table = None if model is None else model.table
-    if model is None or table is None or not is_split_at_once(model):
-        return None
+    table, trip = model.table, model.trip
+    assert table is not None
     ids, n = block.ids, len(block.ids)
-    begins, ends = np.append(0, block.unknown + 1), np.append(block.unknown, n)
+    begins, ends = np.ascontiguousarray(block.texts.T)
     try:
-        parts, size = table.wrong_parts(ids, begins, ends)
+        parts, size = table.wrong_parts(ids, begins, ends, is_open=not block.is_last)
     except LimitExceededError:
         return None
     count = n if block.is_last else _judged_by_walk(table, ids, int(begins[-1]), parts)
-    if size is not None and count == n and not len(block.unknown):
-        return Judged([], n, block.byte + size)
-    sizes = model.lengths[ids]
-    sizes[block.unknown] = 0
-    byte_at = block.byte + running_sum(sizes)
+    if size is not None and not len(block.unknown):
+        size += len(block.separators) * block.separator_size - int(model.lengths[ids[count:]].sum())
+        return Judged([], count, block.byte + size)
+    byte_at = block.byte + running_sum(block.sizes(model.lengths))
     parts = parts[parts[:, 1] <= count]
-    if not len(parts) and not len(block.unknown):
-        return Judged([], count, int(byte_at[count]))
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
-    encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
-    trip = model.trip
-    if trip is None:
-        rows = differing_pieces(model, ids, encoded, byte_at)
-        make = partial(_of_pieces, model, block.first)
+    make = partial(_of_pieces, model, block.first) if trip is None else partial(_of_tokens, trip, block.first)
+    if is_split_at_once(model):
+        encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
+        rows = (differing_pieces if trip is None else differing_tokens)(model, ids, encoded, byte_at)
     else:
-        rows = differing_tokens(model, ids, encoded, byte_at)
-        make = partial(_of_tokens, trip, block.first)
+        rows, odd = Rows.none(), np.ones(len(parts), dtype=np.bool_)
     found = [(at, [block.out_of_range(at, int(byte_at[at]))]) for at in block.unknown.tolist() if at < count]
     covered: list[tuple[int, int]] = []
     done = 0
@@ -321,11 +262,12 @@ def judge_walked(model: Model | None, block: Block) -> Judged | None:
         judge = closely(model, block.first + at, int(byte_at[at]), _CLOSE)
         violations = [*judge.feed(ids[at:end], block.first + until - 1)]
         done = judge.buffer.first - block.first
-        if done < until and end == n and not block.is_last:
+        is_whole = done < until or judge.drops_text
+        if is_whole and end == n and not block.is_last:
             # What follows decides.
             count = done = at
             break
-        if done < until:
+        if is_whole:
             violations += judge.finish()
             done = end
         found.append((at, violations))

@@ -13,6 +13,7 @@ from tokdfa.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.validation.buffer import Buffer
+from tokdfa.validation.judges.accepting import Rest
 from tokdfa.validation.judges.pieces import TextIsDroppedError, judge_pieces
 from tokdfa.validation.judges.stretch import EncodedStretch
 from tokdfa.validation.kind import ViolationKind
@@ -107,6 +108,16 @@ class EncodingJudge:
     def byte(self) -> int:
         """The byte offset of the next token to be judged, or of the end of a finished text."""
         return self.buffer.byte
+
+    def unjudged(self) -> tuple[Rest, Int32Array] | None:
+        """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
+        if self._before is not None or self._following is not self._trip or self.drops_text:
+            return None
+        return Rest(self.buffer.first, self.buffer.byte, self._begins), self.buffer.all()
+
+    def accept(self, ids: Int32Array) -> bool:
+        """Return False: no look at ids shows without judging them that nothing is wrong."""
+        return False
 
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain.

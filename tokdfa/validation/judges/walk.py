@@ -11,7 +11,7 @@ import numpy as np
 from tokdfa.arrays import Int32Array
 from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.validation.judges.accepting import NEAR
+from tokdfa.validation.judges.accepting import NEAR, Rest
 from tokdfa.validation.judges.beginning import Beginning
 from tokdfa.validation.judges.encoding import EncodingJudge
 from tokdfa.validation.kind import ViolationKind
@@ -89,6 +89,23 @@ class WalkJudge:
         if self._beginning is not None:
             return self._byte
         return self._byte + int(self._here.size) if self._judge is None else self._judge.byte
+
+    def unjudged(self) -> tuple[Rest, Int32Array] | None:
+        """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
+        if self._beginning is not None or self._judge is not None:
+            return None
+        return Rest(self._first, self._byte), np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
+
+    def accept(self, ids: Int32Array) -> bool:
+        """Take more ids if one walk shows that nothing is wrong up to their end; return whether it does."""
+        if self._beginning is not None or self._judge is not None:
+            return False
+        row, size = self._here.row, self._here.size
+        if self._walk(ids) < len(ids):
+            self._here.row, self._here.size = row, size
+            return False
+        self._remember(ids)
+        return True
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
         """Take more ids, and yield the violations that they make certain."""
