@@ -279,7 +279,7 @@ def doubts(sequences: Iterable[tuple[int, ...]]) -> Doubts:
     stops = np.append(begins[1:], len(known)).astype(np.int32)
     # The entry of a pair is the range of its sequences.
     pairs = np.ascontiguousarray(ends[begins].T)
-    table = pair_table(pairs[0], pairs[1], begins, stops).fields
+    table = pair_table(pairs[0], pairs[1], begins, stops, spread=8).fields
     bounds = np.cumsum([0, *(len(sequence) - 2 for sequence in known)]).astype(np.int32)
     ids = np.array([id for sequence in known for id in sequence[:-2]], dtype=np.int32)
     range_ = np.column_stack((table["priority"], table["product"])).reshape(-1)

@@ -18,14 +18,17 @@ def empty_table(n_pairs: int) -> Struct:
     return Struct("tokdfa_merges", keys=np.full(capacity, -1, dtype=np.int64), priority=priority, product=product)
 
 
-def pair_table(left: Int32Array, right: Int32Array, priority: Int32Array, product: Int32Array) -> Struct:
+def pair_table(
+    left: Int32Array, right: Int32Array, priority: Int32Array, product: Int32Array, *, spread: int = 1
+) -> Struct:
     """Return the hash table of these pairs; of equal pairs the first one counts.
 
-    Its fields are arrays: ``keys``, ``left << 32 | right`` or -1 in free slots, ``priority`` and ``product``.
+    It has `spread` times as much room as needed, for pairs that most pairs looked up are none of. Its fields are
+    arrays: ``keys``, ``left << 32 | right`` or -1 in free slots, ``priority`` and ``product``.
     """
     if not len(left) == len(right) == len(priority) == len(product):
         raise ValueError("a pair has two parts, a priority and a product")
-    table = empty_table(len(left))
+    table = empty_table(spread * len(left))
     call(lib.tokdfa_add_pairs, table.pointer, left, right, priority, product, len(left))
     return table
 

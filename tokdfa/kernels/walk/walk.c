@@ -146,6 +146,17 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
     return (sight){entry >> 2, entry >> 2 ? DONE : entry & UNKNOWN ? UNSURE : ALARM};
 }
 
+/* The marked places, a bit each, of whose id and the one before it a doubtful sequence may be the last ones. */
+ALWAYS_INLINE uint64_t find_doubts(const tokdfa_walker *w, const uint32_t *ids, int64_t low, const uint32_t *marks,
+                                   int64_t n) {
+    uint64_t found = 0;
+    for (int64_t k = low + marks[0] == 0; k < n && w->n_doubt_keys; k++) {
+        int64_t place = low + marks[k], key = pair_key(ids[place - 1], ids[place]);
+        found |= (uint64_t)(w->doubt_keys[pair_slot(w->doubt_keys, w->n_doubt_keys, key)] == key) << k;
+    }
+    return found;
+}
+
 /* Find for some marked places whether the id there may not follow the one before it. The data for different places is
    requested together, because little of it is in the nearest cache. Returns whether one of these pairs is not allowed or
    there is more to look at - in any case if `is_doubting`, otherwise it is only looked for if the lane `has_more` - and
@@ -283,8 +294,8 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
                          int64_t *at, uint32_t *row) {
     int64_t end = begin + LANES * lane;
     int status = DONE;
-    bool is_doubting = w->n_doubt_keys > 0;
     uint8_t is_forbidden[GROUP];
+    uint64_t doubts = 0;
     for (int number = 0; number < LANES; number++) {
         int64_t low = begin + number * lane, high = low + lane, n_marks = seen->n_marks[number];
         const uint32_t *marks = seen->marks[number];
@@ -297,7 +308,8 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
             if (k % GROUP == 0) {
                 int64_t n = least(GROUP, n_marks - k);
                 const uint32_t *entries = seen->entries + number * lane;
-                has_found = test_pairs(w->pairs, ids, low, entries, marks + k, n, is_doubting,
+                doubts = find_doubts(w, ids, low, marks + k, n);
+                has_found = test_pairs(w->pairs, ids, low, entries, marks + k, n, doubts != 0,
                                        seen->has_more[number], is_forbidden);
                 if (!has_found) {
                     k += n - 1;
@@ -306,7 +318,7 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
             }
             int64_t place = low + marks[k];
             uint32_t entry = seen->entries[place - begin];
-            if (place < *at || (!is_forbidden[k % GROUP] && entry >= FIRST_ROW && !(entry & CLOSELY) && !is_doubting)) {
+            if (place < *at || (!is_forbidden[k % GROUP] && !needs_look(entry) && !(doubts >> k % GROUP & 1))) {
                 continue;
             }
             if (place > low) {
