@@ -65,9 +65,22 @@ class Reencoding(Generic[T]):
         """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
         return None
 
-    def ends(self, tokenizer: T, text: str, canonical: Decoded) -> Ends | None:
+    def ends(self, tokenizer: T, text: str, canonical: Int32Array, *, begins: bool) -> Ends | None:
         """Return the ends of canonical ids in the text that was encoded; see :meth:`RoundTrip.ends`."""
-        return ends_in(text, canonical)
+        again = self.decoded(tokenizer, canonical, begins=begins)
+        return None if again is None else ends_in(text, again)
+
+    def decoded(self, tokenizer: T, ids: Int32Array, *, begins: bool) -> Decoded | None:
+        """Return the text of ids; None if they have none, as where bytes within symbols are left out."""
+        decoder = tokenizer.decoder
+        try:
+            return (decoder if begins else decoder.later).text_of(ids)
+        except TokenStreamError:
+            return None
+
+    def encode_with_ends(self, tokenizer: T, text: str) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of a text and their ends in it, in bytes; only if the longest match is taken."""
+        raise NotImplementedError
 
     def word_of(self, tokenizer: T, id: int) -> Word:
         """Return an id as a word for people to read."""
@@ -146,6 +159,10 @@ class RoundTrip:
         """
         return self._model.encode_on(self._at(begins), text, self._before, begins=begins)[0]
 
+    def encode_with_ends(self, text: str) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of a text and their ends in it, in bytes, in one pass; only if the longest match is taken."""
+        return self._model.encode_with_ends(self._tokenizer, text)
+
     def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, RoundTrip]:
         """Return the ids of a text, and the round trip of the text after it, if the text is cut there."""
         ids, before = self._model.encode_on(self._at(begins), text, self._before, begins=begins)
@@ -168,11 +185,7 @@ class RoundTrip:
 
         An end that is nowhere in that text is not a whole number.
         """
-        try:
-            again = self.decode(canonical, begins=begins)
-        except TokenStreamError:  # Bytes within symbols are left out.
-            return None
-        return self._model.ends(self._tokenizer, decoded.text, again)
+        return self._model.ends(self._tokenizer, decoded.text, canonical, begins=begins)
 
     def spelling(self, id: int) -> Word:
         """Return an id as a word for people to read."""

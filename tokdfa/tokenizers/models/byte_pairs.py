@@ -11,7 +11,6 @@ import numpy as np
 from tokdfa.alphabet import Word
 from tokdfa.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.encoded import Decoded
 from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
@@ -21,7 +20,7 @@ from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing, ends_in
+from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 if TYPE_CHECKING:
@@ -283,10 +282,13 @@ class BytePairs(Model):
             return WholeDecoder(*known, tokenizer.strings, steps)
         return Decoder(*known, None if self.suffix is None else self._ends_word)
 
-    def ends(self, tokenizer: Tokenizer, text: str, canonical: Decoded) -> Ends | None:
+    def ends(self, tokenizer: Tokenizer, text: str, canonical: Int32Array, *, begins: bool) -> Ends | None:
         """Return the ends of canonical ids in a text, which is brought into the form first, if there is one."""
         form = tokenizer.form
-        return ends_in(text, canonical) if form is None else ends_before_normalizing(text, form, canonical)
+        again = None if form is None else self.decoded(tokenizer, canonical, begins=begins)
+        if form is None or again is None:
+            return super().ends(tokenizer, text, canonical, begins=begins)
+        return ends_before_normalizing(text, form, again)
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
         """Return the spelling of an id in its file where texts are rewritten, and its bytes elsewhere."""

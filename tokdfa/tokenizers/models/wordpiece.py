@@ -222,9 +222,17 @@ class WordPiece(Model):
             return self.vocabulary.entry(number) or ""
         return self._spelled[1][number]
 
-    def ends(self, tokenizer: Tokenizer, text: str, canonical: Decoded) -> Int64Array:
+    def ends(self, tokenizer: Tokenizer, text: str, canonical: Int32Array, *, begins: bool) -> Int64Array:
         """Return the ends of canonical ids in the text that was encoded, whatever they would decode to."""
-        return cast("WordPieceTokenizer", tokenizer).encode_with_offsets(text, "bytes").ends
+        return self.encode_with_ends(tokenizer, text)[1]
+
+    def encode_with_ends(self, tokenizer: Tokenizer, text: str) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of a text and their ends in it, in bytes.
+
+        No special token ends after the white space that it strips, before which the text is cut.
+        """
+        tokens = self.end_to_end.encode(text, "bytes")
+        return tokens.ids, tokens.ends
 
     def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
         """Return the entry of an id."""

@@ -1,0 +1,205 @@
+"""Judging blocks of ids by decoding them, encoding their text again, and comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.validation.block import Block
+from tokdfa.validation.differences import differing_parts
+from tokdfa.validation.judges.found import CLOSE, Judged, are_within, merged, of_tokens
+from tokdfa.validation.violations import Rows, ranges, spans_between
+
+if TYPE_CHECKING:
+    from tokdfa.encoding.encoded import Decoded
+    from tokdfa.tokenizers.round_trip import RoundTrip
+    from tokdfa.validation.engine import Engine
+    from tokdfa.validation.violation import Violation
+
+__all__ = ["judge_encoded"]
+
+_NEAR = 1 << 8
+"""The number of ids among which a boundary usually is."""
+
+_SOON = 1 << 12
+"""The number of ids among which something is wrong if much is."""
+
+
+def judge_encoded(engine: Engine, block: Block) -> Judged:
+    """Judge a block of a stream by decoding it, encoding its text again, and comparing."""
+    trip, judges = engine.tokenizer.round_trip, engine.judges()
+    ids, n = block.ids, len(block.ids)
+    is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
+    is_cut[block.unknown] = is_cut[block.separators] = False
+    cuts = np.flatnonzero(is_cut)
+    starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1))).tolist()
+    stops = np.sort(np.concatenate((block.texts[:, 1], cuts))).tolist()
+    violations: list[Sequence[Violation]] = []
+    byte, begins = block.byte, block.begins
+    unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
+    for number, (at, stop) in enumerate(zip(starts, stops, strict=True)):
+        is_last = number == len(starts) - 1
+        text = _Text(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_last and not block.is_last)
+        found, n_judged, byte = text.judged()
+        violations += found
+        if is_last:
+            break
+        if stop in unknown:
+            violations.append([block.out_of_range(stop, byte)])
+        elif stop in separators:
+            byte += block.separator_size
+        elif is_cut[stop]:
+            byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
+        begins = True
+    return Judged(violations, at + n_judged, byte, begins and not n_judged)
+
+
+class _Text:
+    """Ids of a text, from the index `first` of a stream and the offset `byte` on.
+
+    `begins` is whether the text begins with them, and `is_open` whether it may go on after them.
+    """
+
+    def __init__(
+        self,
+        trip: RoundTrip,
+        judges: Callable[..., Any],
+        ids: Int32Array,
+        first: int,
+        byte: int,
+        begins: bool,
+        *,
+        is_open: bool,
+    ) -> None:
+        self._trip = trip
+        self._judges = judges
+        self._all = ids
+        self._is_open = is_open
+        self._begins = begins
+        self._first, self._byte = first, byte
+        self._ids = ids[: self._cut_before(len(ids), begins)] if is_open else ids
+
+    def _cut_before(self, stop: int, begins: bool) -> int:
+        """Return the last place before the id `stop` at which the text is always cut; 0 if there is none."""
+        size = _NEAR
+        while True:
+            low = max(stop - size, 0)
+            # A boundary is sure whatever is before the ids.
+            places = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
+            if len(places) or not low:
+                return low + int(places[-1]) + 1 if len(places) else 0
+            size *= 4
+
+    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return the violations, the number of ids that are judged, and the offset at which they end."""
+        ids = self._ids
+        if not len(ids) and (self._is_open or not self._begins):
+            return [], 0, self._byte
+        try:
+            decoded = self._trip.decode(ids, begins=self._begins)
+            canonical, others = self._encoded(decoded)
+        except (TokenStreamError, AlphabetError):
+            return self._all_closely()
+        if np.array_equal(ids, canonical):
+            return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
+        others = self._ends_of(canonical, decoded) if others is None else others
+        return self._all_closely() if others is None else self._compared(decoded.ends, canonical, others)
+
+    def _encoded(self, decoded: Decoded) -> tuple[Int32Array, Int64Array | None]:
+        """Return the ids of the text; where it is likely that they are others, also their ends in it, if known."""
+        if self._trip.takes_longest and self._is_soon_wrong():
+            return self._trip.encode_with_ends(decoded.text)
+        return self._trip.encode(decoded.text, begins=self._begins), None
+
+    def _is_soon_wrong(self) -> bool:
+        """Return whether something is wrong in the first ids of many."""
+        if len(self._ids) < 4 * _SOON:
+            return False
+        head = self._ids[: self._cut_before(_SOON, self._begins)]
+        return not np.array_equal(head, self._trip.encode(self._trip.decode(head, begins=self._begins).text))
+
+    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> Int64Array | None:
+        """Return the ends of canonical ids in the encoded text; None if they do not show what belongs together.
+
+        They do not where canonical ids have another text, such as more spaces.
+        """
+        if self._trip.takes_longest:
+            return self._trip.encode_with_ends(decoded.text)[1]
+        try:
+            again = self._trip.decode(canonical, begins=self._begins)
+        except TokenStreamError:
+            return None
+        return again.ends if again.text == decoded.text else None
+
+    def _compared(
+        self, ends: Int64Array, canonical: Int32Array, others: Int64Array
+    ) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return what :meth:`judged` does, given the ends of the ids in the text, and the canonical ids with theirs."""
+        places = np.zeros(0, dtype=np.int64)
+        if self._trip.takes_longest:
+            places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
+        starts, stops, lows, highs, odd, is_silent = differing_parts(self._ids, ends, places, canonical, others)
+        if not self._trip.takes_longest:
+            # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
+            odd = odd | is_silent
+        byte_at = self._byte + np.append(0, ends)
+        given, bounds = ranges(starts, stops)
+        right, right_bounds = ranges(lows, highs)
+        rows = Rows(
+            starts,
+            byte_at[starts],
+            self._ids[given],
+            spans_between(bounds),
+            canonical[right],
+            spans_between(right_bounds),
+            np.zeros(0, dtype=np.int64),
+            np.zeros((len(starts), 2), dtype=np.int64),
+            np.ones(len(starts), dtype=np.bool_),
+        )
+        found: list[tuple[int, list[Violation]]] = []
+        covered: list[tuple[int, int]] = []
+        n_judged, byte = len(self._ids), int(byte_at[-1])
+        for start, stop in zip(starts[odd].tolist(), stops[odd].tolist(), strict=True):
+            done = covered[-1][1] if covered else 0
+            if covered and max(stop, start + 1) <= done:
+                continue
+            # What adds nothing may belong to the text before a boundary at its beginning.
+            at = max(self._cut_before(start, self._begins), done)
+            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), CLOSE)
+            if judged is None:
+                # What follows decides.
+                n_judged, byte = at, int(byte_at[at])
+                break
+            found.append((at, judged[0]))
+            covered.append((at, judged[1]))
+            if judged[1] >= n_judged:
+                n_judged, byte = judged[1:]
+        rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, covered))
+        return merged(found, rows, partial(of_tokens, self._trip, self._first, self._ids)), n_judged, byte
+
+    def _closely(
+        self, at: int, until: int, byte: int, size: int | None = None
+    ) -> tuple[list[Violation], int, int] | None:
+        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if what follows decides.
+
+        Return the violations, the place up to which ids are judged, and the offset there.
+        """
+        begins = self._begins and at == 0
+        judge = self._judges(self._first + at, byte, begins=begins, size=size)
+        violations = [*judge.feed(self._all[at:], self._first + until - 1)]
+        done = judge.buffer.first - self._first
+        if done < until or not until:
+            if self._is_open:
+                return None
+            violations += judge.finish()
+            done = len(self._all)
+        return violations, done, judge.byte
+
+    def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
+        judged = self._closely(0, len(self._ids), self._byte)
+        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:])
