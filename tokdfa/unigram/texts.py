@@ -29,7 +29,7 @@ class _OfThread(threading.local):
     room: Room
     writer: Writer
     is_whole: bool
-    call: Callable[[bytes], Int32Array | None]
+    call: Callable[[str], Int32Array | None]
 
 
 class TextSegmenter:
@@ -99,24 +99,23 @@ class TextSegmenter:
         `before` is what is before it, if it continues with a space at a place where a text is certainly cut.
         """
         own = self._of_thread
-        ids = segment_text(data, own.writer, own.room, before)
+        ids = segment_text(data, len(data), own.writer, own.room, before)
         if ids is None and self._lacked_rules(own):
             return self.encode(data, before)
         return None if ids is None else (ids, own.room.after)
 
     def encode_whole(self, text: str) -> Int32Array | None:
         """Return the ids of a whole text; None if it must be normalized first, or has half of a surrogate pair."""
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            return None
         own = self._own
         try:
             call = own.call
         except AttributeError:
             own = self._of_thread
             call = own.call
-        ids = call(data)
+        try:
+            ids = call(text)
+        except UnicodeEncodeError:
+            return None
         return self.encode_whole(text) if ids is None and self._lacked_rules(own) else ids
 
     def encode_texts(self, texts: Sequence[bytes], first: int = 0) -> tuple[Int32Array, Int64Array]:

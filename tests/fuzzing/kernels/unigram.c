@@ -4,7 +4,7 @@
    segmented twice, and the room for nodes, ids and words grows. */
 #include "unigram_twin.h"
 
-enum { PAUSED = -1, NODES = -2, UNKNOWN = -3, FULL = -4, OTHERWISE = -5, LONG_WORD = -6 };
+enum { PAUSED = -1, NODES = -2, UNKNOWN = -3, FULL = -4, OTHERWISE = -5, LONG_WORD = -6, CROWDED = -7 };
 
 static void *build(input *in) {
     unigram *u = calloc(1, sizeof *u);
@@ -16,7 +16,8 @@ static void *build(input *in) {
 static tokdfa_unigram_room room_of(arena *memory, int64_t n_ids, int64_t n_words, int64_t at_a_time) {
     return (tokdfa_unigram_room){
         .nodes = ROOM(memory, double, 2 * 2), .n_nodes = 2, .ids = ROOM(memory, int32_t, n_ids), .n_ids = n_ids,
-        .at_a_time = at_a_time, .unknown_from = -1, .memory = ZEROS(memory, uint64_t, 8 * n_words), .n_memory = 8 * n_words,
+        .at_a_time = at_a_time, .unknown_from = -1, .memory = ZEROS(memory, uint64_t, 32 * n_words), .n_memory = 32 * n_words,
+        .shelf = ROOM(memory, uint64_t, 8 * n_words), .n_shelf = 8 * n_words, .most_missed = n_words + n_ids % 4,
     };
 }
 
@@ -132,6 +133,10 @@ static void segment_given(const unigram *u, input *in) {
     uint8_t *blank = ZEROS(&memory, uint8_t, 256);
     blank[' '] = 1;
     blank['\n'] = n_rules && !chosen[0] && bounds[1] == 1 && replaced[0] == ' ';
+    uint8_t *blank_low = ZEROS(&memory, uint8_t, 16);
+    for (int i = 0; i < 128; i++) {
+        blank_low[i & 15] |= (uint8_t)(blank[i] << (i >> 4));
+    }
     int32_t *rule_of, *unused;
     int64_t n_cells, n_kept;
     const int32_t *cells = trie_of(&memory, rule_text, offsets, n_rules, &n_cells, &rule_of);
@@ -142,8 +147,8 @@ static void segment_given(const unigram *u, input *in) {
         .model = &u->tables, .rules = cells, .n_rules = n_cells, .rule_of = rule_of,
         .replacements = exactly(&memory, replaced, bounds[n_rules], 1), .n_replacements = bounds[n_rules],
         .starts = exactly(&memory, bounds, n_rules, 8), .stops = exactly(&memory, bounds + 1, n_rules, 8),
-        .kept = kept, .n_kept = n_kept, .blank = blank, .n_blank = 256, .touched = touched, .n_touched = 0x110000 / 64,
-        .plain_ascii = !(shift & 2) && !(shift & 8), .has_kept = has_kept,
+        .kept = kept, .n_kept = n_kept, .blank = blank, .n_blank = 256, .blank_low = blank_low, .n_blank_low = 16, .touched = touched, .n_touched = 0x110000 / 64,
+        .has_kept = has_kept,
         .puts_space = flags & 1, .trims_spaces = flags >> 1 & 1,
     };
     const int64_t n = 1 + (flags >> 5) % MOST_TEXTS;
@@ -216,7 +221,7 @@ static void segment_given(const unigram *u, input *in) {
         w.text = w.is_begun = 0;
         r.n = 0;
         while ((made = tokdfa_segment_texts(given, ends, n, id_ends, &w)) < 0) {
-            REQUIRE(made == NODES || made == FULL || made == LONG_WORD || (made == PAUSED && r.at_a_time));
+            REQUIRE(made == NODES || made == FULL || made == LONG_WORD || made == CROWDED || (made == PAUSED && r.at_a_time));
             REQUIRE(++n_calls < 4 * size + 64);
             if (made == NODES) {
                 grow_nodes(&memory, &r);
@@ -225,6 +230,12 @@ static void segment_given(const unigram *u, input *in) {
                 memcpy(ids, r.ids, (size_t)r.n_ids * sizeof *ids);
                 r.ids = ids;
                 r.n_ids *= 2;
+            } else if (made == CROWDED) {
+                uint64_t *more = ZEROS(&memory, uint64_t, 4 * r.n_memory);
+                tokdfa_move_words(r.memory, r.n_memory, more, 4 * r.n_memory);
+                r.memory = more;
+                r.n_memory *= 4;
+                r.most_missed = INT64_MAX;
             } else if (made == LONG_WORD) {
                 w.n_word *= 2;
                 w.word = ROOM(&memory, uint8_t, w.n_word);

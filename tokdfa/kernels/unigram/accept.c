@@ -7,6 +7,13 @@
 
 enum { KNOWN = 2, MOST_KNOWN = 4 };
 
+/* The magnitude of the sum before words up to which those that are known are canonical: of usual words of so many
+   symbols, see study.h. */
+#define USUAL_WORD 24
+ALWAYS_INLINE double largest_sum(const tokdfa_unigram *m) {
+    return TOO_LARGE - 1.5 - (m->longest_step + 1) * USUAL_WORD;
+}
+
 /* Up to four ids as two entries, with ones after the last. */
 typedef struct {
     uint64_t low, high;
@@ -81,9 +88,10 @@ NEVER_INLINE int64_t is_segmented_so(const tokdfa_unigram_pieces *p, const int32
         r->unknown_from = unknown_from;
         return 0;
     }
-    if (n <= MOST_KNOWN && size <= LONGEST_WORD && size - SPACE_SIZE <= LONGEST_PACKED) {
-        if (find_entry(r, key_of_word(k->word, 0, size))) {
-            /* It is remembered for texts, so rounding cannot matter. */
+    if (n <= MOST_KNOWN && size - SPACE_SIZE <= LONGEST_KEY) {
+        const text_word word = word_at(r, k->word, 0, size);
+        const word_entry *found = find_entry(r, word.entries, word.key, word.rest, word.size);
+        if (found && largest_sum(m) <= (double)found->limit) {
             if (n == 1) {
                 k->alone[ids[0]] = 1;
             } else {

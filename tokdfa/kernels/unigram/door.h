@@ -10,7 +10,8 @@ enum {
     TOKDFA_SEGMENT_UNKNOWN = -3, /* the character at `at` is unknown, and there is no id for it */
     TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids */
     TOKDFA_SEGMENT_OTHERWISE = -5, /* the text is to be normalized first */
-    TOKDFA_SEGMENT_LONG = -6     /* more room is needed for a word */
+    TOKDFA_SEGMENT_LONG = -6,    /* more room is needed for a word */
+    TOKDFA_SEGMENT_CROWDED = -7  /* more room for words would help */
 };
 
 /* The marks of the places of the best way. */
@@ -57,9 +58,11 @@ typedef struct {
     int64_t sentence, at, n;
     double score;
     int64_t unknown_from;
-    int64_t n_unknown;  /* the number of unknown characters so far */
-    uint64_t *memory;   /* words and their ids, four entries each; a power of two of pairs, zeros at first */
+    uint64_t *memory; /* words and their ids, see words.h: sets of entries, zeros at first */
     int64_t n_memory;
+    uint64_t *shelf; /* what does not fit into entries, and how much of it is used; fewer than 2^31 */
+    int64_t n_shelf, used;
+    int64_t n_missed, most_missed; /* the number of words that were not there; from the latter on it is crowded */
     /* What is recorded, one entry per byte and one more, or none: the best sum at each place when the loop gets there,
        where the last piece of it begins, and the marks of the best way. Nothing is then taken from the memory. */
     double *sums;
@@ -69,6 +72,8 @@ typedef struct {
     uint8_t *marks;
     int64_t n_marks;
 } tokdfa_unigram_room;
+
+void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to);
 
 int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
                        tokdfa_unigram_room *room);
@@ -88,9 +93,10 @@ typedef struct {
     int64_t n_kept;
     const uint8_t *blank; /* of each byte: whether it is a space, or becomes one whatever is around it */
     int64_t n_blank;
+    const uint8_t *blank_low; /* of each lower half of a byte: a bit for each upper half below 8 with which it is blank */
+    int64_t n_blank_low;
     const uint64_t *touched; /* a bit for each code point: whether a rule may apply where it is, or it is U+2581 */
     int64_t n_touched;
-    uint8_t plain_ascii; /* whether none of the bytes 0x21 to 0x7E is touched */
     uint8_t has_kept;
     uint8_t lacks_rules; /* whether the rules are not there yet, so that whatever may need one is to be normalized first */
     uint8_t puts_space;   /* whether a space is put before a text; */

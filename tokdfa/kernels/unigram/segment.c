@@ -3,7 +3,7 @@
 
 static int64_t segment_recorded(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                                 tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, m->single, m->rounded_late, true);
+    return segment(m, text, sentence, end, until, r, m->single, m->rounded_late, true, false);
 }
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending. Returns their
@@ -28,4 +28,19 @@ TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *t
         room->sentence++;
     }
     return room->n;
+}
+
+/* Move the words of a memory to an empty one, where those of a set keep their order. */
+TOKDFA_DOOR void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to) {
+    for (const uint64_t *at = from; at < from + n_from; at += ENTRY) {
+        word_entry entry;
+        memcpy(&entry, at, sizeof entry);
+        word_entry *place = set_of(to, n_to, (packed_word){entry.low, entry.high & ~ANY_KIND}), *end = place + WAYS;
+        while (place < end && place->high) {
+            place++;
+        }
+        if (entry.high && place < end) {
+            *place = entry;
+        }
+    }
 }

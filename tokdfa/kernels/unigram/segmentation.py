@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of
-from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable
+from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
+from tokdfa.kernels.pages import untouched, zeros
 
 __all__ = [
     "BEGINNING",
@@ -42,14 +43,17 @@ SHORT = 1 << 14
 
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
-_WORDS = 1 << 16
+# Of the memory of words: the numbers of an entry, and for each entry on the shelf; how many it has at first
+# and at most.
+_ENTRY, _ON_SHELF = 8, 4
+_WORDS, _MOST_WORDS = 1 << 14, 1 << 18
 # Larger nodes are released after a call, so that one long word does not cost its memory for ever.
 _MOST_NODES_KEPT = 1 << 14
 # Memory that is not written to is not taken, so that arrays may grow fast, and less is done twice.
 GROWTH = 4
 """How many times as large an array becomes that is too small."""
 
-_PAUSED, _ROOM, _FULL = -1, -2, -4
+_PAUSED, _ROOM, _FULL, _CROWDED = -1, -2, -4, -7
 # The ids of texts with fewer are copied from views that are kept.
 _FEW = 1 << 10
 _NO_SUMS: Float64Array = np.empty(0, dtype=np.float64)
@@ -164,8 +168,11 @@ class Room:
             n=0,
             score=0.0,
             unknown_from=-1,
-            n_unknown=0,
-            memory=np.zeros(4 * _WORDS, dtype=np.uint64),
+            memory=untouched(_ENTRY * _WORDS, np.uint64),
+            shelf=untouched(_ON_SHELF * _WORDS, np.uint64),
+            used=0,
+            n_missed=0,
+            most_missed=_WORDS,
             sums=_NO_SUMS,
             starts=_NO_STARTS,
             marks=_NO_MARKS,
@@ -210,7 +217,20 @@ class Room:
             larger: Int32Array = np.empty(GROWTH * len(self._ids), dtype=np.int32)
             larger[:n] = self._ids[:n]
             self._set_ids(larger)
-        return reason in (_PAUSED, _ROOM, _FULL)
+        elif reason == _CROWDED:
+            self._grow_memory()
+        return reason in (_PAUSED, _ROOM, _FULL, _CROWDED)
+
+    def _grow_memory(self) -> None:
+        """Make room for more words; the last time for the most."""
+        here, fields = self.pointer, self.struct.fields
+        n = min(GROWTH * len(fields["memory"]), _ENTRY * _MOST_WORDS)
+        memory, shelf = zeros(n, np.uint64), untouched(n // _ENTRY * _ON_SHELF, np.uint64)
+        lib.tokdfa_move_words(here.memory, here.n_memory, writable(memory, np.uint64), n)
+        shelf[: here.used] = fields["shelf"][: here.used]
+        self.struct.set("memory", memory)
+        self.struct.set("shelf", shelf)
+        here.n_missed, here.most_missed = 0, n // _ENTRY if n < _ENTRY * _MOST_WORDS else np.iinfo(np.int64).max
 
     def release(self) -> None:
         """Release what a long word needed, after a call."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.kernels.encode.utf8 import kept_utf8
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Room, packed_trie, packed_trie_of
 
@@ -75,7 +76,6 @@ def text_tables(
     kept_cells, _ = packed_trie(sorted(piece.encode("utf-8") for piece in kept))
     blank = np.zeros(256, dtype=np.uint8)
     blank[[ord(" "), *map(ord, blanks)]] = True
-    is_plain = not any(int(touched[code >> 6]) >> (code & 63) & 1 for code in range(0x21, 0x7F))
     return Struct(
         "tokdfa_unigram_texts",
         model=tables,
@@ -86,8 +86,8 @@ def text_tables(
         stops=rules.stops,
         kept=kept_cells,
         blank=blank,
+        blank_low=np.bitwise_or.reduce(blank[:128].reshape(8, 16) << np.arange(8, dtype=np.uint8)[:, None]),
         touched=touched,
-        plain_ascii=is_plain,
         has_kept=bool(kept),
         lacks_rules=lacks_rules,
         puts_space=puts_space,
@@ -136,34 +136,43 @@ class Writer:
         self._struct.set("word", np.empty(n, dtype=np.uint8))
 
 
-def text_call(writer: Writer, room: Room) -> Callable[[bytes], Int32Array | None]:
-    """Return a function from a whole text, in valid UTF-8, to its ids, or None if it must be normalized first.
+def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
+    """Return a function from a whole text to its ids, or None if it must be normalized first.
 
     It takes as little time as possible besides that of the kernel, which is a microsecond or less for a line.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        By the function, if the text has half of a surrogate pair.
     """
     run, here, take = lib.tokdfa_segment_text, writer.pointer, room.take
 
-    def whole(data: bytes) -> Int32Array | None:
+    def whole(text: str) -> Int32Array | None:
+        kept = kept_utf8(text) if len(text) > SHORT else None
+        if kept is not None:
+            return segment_text(*kept, writer, room)
+        data = text.encode()
         size = len(data)
         if size <= SHORT:
             n = run(data, size, here)
             if n >= 0:
                 return take(n)
             here.is_begun = 0
-        return segment_text(data, writer, room)
+        return segment_text(data, size, writer, room)
 
     return whole
 
 
-def segment_text(data: bytes, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
-    """Return the ids of a text as it is given, valid UTF-8; None if it must be normalized first.
+def segment_text(data: Any, size: int, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
+    """Return the ids of a text as it is given; None if it must be normalized first.
 
-    The room is that of the writer. If the text goes on from another one that does not end with a space, `before` is
-    what is before it; it then begins with a space.
+    The data are `size` bytes of valid UTF-8, or a pointer to them. The room is that of the writer. If the text goes on
+    from another one that does not end with a space, `before` is what is before it; it then begins with a space.
     """
-    room.begin(len(data), before or BEGINNING)
+    room.begin(size, before or BEGINNING)
     writer.pointer.continues = before is not None
-    n = writer.run(lib.tokdfa_segment_text, data, len(data))
+    n = writer.run(lib.tokdfa_segment_text, data, size)
     return None if n < 0 else room.take(n)
 
 
