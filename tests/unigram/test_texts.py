@@ -110,6 +110,33 @@ def test_many_random_models() -> None:
     print(check(seeds(20_000), 20))
 
 
+def test_ways_that_lead_by_little() -> None:
+    # Ways through words differ by powers of two that rounding takes away, or not, as the sum before them grows.
+    n_rounded = 0
+    for seed in range(30):
+        drawn = random.Random(seed)
+        words = {"".join(drawn.choices("ab", k=drawn.randrange(2, 5))) for _ in range(7)} | {"a", "b"}
+        pieces = ("<unk>", SPACE, f"{SPACE}c", *sorted(words))
+        steps = [-2.0 * len(piece) + drawn.choice([-1, 1]) * 2.0 ** -drawn.randrange(4, 17) for piece in pieces[3:]]
+        scores = np.array([0.0, -1.0, -drawn.choice([97.3, 1501.7]), *steps], dtype=np.float32).astype(np.float64)
+        arithmetic: Any = drawn.choice(["sentencepiece", "sentencepiece 0.2.1"])
+        least = unknown_score(float(scores.min()), single=True)
+        model = UnigramModel(pieces, scores, np.arange(len(pieces)) > 0, 0, least, arithmetic)
+        normalizer = SentencePieceNormalizer(None, True, True, True)
+        texts = text_segmenter(Segmenter(model), normalizer)
+        assert texts is not None
+        some = ["".join(drawn.choices("abz", (9, 9, 1), k=drawn.randrange(1, 9))) for _ in range(40)]
+        parts = [part for _ in range(6) for part in (*drawn.sample(some, 40), *["c"] * drawn.randrange(60))]
+        text = " ".join(parts)
+        expected = encode_by_definition(model, normalizer(text))
+        for _ in range(2):
+            assert texts.encode_whole(text).tolist() == expected, seed  # type: ignore[union-attr]
+        alone = [encode_by_definition(model, normalizer(part)) for part in parts]
+        n_rounded += expected != [id for ids in alone for id in ids]
+    # The ids of some words depend on what is before them.
+    assert n_rounded > 10
+
+
 def test_what_needs_more_room() -> None:
     model, _ = random_parts(random.Random(1))
     segmenter = Segmenter(model)
