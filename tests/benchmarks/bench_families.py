@@ -2,7 +2,8 @@
 
 ``TOKDFA_DATA=… TOKDFA_FAMILIES=… python -m tests.benchmarks.bench_families [TABLE…] [--family NAME…]``
 
-The tables: encode, first, documents, judge, rollouts, load; all by default. `families` says which files there are.
+The tables: encode, first, documents, judge, rollouts, load, process; all by default. `families` says which files there
+are.
 Each text is English, code, many languages, or English with a marker of a chat every 300 and 100 characters, on one
 thread. gigatoken counts where it loads the file and gives the ids of the file's own library; where not, its cell says
 so.
@@ -16,16 +17,20 @@ import os
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from time import process_time
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 import tokdfa
 from tests.benchmarks.bench_rollouts import drifted, some
+from tests.benchmarks.encode_peers import pattern_of
 from tests.benchmarks.families import Family, families, texts
 from tests.benchmarks.harness import environment, keep_tables, measure, print_table
 
@@ -34,6 +39,7 @@ FIRST_LENGTH, JUDGED_LENGTH = 3_000_000, 300_000
 REPEATS = 5
 DOCUMENT = 500
 SHARES = (0.01, 0.1)
+ALONE = Path(__file__).with_name("one_process.py")
 
 Row = list[object]
 
@@ -155,6 +161,28 @@ def load(family: Family) -> Iterator[Row]:
     yield [family.name, found["tokdfa"], found["library"], ratio, found.get("gigatoken", "-")]
 
 
+def process(family: Family) -> Iterator[Row]:
+    """Yield the seconds and the peak memory of processes that load the file and encode one text."""
+    data = Path(os.environ["TOKDFA_DATA"])
+    ranks = [family.name, pattern_of(family.path, family.name)] if family.library == "tiktoken" else []
+    given = [str(family.path), str(data / "corpora" / "english.txt"), str(LENGTH), *ranks]
+    whose = ["tokdfa", family.library, *(["gigatoken"] if family.gigatoken is not None else [])]
+    seconds: dict[str, list[float]] = {name: [] for name in whose}
+    peaks: dict[str, list[float]] = {name: [] for name in whose}
+    for _ in range(REPEATS):
+        for name in whose:
+            start = perf_counter()
+            command = [sys.executable, str(ALONE), name, *given]
+            peaks[name].append(float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout))
+            seconds[name].append(perf_counter() - start)
+    for unit, found in {"seconds": seconds, "peak, MB": peaks}.items():
+        yield [
+            family.name,
+            unit,
+            *(median(found[name]) if name in found else "-" for name in [*whose[:2], "gigatoken"]),
+        ]
+
+
 SPEEDS = ["tokdfa, MB/s", "gigatoken, MB/s", "times"]
 TABLES: dict[str, tuple[Callable[[Family], Iterator[Row]], str, list[str]]] = {
     "encode": (encode, "encoding by family, at rest", ["text", *SPEEDS, "library", "its MB/s", "times"]),
@@ -171,6 +199,11 @@ TABLES: dict[str, tuple[Callable[[Family], Iterator[Row]], str, list[str]]] = {
         ["tokdfa, s"],
     ),
     "load": (load, "loading by family", ["tokdfa, ms", "library, ms", "of it", "gigatoken, ms"]),
+    "process": (
+        process,
+        f"processes by family: start, load, encode {LENGTH:,} characters of English",
+        ["of", "tokdfa", "library", "gigatoken"],
+    ),
 }
 
 
