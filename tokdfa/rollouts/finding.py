@@ -28,7 +28,9 @@ from tokdfa.validation.differences import differences
 from tokdfa.validation.engine import engine_of
 from tokdfa.validation.judges.parts import differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.model import Model
+from tokdfa.validation.reencoding import compare_texts
 from tokdfa.validation.table import Table
+from tokdfa.validation.violations import ranges
 
 __all__ = ["Finder", "finder_of"]
 
@@ -45,14 +47,15 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
         """Return the stretches of streams, in order: stream k has the ids from ``begins[k]`` to ``ends[k]``."""
+        trip = self.tokenizer.round_trip
+        if self._encodes:
+            return in_order(_all_by_encoding(trip, ids, begins, ends), begins)
         streams = zip(begins.tolist(), ends.tolist(), strict=True)
-        return joined([self._in_stream(ids, begin, end) for begin, end in streams if end > begin])
-
-    def _in_stream(self, ids: Int32Array, begin: int, end: int) -> Stretches:
-        stream = ids[begin:end]
-        if not self._encodes and validate(self.tokenizer, stream):
+        wrong = [(begin, end) for begin, end in streams if end > begin and not validate(self.tokenizer, ids[begin:end])]
+        if not wrong:
             return nothing()
-        return _by_encoding(self.tokenizer.round_trip, stream).moved(begin)
+        rows = np.array(wrong, dtype=np.int64)
+        return in_order(_all_by_encoding(trip, ids, rows[:, 0], rows[:, 1]), begins)
 
 
 class WalkFinder(Finder):
@@ -128,6 +131,27 @@ def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:
     for before, stop in pairwise(cuts):
         found += _found_in(trip, ids, before + 1, stop, begins=True)
     return in_order(joined(found))
+
+
+def _all_by_encoding(trip: RoundTrip, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
+    """Return those of several streams, not in order: most of them are encoded at once."""
+    places, _ = ranges(begins, ends)
+    cuts = places[trip.cuts[ids[places]]]
+    lows, highs = np.sort(np.concatenate((begins, cuts + 1))), np.sort(np.concatenate((ends, cuts)))
+    lows, highs = lows[lows < highs], highs[lows < highs]
+    places, bounds = ranges(lows, highs)
+    compared = compare_texts(trip, ids[places], bounds)
+    rows, canonical = compared.rows, compared.canonical
+    chosen, offsets = ranges(rows[:, 3], rows[:, 4])
+    found = Stretches(
+        rows[:, 1:3] + (lows - bounds[:-1])[rows[:, :1]],
+        canonical[chosen],
+        offsets,
+        np.full(len(rows), ENCODED, dtype=np.int8),
+    )
+    odd = np.flatnonzero(compared.is_odd)
+    one_by_one = zip(lows[odd].tolist(), highs[odd].tolist(), strict=True)
+    return joined([found, *(part for low, high in one_by_one for part in _found_in(trip, ids, low, high, begins=True))])
 
 
 def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins: bool) -> Iterator[Stretches]:

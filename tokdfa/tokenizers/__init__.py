@@ -7,7 +7,8 @@ Read `protocol` first: what every tokenizer answers; `jobs` has the methods that
 - a normalizer (`normalizers`, `sentencepiece_normalizer`);
 - a pre-tokenizer (:mod:`tokdfa.splitting`);
 - a model (`models`): byte pairs, Unigram or WordPiece;
-- a decoder (`decoder`, whose steps are in `decoding`; `spelled` is what an id adds to a text).
+- a decoder (`decoder`, and `whole_decoder` where more than one id decides; its steps are in `decoding`; `spelled` is
+  what an id adds to a text).
 
 `loading` leads from a path to a tokenizer, and has the embedded one; untrusted bytes end in `formats`. `round_trip`
 decodes ids and encodes their text again. `boundaries` has the places where texts and ids are cut, whatever follows, so

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +25,7 @@ from tokdfa.encoding.encoded import Decoded
 from tokdfa.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.decoding import DecodeStep
-    from tokdfa.tokenizers.tokenizer import StringsOfIds
-
-__all__ = ["Decoder", "Spellings", "WholeDecoder", "gathered", "is_utf8", "spellings", "words_of"]
+__all__ = ["Decoder", "SpelledTexts", "Spellings", "gathered", "is_utf8", "spellings", "words_of"]
 
 _LONGEST_CHARACTER = 4
 
@@ -38,12 +33,6 @@ _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.ui
 """The types of integers of which every one that is an id has the same 32 bits."""
 
 _BLOCK = 1 << 18
-
-_OTHER = "x"
-"""A token that is not read as a byte."""
-
-_FEW = 64
-"""Fewer ids are read by the steps of a decoder in less time than by their bytes."""
 
 
 class Spellings(NamedTuple):
@@ -54,6 +43,23 @@ class Spellings(NamedTuple):
 
     text: Uint8Array
     offsets: Int64Array
+
+
+class SpelledTexts(NamedTuple):
+    """The bytes of the ids of several texts, one after the other, but for what is removed from their beginnings.
+
+    Attributes
+    ----------
+    data : uint8 array
+    ends : int64 array, one entry an id
+        Where its bytes end, which may be within a symbol.
+    removed : int64 array, one entry a text
+        The number of its first bytes that the decoder removes; -1 if more than its first few ids decide that.
+    """
+
+    data: Uint8Array
+    ends: Int64Array
+    removed: Int64Array
 
 
 def spellings(words: Sequence[bytes]) -> Spellings:
@@ -178,6 +184,16 @@ class Decoder:
         ends[-1:] -= self.ends_with_word(ids)
         return Decoded(self.string_of(ids), ends)
 
+    def spell_texts(self, ids: Int32Array, bounds: Int64Array) -> SpelledTexts | None:
+        """Return the bytes of several texts; None if it is faster, or the only way, to decode them one by one.
+
+        Text k has the checked ids from ``bounds[k]`` to ``bounds[k + 1]``.
+        """
+        if self._ends_word is not None:
+            return None
+        data, lengths = spell(self._text, self._offsets, ids)
+        return SpelledTexts(data, np.cumsum(lengths), np.zeros(len(bounds) - 1, dtype=np.int64))
+
     @cached_property
     def _lengths(self) -> Int64Array:
         lengths: Int64Array = np.diff(self._offsets)
@@ -237,121 +253,6 @@ class Decoder:
                 data = held + spelled.tobytes()
                 held = b" " * self.ends_with_word(block)
                 yield lengths, data[: len(data) - len(held)]
-
-
-class WholeDecoder(Decoder):
-    """A decoder that spells all ids of a stream at once: `steps` make a text from their strings in the file."""
-
-    def __init__(
-        self, spelled: Spellings, meaning: BoolArray, strings: StringsOfIds, steps: tuple[DecodeStep, ...]
-    ) -> None:
-        super().__init__(spelled, meaning)
-        self._strings = strings
-        self._steps = steps
-        self._n_read = 0
-
-    def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of what each adds."""
-        self._n_read += len(ids)
-        # The bytes of all ids take as long as reading so many of them by the steps.
-        if len(ids) >= _FEW and self._n_read > len(self._meaning) and self._strings.texts.spelled is not None:
-            return self._by_bytes(ids, self._strings.texts.spelled)
-        return self._by_steps(ids)
-
-    def _by_steps(self, ids: Int32Array) -> Decoded:
-        from tokdfa.tokenizers.decoding import decode_tokens
-
-        strings = self._strings.of_ids
-        return decode_tokens([strings[id] for id in ids.tolist()], self._steps)
-
-    def _by_bytes(self, ids: Int32Array, spelled: Spellings) -> Decoded:
-        """Return the text of ids, given the bytes of each where it does not begin a text."""
-        begin = self._n_first(ids)
-        first, ids = self._by_steps(ids[:begin]), ids[begin:]
-        spelling, lengths = spell(*spelled, ids)
-        data = spelling.tobytes()
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            data = self._replaced(data, lengths, ids)
-            text = data.decode("utf-8")
-        ends = np.cumsum(lengths)
-        # What the bytes of a symbol add is with the last of them.
-        within = np.flatnonzero(self._strings.texts.is_high[ids])
-        spelling = np.frombuffer(data, dtype=np.uint8)
-        while len(within):
-            within = within[ends[within] < len(data)]
-            within = within[spelling[ends[within]] & 0xC0 == 0x80]
-            ends[within] -= 1
-        return Decoded(first.text + text, np.concatenate((first.ends, ends + first.ends[-1:].sum())))
-
-    def _n_first(self, ids: Int32Array) -> int:
-        """Return the number of ids at the beginning of which something may be removed, with the run of bytes there."""
-        is_blank, (_, _, is_byte) = self._strings.texts.is_blank, self._strings.texts.ends
-        size = _FEW
-        while size < len(ids) and is_blank[ids[:size]].all():
-            size *= 8
-        begin = int(np.argmin(np.append(is_blank[ids[:size]], False)))
-        if begin < len(ids) and is_byte[ids[begin]]:
-            while begin + 1 < len(ids) and is_byte[ids[begin + 1]]:
-                begin += 1
-        return begin + 1
-
-    def _replaced(self, data: bytes, lengths: Int64Array, ids: Int32Array) -> bytes:
-        """Return the bytes of ids with runs of byte tokens that are not UTF-8 replaced, and set their lengths."""
-        from tokdfa.tokenizers.decoding import decode_tokens
-
-        strings, is_byte = self._strings.of_ids, self._strings.texts.ends[2][ids]
-        runs = np.flatnonzero(np.diff(is_byte.view(np.int8), prepend=np.int8(0), append=np.int8(0))).reshape(-1, 2)
-        bounds = running_sum(lengths)[runs]
-        rows = zip(runs.tolist(), bounds.tolist(), strict=True)
-        wrong = [(run, places) for run, places in rows if not is_utf8(data[slice(*places)])]
-        # All of these runs at once, each between tokens of another kind.
-        tokens = [""]
-        for (low, high), _ in wrong:
-            tokens += (*(strings[id] for id in ids[low:high].tolist()), _OTHER)
-        text, ends = decode_tokens(tokens, self._later)
-        read, sizes = text.encode("utf-8"), np.diff(ends)
-        parts: list[bytes] = []
-        at = token = 0
-        for (low, high), (start, stop) in wrong:
-            after = token + high - low
-            lengths[low:high] = sizes[token:after]
-            parts += (data[at:start], read[int(ends[token]) : int(ends[after])])
-            at, token = stop, after + 1
-        return b"".join((*parts, data[at:]))
-
-    @cached_property
-    def _later(self) -> list[DecodeStep]:
-        return [later for step in self._steps if (later := step.later) is not None]
-
-    @cached_property
-    def later(self) -> WholeDecoder:
-        """The decoder of the text after a boundary, from the beginning of which no step removes anything."""
-        later = copy(self)
-        later._steps = tuple(self._later)
-        return later
-
-    def iter_text(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[str]:
-        """Yield the text of a stream; see :meth:`Decoder.iter_text`."""
-        first = 0
-        ids = [np.empty(0, dtype=np.int32)]
-        for chunk in chunks:
-            ids.append(self.check(chunk, first))
-            first += len(ids[-1])
-        yield self.text_of(np.concatenate(ids)).text
-
-    def bytes_of(self, ids: npt.ArrayLike) -> bytes:
-        """Return the bytes of a stream that is given at once."""
-        return b"".join(self.iter_bytes([ids]))
-
-    def string_of(self, ids: npt.ArrayLike) -> str:
-        """Return the text of a stream that is given at once."""
-        return self.text_of(self.check(ids)).text
-
-    def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:
-        """Yield the bytes of a stream."""
-        return (text.encode("utf-8") for text in self.iter_text(chunks))
 
 
 def is_utf8(data: bytes) -> bool:

@@ -17,6 +17,8 @@ from tokdfa.unicode.normalization import Form, normalize
 from tokdfa.unicode.quick_check import Change, changes
 
 if TYPE_CHECKING:
+    from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.decoder import SpelledTexts
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.unigram.lattice import RecordedText
     from tokdfa.unigram.segmenter import Before
@@ -167,6 +169,18 @@ class RoundTrip:
         """Return the ids of a text, and the round trip of the text after it, if the text is cut there."""
         ids, before = self._model.encode_on(self._at(begins), text, self._before, begins=begins)
         return ids, self._after(before)
+
+    def spell_texts(self, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> SpelledTexts | None:
+        """Return the bytes of several texts at once; see :meth:`Decoder.spell_texts`."""
+        decoder = self._tokenizer.decoder
+        return (decoder if begins else decoder.later).spell_texts(ids, bounds)
+
+    def encode_texts(self, texts: list[str], *, begins: bool = True) -> EncodedDocuments | None:
+        """Return what `encode` gives for each of several texts; None if there is no such way, or one is refused."""
+        # What a text after a boundary adds to sums of scores is known only one by one.
+        if self._before is not None or not (begins or self._tokenizer.why_not("rules") is None):
+            return None
+        return self._at(begins).encode_together(texts)
 
     def accept(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, RoundTrip] | None:
         """Return the number of bytes that canonical ids add to a text, and the round trip of the text after them.

@@ -9,8 +9,8 @@ Read in this order:
 3. `engine`: the one place that chooses what judges the streams of a tokenizer, and names it. `judges`: the algorithms.
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
    made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text and
-   special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `spelled` (special tokens by
-   their ends). `tuning` says how many ids are judged at once and kept.
+   special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `reencoding` (of many texts
+   at once), `spelled` (special tokens by their ends). `tuning` says how many ids are judged at once and kept.
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
-from tokdfa.kernels.walk.differences import find_differences
+from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.round_trip import Ends
 from tokdfa.validation.violation import common_prefix
 from tokdfa.validation.violations import ranges
@@ -39,8 +39,7 @@ def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others
     at_ends: Int64Array = others.astype(np.int64, copy=False)
     if others.dtype != np.int64:
         ends, at_ends = 2 * ends, (2 * others).astype(np.int64)
-    bounds, other_bounds = (np.array([0, len(side)]) for side in (ids, canonical))
-    found: Int64Array = find_differences(ids, ends, bounds, canonical, at_ends, other_bounds)[:, 1:5]
+    found: Int64Array = find_differences(Tokenizations(ids, ends), Tokenizations(canonical, at_ends))[:, 1:5]
     return found
 
 
@@ -67,8 +66,7 @@ def differing_parts(
 
     The parts are those of :func:`differences` for the text between two cuts, trimmed.
     """
-    bounds, other_bounds = (np.array([0, len(side)]) for side in (ids, canonical))
-    parts = find_differences(ids, ends, bounds, canonical, others, other_bounds)[:, 1:]
+    parts = find_differences(Tokenizations(ids, ends), Tokenizations(canonical, others))[:, 1:]
     n_before, n_within = np.searchsorted(cuts, parts[:, 0], side="right"), np.searchsorted(cuts, parts[:, 1])
     is_cut = n_within > n_before
     if is_cut.any():
@@ -100,8 +98,7 @@ def _parts_apart(
     base, size = byte_at[begins], byte_at[stops] - byte_at[begins]
     own, own_ends, places = _set_apart(ids, ends, begins, stops, base, size)
     other, other_ends, other_places = _set_apart(canonical, others, lows, highs, base, size)
-    bounds, other_bounds = (np.array([0, len(side)]) for side in (own, other))
-    found = find_differences(own, own_ends, bounds, other, other_ends, other_bounds)[:, 1:]
+    found = find_differences(Tokenizations(own, own_ends), Tokenizations(other, other_ends))[:, 1:]
     for at, side in ((0, own), (2, other)):
         found[:, at] += side[found[:, at]] == _BOUND
         found[:, at + 1] -= side[found[:, at + 1] - 1] == _BOUND

@@ -4,33 +4,32 @@
 
 #include "harness.h"
 
-/* One tokenization of texts: that of text k has the ids from bounds[k] to bounds[k + 1]. */
-typedef struct {
-    int32_t *ids;
-    int64_t *ends, *bounds;
-} tokenization;
-
-static tokenization read_tokenization(input *in, arena *memory, int64_t n_texts) {
+/* Ids of texts, with gaps between them. */
+static tokdfa_tokenizations read_tokenizations(input *in, arena *memory, int64_t n_texts) {
     int64_t *bounds = ZEROS(memory, int64_t, n_texts + 1);
     for (int64_t k = 0; k < n_texts; k++) {
         bounds[k + 1] = bounds[k] + below(in, 12);
     }
     const int64_t n = bounds[n_texts];
-    tokenization read = {ROOM(memory, int32_t, n), ROOM(memory, int64_t, n), bounds};
-    for (int64_t i = 0, end = 0; i < n; i++) {
-        const uint8_t token = take(in);
-        read.ids[i] = token >> 6;
-        read.ends[i] = end += (token & 7) % 3;
+    int32_t *ids = ROOM(memory, int32_t, n);
+    int64_t *ends = ROOM(memory, int64_t, n), *starts = ROOM(memory, int64_t, n_texts), end = 0;
+    for (int64_t k = 0; k < n_texts; k++) {
+        /* The first ids may end before their text begins. */
+        starts[k] = (end += take(in) % 3) + take(in) % 3;
+        for (int64_t i = bounds[k]; i < bounds[k + 1]; i++) {
+            const uint8_t token = take(in);
+            ids[i] = token >> 6;
+            ends[i] = end += (token & 7) % 3;
+        }
     }
-    return read;
+    return (tokdfa_tokenizations){ids, ends, bounds, starts};
 }
 
 /* How many of the ids of text k end at a place of it; the first of them is noted. */
-static int64_t ending_at(const tokenization *side, int64_t k, int64_t place, int64_t *first) {
+static int64_t ending_at(const tokdfa_tokenizations *side, int64_t k, int64_t place, int64_t *first) {
     int64_t n = 0;
-    const int64_t begin = side->bounds[k], base = begin ? side->ends[begin - 1] : 0;
-    for (int64_t i = side->bounds[k + 1] - 1; i >= begin; i--) {
-        if (side->ends[i] - base == place) {
+    for (int64_t i = side->bounds[k + 1] - 1; i >= side->bounds[k]; i--) {
+        if (side->ends[i] - side->starts[k] == place) {
             n++;
             *first = i;
         }
@@ -38,10 +37,11 @@ static int64_t ending_at(const tokenization *side, int64_t k, int64_t place, int
     return n;
 }
 
-static bool adds_nothing(const tokenization *side, int64_t begin, int64_t stop) {
+static bool adds_nothing(const tokdfa_tokenizations *side, int64_t k, int64_t begin, int64_t stop) {
     bool found = false;
     for (int64_t i = begin; i < stop; i++) {
-        found |= side->ends[i] == (i ? side->ends[i - 1] : 0);
+        const int64_t before = i > side->bounds[k] ? side->ends[i - 1] - side->starts[k] : 0;
+        found |= side->ends[i] - side->starts[k] <= (before > 0 ? before : 0);
     }
     return found;
 }
@@ -49,10 +49,11 @@ static bool adds_nothing(const tokenization *side, int64_t begin, int64_t stop) 
 static void find_different_parts(input *in) {
     arena memory = {NULL, 0, 0};
     const int64_t n_texts = below(in, 4);
-    const tokenization x = read_tokenization(in, &memory, n_texts), y = read_tokenization(in, &memory, n_texts);
+    const tokdfa_tokenizations x = read_tokenizations(in, &memory, n_texts);
+    const tokdfa_tokenizations y = read_tokenizations(in, &memory, n_texts);
     const int64_t most = x.bounds[n_texts] + y.bounds[n_texts] + n_texts;
     int64_t *rows = ROOM(&memory, int64_t, 6 * most), n_rows = 0;
-    const int64_t n = tokdfa_differences(x.ids, x.ends, x.bounds, y.ids, y.ends, y.bounds, n_texts, rows, most);
+    const int64_t n = tokdfa_differences(&x, &y, n_texts, rows, most);
     REQUIRE(n >= 0);
     for (int64_t k = 0; k < n_texts; k++) {
         int64_t start = x.bounds[k], low = y.bounds[k];
@@ -67,7 +68,7 @@ static void find_different_parts(input *in) {
                 differ = x.ids[i] != y.ids[low + i - start];
             }
             if (differ) {
-                const bool is_silent = adds_nothing(&x, start, stop + 1) || adds_nothing(&y, low, high + 1);
+                const bool is_silent = adds_nothing(&x, k, start, stop + 1) || adds_nothing(&y, k, low, high + 1);
                 const int64_t row[6] = {k, start, stop + 1, low, high + 1, is_silent};
                 REQUIRE(n_rows < n && !memcmp(rows + 6 * n_rows++, row, sizeof row));
             }
@@ -77,7 +78,7 @@ static void find_different_parts(input *in) {
     }
     REQUIRE(n_rows == n);
     /* With too little room it says so. */
-    REQUIRE(!n || tokdfa_differences(x.ids, x.ends, x.bounds, y.ids, y.ends, y.bounds, n_texts, rows, n - 1) == -1);
+    REQUIRE(!n || tokdfa_differences(&x, &y, n_texts, rows, n - 1) == -1);
     give_back(&memory);
 }
 

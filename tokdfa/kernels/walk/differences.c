@@ -4,20 +4,21 @@
 
 enum { NO_ROOM = -1, N_FIELDS = 6 };
 
-/* One tokenization of a text: the ids before `stop`; id k ends at ends[k] - base. */
+/* One tokenization of a text: the ids from `first` to `stop`; id k ends at ends[k] - start. */
 typedef struct {
     const int32_t *ids;
     const int64_t *ends;
+    int64_t first;
     int64_t stop;
-    int64_t base;
+    int64_t start;
 } tokens;
 
-static tokens tokens_of(const int32_t *ids, const int64_t *ends, int64_t begin, int64_t stop) {
-    return (tokens){ids, ends, stop, begin ? ends[begin - 1] : 0};
+static tokens tokens_of(const tokdfa_tokenizations *side, int64_t k) {
+    return (tokens){side->ids, side->ends, side->bounds[k], side->bounds[k + 1], side->starts[k]};
 }
 
 ALWAYS_INLINE int64_t end_of(const tokens *side, int64_t id) {
-    return side->ends[id] - side->base;
+    return side->ends[id] - side->start;
 }
 
 /* The first id after `id` that ends elsewhere. */
@@ -32,7 +33,7 @@ static int64_t after_same_end(const tokens *side, int64_t id) {
 /* Whether one of the ids from `begin` to `stop` adds nothing. */
 static bool has_silent(const tokens *side, int64_t begin, int64_t stop) {
     for (int64_t id = begin; id < stop; id++) {
-        if (side->ends[id] == (id ? side->ends[id - 1] : 0)) {
+        if (end_of(side, id) <= (id > side->first ? greatest(end_of(side, id - 1), 0) : 0)) {
             return true;
         }
     }
@@ -63,10 +64,9 @@ static bool compare_parts(part_rows *rows, int64_t text, const tokens *given, in
     return true;
 }
 
-/* Compare two tokenizations of a text, from the ids `at` and `place` on. Returns whether there is room. */
-static bool compare_texts(part_rows *rows, int64_t text, const tokens *given, int64_t at, const tokens *other,
-                          int64_t place) {
-    int64_t start = at, low = place;
+/* Compare two tokenizations of a text, as far as there is room. */
+static void compare_texts(part_rows *rows, int64_t text, const tokens *given, const tokens *other) {
+    int64_t at = given->first, place = other->first, start = at, low = place;
     while (at < given->stop && place < other->stop) {
         const int64_t end = end_of(given, at), other_end = end_of(other, place);
         if (end != other_end) {
@@ -85,30 +85,25 @@ static bool compare_texts(part_rows *rows, int64_t text, const tokens *given, in
         /* PERF: most parts are one id on each side, the same. */
         const bool is_same = start + 1 == at && low + 1 == place && given->ids[start] == other->ids[low];
         if (!is_same && !compare_parts(rows, text, given, start, at, other, low, place)) {
-            return false;
+            return;
         }
         start = at;
         low = place;
     }
-    return compare_parts(rows, text, given, start, given->stop, other, low, other->stop);
+    compare_parts(rows, text, given, start, given->stop, other, low, other->stop);
 }
 
-/* Write down where two tokenizations of texts differ. Text k has the ids from bounds[k] to bounds[k + 1], and of the
-   other tokenization those from other_bounds[k] to other_bounds[k + 1]; ends do not descend within a text, and count
-   from the last one of the text before. An end is shared if it is not 0 and that of one id on each side.
+/* Write down where two tokenizations of texts differ. Text k has the ids of `given` from bounds[k] to bounds[k + 1], and
+   the same of `other`. An end is shared if it is above 0 and that of one id on each side.
 
    Each row has a text; the first id of a part and the one after its last; the same of the other tokenization; and
    whether one of the ids of both adds nothing. Returns the number of rows; -1 if there is no room. */
-TOKDFA_DOOR int64_t tokdfa_differences(const int32_t *ids, const int64_t *ends, const int64_t *bounds,
-                                       const int32_t *other_ids, const int64_t *other_ends, const int64_t *other_bounds,
+TOKDFA_DOOR int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other,
                                        int64_t n_texts, int64_t *rows, int64_t room) {
     part_rows found = {rows, 0, room};
-    for (int64_t k = 0; k < n_texts; k++) {
-        const tokens given = tokens_of(ids, ends, bounds[k], bounds[k + 1]);
-        const tokens other = tokens_of(other_ids, other_ends, other_bounds[k], other_bounds[k + 1]);
-        if (!compare_texts(&found, k, &given, bounds[k], &other, other_bounds[k])) {
-            break;
-        }
+    for (int64_t k = 0; k < n_texts && found.n >= 0; k++) {
+        const tokens one = tokens_of(given, k), another = tokens_of(other, k);
+        compare_texts(&found, k, &one, &another);
     }
     return found.n;
 }

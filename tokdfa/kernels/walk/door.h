@@ -158,8 +158,17 @@ typedef struct {
 
 int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends, const int64_t *bounds,
                       int64_t n_texts, int64_t *rows, int64_t room);
-int64_t tokdfa_differences(const int32_t *ids, const int64_t *ends, const int64_t *bounds, const int32_t *other_ids,
-                           const int64_t *other_ends, const int64_t *other_bounds, int64_t n_texts, int64_t *rows,
-                           int64_t room);
+/* Tokenizations of texts, one after the other: that of text k has the ids from bounds[k] to bounds[k + 1], and id i of it
+   ends at ends[i] - starts[k] in the text, not before the one before it; below 0 it adds nothing. Read-only once it is
+   built. */
+typedef struct {
+    const int32_t *ids;
+    const int64_t *ends;
+    const int64_t *bounds;
+    const int64_t *starts;
+} tokdfa_tokenizations;
+
+int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other, int64_t n_texts,
+                           int64_t *rows, int64_t room);
 
 #endif

@@ -15,12 +15,13 @@ from tokdfa.encoding.piece_ids import PieceIds
 from tokdfa.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.tokenizers.decoder import Decoder, Spellings, WholeDecoder, spellings
+from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing
+from tokdfa.tokenizers.whole_decoder import WholeDecoder
 from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 if TYPE_CHECKING:

@@ -17,11 +17,12 @@ from tokdfa.encoding.texts import check_text
 from tokdfa.errors import AlphabetError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
-from tokdfa.tokenizers.decoder import Spellings, WholeDecoder
+from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.models.unigram_accepted import accept, acceptor, is_usual, piece_spellings
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.whole_decoder import WholeDecoder
 from tokdfa.unicode.byte_alphabet import spell as to_letters
 from tokdfa.unigram.character_rules import CharacterTable
 from tokdfa.unigram.lattice import RecordedText

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.families import FAMILIES
 
-from tokdfa.tokenizers.decoder import WholeDecoder
 from tokdfa.tokenizers.decoding import decode_tokens
+from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
 
 @pytest.mark.parametrize("family", FAMILIES)
