@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tokdfa.encoding.merges import Merges
 from tokdfa.encoding.special import Special, odd_ones
 from tokdfa.encoding.symbols import Fallback
 from tokdfa.errors import FileFormatError
+from tokdfa.locks import SHARED
 from tokdfa.splitting.steps import Splitting
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
@@ -29,6 +30,7 @@ __all__ = [
     "LARGEST_ID",
     "LEFTMOST_FORMATS",
     "Contents",
+    "LateContents",
     "NumberedWords",
     "Rewriting",
     "SplitContents",
@@ -158,6 +160,38 @@ class Contents(SplitContents):
         """The symbols of one character, in the order of the file; none over bytes."""
         symbols = self.dictionary.alphabet.symbols
         return ["".join(symbol) for symbol in symbols if not isinstance(symbol, bytes) and len("".join(symbol)) == 1]
+
+
+class LateContents(Contents):
+    """Contents with rules that take long to find, which is done when something asks for them.
+
+    All that can be wrong with them has been checked. Threads may share it.
+    """
+
+    __slots__ = ("_find",)
+
+    @classmethod
+    def of(cls, find: Callable[[], Mapping[str, Any]], known: Mapping[str, Any]) -> LateContents:
+        """Return contents of which `find` returns dictionary, ids, extra and merges; the other fields are known."""
+        made = cls(dictionary=cast("Dictionary", None), ids=np.empty(0, dtype=np.int32), **known)
+        for name in _FOUND:
+            object.__delattr__(made, name)
+        object.__setattr__(made, "_find", find)
+        return made
+
+    # Called only for what is not there.
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOUND:
+            raise AttributeError(name)
+        with SHARED:
+            if self._find is not None:
+                for field_name, value in self._find().items():
+                    object.__setattr__(self, field_name, value)
+                object.__setattr__(self, "_find", None)
+        return object.__getattribute__(self, name)
+
+
+_FOUND = ("dictionary", "ids", "extra", "merges")
 
 
 class NumberedWords(NamedTuple):

@@ -121,7 +121,9 @@ def _fields(data: bytes) -> list[tuple[int, int, int | bytes]]:
     found: list[tuple[int, int, int | bytes]] = []
     at = 0
     while at < len(data):
-        tag, at = _number(data, at)
+        tag = data[at]
+        # Most are one byte; a trainer may name hundreds of files.
+        tag, at = (tag, at + 1) if tag < 0x80 else _number(data, at)
         number, form = tag >> 3, tag & 7
         value: int | bytes
         if form == _NUMBER:

@@ -23,12 +23,12 @@ from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
 
-__all__ = ["from_ranks", "over_scored", "rules_of_bytes", "rules_of_words"]
+__all__ = ["MOST_SYMBOLS", "from_ranks", "over_scored", "rules_of_bytes", "rules_of_words"]
 
 # The number of symbols that are copied at once to look splits up.
 _AT_A_TIME = 1 << 20
 # Finding the rules takes some fifty bytes for each symbol of the words; the largest vocabularies have two million.
-_MOST_SYMBOLS = 1 << 24
+MOST_SYMBOLS = 1 << 24
 
 
 def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, first_id: int) -> Contents:
@@ -93,13 +93,15 @@ def _rules(
     """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
     from tokdfa.kernels.merging.merging import derive
 
-    if len(text) > _MOST_SYMBOLS:
-        raise LimitExceededError(f"the tokens have more than {_MOST_SYMBOLS:,} symbols in all", value=len(text))
+    if len(text) > MOST_SYMBOLS:
+        raise LimitExceededError(f"the tokens have more than {MOST_SYMBOLS:,} symbols in all", value=len(text))
     n_words = len(offsets) - 1
     nothing = np.empty(0, dtype=np.int32)
-    left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)
+    has_ties = priority is not None and bool((np.diff(priority) == 0).any())
     splits = None
-    if (first >= 0).any() or (priority is not None and (np.diff(priority) == 0).any()):
+    if not has_ties:
+        left, right, first, _ = derive(text, offsets, n, np.empty(0, dtype=np.int64), nothing, nothing)
+    if has_ties or (first >= 0).any():
         splits = _all_splits(text, offsets, n)
         start = np.searchsorted(splits[:, 2], np.arange(n, n + 1 + n_words))
         left, right, _, _ = derive(

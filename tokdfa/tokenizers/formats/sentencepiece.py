@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -17,9 +19,9 @@ from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, Rewriting
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, LateContents, Rewriting
 from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, Settings, read_plain_model
-from tokdfa.tokenizers.formats.ranks import over_scored
+from tokdfa.tokenizers.formats.ranks import MOST_SYMBOLS, over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.tokenizers.sentencepiece_normalizer import SentencePieceNormalizer, SpaceAfter
@@ -58,7 +60,8 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         settings, scores, kinds = plain.settings, plain.pieces.scores, plain.pieces.kinds
     pieces = _by_kind(words, scores, kinds)
     _check(pieces, settings.byte_fallback, path)
-    contents = {} if settings.is_unigram else _over_pieces(pieces, path)
+    if not settings.is_unigram:
+        _check_characters(pieces, path)
     rules = None
     if settings.charsmap:
         rules = read_charsmap(settings.charsmap, f"{path}, normalizer_spec.precompiled_charsmap")
@@ -80,7 +83,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], settings.surface),),
     )
     if not settings.is_unigram:
-        return Contents(**{**contents, "rewriting": rewriting})
+        return _over_pieces(pieces, rewriting, path)
     return UnigramContents(
         format="sentencepiece",
         model=_unigram(pieces, path),
@@ -120,10 +123,6 @@ def _sound_words(plain: PlainModel) -> Vocabulary | None:
     """Return the words of pieces that are written plainly; None if anything is wrong with the pieces."""
     text, offsets, scores, kinds, _ = plain.pieces
     is_unigram, n_pieces = plain.settings.is_unigram, len(kinds)
-    try:
-        text.tobytes().decode("utf-8")
-    except UnicodeDecodeError:
-        return None
     largest = LARGEST_SCORE if is_unigram else np.finfo(np.float64).max
     is_odd = (kinds == _NORMAL) & ~(np.abs(scores) <= largest)
     if is_odd.any() or n_pieces > LARGEST_ID or np.count_nonzero(kinds == _UNKNOWN) != 1:
@@ -133,7 +132,11 @@ def _sound_words(plain: PlainModel) -> Vocabulary | None:
     table = WordTable(text, offsets, 1)
     if table.again >= 0:
         return None
-    return Vocabulary.of_text(Spellings(text, offsets), np.arange(n_pieces, dtype=np.int32), table)
+    words = Vocabulary.of_text(Spellings(text, offsets), np.arange(n_pieces, dtype=np.int32), table)
+    try:
+        return words if words.joined else None
+    except UnicodeDecodeError:
+        return None
 
 
 def _by_kind(words: Vocabulary, scores: Float64Array, kinds: Uint8Array) -> _Pieces:
@@ -255,21 +258,47 @@ def _check(pieces: _Pieces, byte_fallback: bool, path: Path) -> None:
             raise UnsupportedFeatureError(what, value=text, where=str(path))
 
 
-def _over_pieces(pieces: _Pieces, path: Path) -> dict[str, Any]:
-    """Return the contents of a model, except its treatment of texts."""
-    atoms = pieces.byte | {pieces.unknown[0]: pieces.unknown[1]} | pieces.user_defined
+def _check_characters(pieces: _Pieces, path: Path) -> None:
+    """Refuse normal pieces with characters that are not normal pieces themselves, or too many pieces to find rules."""
+    codes = np.frombuffer(pieces.words.joined.encode("utf-32-le"), dtype=np.uint32)
+    ends = np.flatnonzero(codes == 0)
+    lengths = np.diff(ends, prepend=-1)
+    is_normal = pieces.kinds == _NORMAL
+    is_character = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
+    is_character[codes[ends[is_normal & (lengths == 2)] - 1]] = True
+    is_character[0] = True
+    is_fine = is_character[codes]
+    # Other pieces rarely have other characters.
+    if len(codes) > MOST_SYMBOLS or not (is_fine.all() or is_fine[np.repeat(is_normal, lengths)].all()):
+        # It says what is wrong.
+        _rules_over(pieces, path)
+
+
+def _rules_over(pieces: _Pieces, path: Path) -> dict[str, Any]:
+    """Return dictionary, ids, further tokens and merges of a model."""
+    normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
+    words = [spelled[id] for id in normal.tolist()]
+    return over_scored(words, normal.astype(np.int32), pieces.scores[normal], _atoms(pieces), str(path))
+
+
+def _atoms(pieces: _Pieces) -> dict[str, int]:
+    """Return the pieces of several characters that never merge, with their ids."""
+    return pieces.byte | {pieces.unknown[0]: pieces.unknown[1]} | pieces.user_defined
+
+
+def _over_pieces(pieces: _Pieces, rewriting: Rewriting, path: Path) -> Contents:
+    """Return the contents of a model of byte pairs."""
     fallback = Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256)))
     if not pieces.byte:
         fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
-    normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
-    words = [spelled[id] for id in normal.tolist()]
-    return {
+    known = {
         "format": "sentencepiece",
-        **over_scored(words, normal.astype(np.int32), pieces.scores[normal], atoms, str(path)),
         "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
         "atoms": tuple(pieces.user_defined),
         "fallback": fallback,
+        "rewriting": rewriting,
     }
+    return LateContents.of(partial(_rules_over, pieces, path), known)
 
 
 def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:

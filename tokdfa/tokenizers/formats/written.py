@@ -104,8 +104,13 @@ class Vocabulary:
     @cached_property
     def spellings(self) -> list[str]:
         """The spelling of each token."""
+        return self.joined[:-1].split(chr(SEPARATOR))
+
+    @cached_property
+    def joined(self) -> str:
+        """The spellings one after the other, each followed by `SEPARATOR`."""
         (text, _), _ = self.words
-        return text[:-1].tobytes().decode("utf-8").split(chr(SEPARATOR))
+        return text.tobytes().decode("utf-8")
 
     @cached_property
     def id_of(self) -> Mapping[str, int]:

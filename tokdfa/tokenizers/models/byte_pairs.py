@@ -27,6 +27,7 @@ from tokdfa.unicode.byte_alphabet import BYTE_OF
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.encoding.batches import EncodedDocuments
+    from tokdfa.encoding.merges import Merges
     from tokdfa.encoding.stream import EncodingStream
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
@@ -66,25 +67,54 @@ class BytePairs(Model):
     semantics: Literal["leftmost"] = "leftmost"
 
     def __init__(self, contents: Contents) -> None:
-        self.dictionary: Dictionary = contents.dictionary
-        self.merges = contents.merges
-        self.extra_tokens = contents.extra
+        self._contents = contents
         self._foreign = contents.foreign
         self.prefix = contents.prefix
         self._read = _bytes_of_letters if contents.spelled_bytes else str.encode
         settings = contents.suffix, contents.spelled_bytes, contents.whole_piece
         self.suffix, self.spells_bytes, self.whole_piece = self._settings = settings
         self.piece_ids = PieceIds(contents)
-        has = {"bytes": self.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
-        self.capabilities = frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
-        self.token_to_id = contents.ids
-        ids = [int(self.token_to_id.max(initial=-1)), *(special.id for special in contents.specials)]
-        self.id_to_token: Int32Array = np.full(max(ids) + 1, -1, dtype=np.int32)
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """The rules."""
+        return self._contents.dictionary
+
+    @property
+    def merges(self) -> Merges | None:
+        """All merging pairs, if the rules do not determine them."""
+        return self._contents.merges
+
+    @property
+    def extra_tokens(self) -> tuple[Word, ...]:
+        """The tokens that no rule mentions."""
+        return self._contents.extra
+
+    @cached_property
+    def capabilities(self) -> frozenset[str]:  # type: ignore[override]
+        """Those of "rules", "leftmost" and "bytes" that it has."""
+        contents = self._contents
+        has = {"bytes": contents.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
+        return frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
+
+    @cached_property
+    def token_to_id(self) -> Int32Array:
+        """The id of each token."""
+        ids = self._contents.ids
+        ids.setflags(write=False)
+        return ids
+
+    @cached_property
+    def id_to_token(self) -> Int32Array:
+        """The number of the token of each id."""
+        special_ids = [special.id for special in self._contents.specials]
+        largest = max([int(self.token_to_id.max(initial=-1)), *special_ids])
+        numbers: Int32Array = np.full(largest + 1, -1, dtype=np.int32)
         has_id = np.flatnonzero(self.token_to_id >= 0).astype(np.int32)
-        self.id_to_token[self.token_to_id[has_id]] = has_id
-        self.id_to_token[[special.id for special in contents.specials]] = -1
-        for array in (self.token_to_id, self.id_to_token):
-            array.setflags(write=False)
+        numbers[self.token_to_id[has_id]] = has_id
+        numbers[special_ids] = -1
+        numbers.setflags(write=False)
+        return numbers
 
     @property
     def is_token(self) -> BoolArray:
