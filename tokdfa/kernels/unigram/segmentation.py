@@ -188,6 +188,8 @@ class Room:
             self._set_ids(np.empty(max(n_bytes, SHORT), dtype=np.int32))
         self._n_bytes = n_bytes
         pointer = self.pointer
+        if pointer.n_missed >= pointer.most_missed:
+            self._grow_memory()
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = before.score
         # A run of unknown characters that began before this text.
@@ -217,7 +219,7 @@ class Room:
             larger: Int32Array = np.empty(GROWTH * len(self._ids), dtype=np.int32)
             larger[:n] = self._ids[:n]
             self._set_ids(larger)
-        elif reason == _CROWDED:
+        if self.pointer.n_missed >= self.pointer.most_missed:
             self._grow_memory()
         return reason in (_PAUSED, _ROOM, _FULL, _CROWDED)
 
