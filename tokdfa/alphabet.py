@@ -121,6 +121,11 @@ class TokenAlphabet(Guided, Sequence[Word]):
         """The base alphabet, each symbol as a word of length one."""
         return self._words[: self.n_symbols]
 
+    @property
+    def letters(self) -> Sequence[str]:
+        """The base alphabet of characters or of symbols, in order, each as a string."""
+        return ["".join(cast("str | tuple[str, ...]", symbol)) for symbol in self.symbols]
+
     def number(self, token: Word) -> int:
         """Return the number of `token`; over bytes, a string is its UTF-8.
 

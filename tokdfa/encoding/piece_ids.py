@@ -217,13 +217,14 @@ class PieceIds:
     def has_character_tables(self) -> bool:
         """Whether there are tables of characters: each stands for itself, its bytes, or the symbol of unknown ones."""
         contents = self._contents
+        if contents.dictionary.alphabet.kind == "bytes":
+            return False
         fallback = contents.fallback or Fallback()
         numbers = self._numbers
         # A byte of ASCII may lack a symbol: the character has one, or the text is encoded the slow way.
         spelled = [numbers.get(each or "", -1) for each in fallback.bytes or ()]
         return not (
-            contents.dictionary.alphabet.kind == "bytes"
-            or (contents.spelled_bytes or contents.prefix or contents.suffix or contents.whole_piece)
+            (contents.spelled_bytes or contents.prefix or contents.suffix or contents.whole_piece)
             or fallback.drops
             or (spelled and min(spelled[0x80:0xF5]) < 0)
         )
@@ -245,12 +246,15 @@ class PieceIds:
 
         fallback = self._contents.fallback or Fallback()
         numbers = self._numbers
-        symbols = {ord(symbol): number for symbol, number in numbers.items() if len(symbol) == 1}
+        known = {ord(symbol): number for symbol, number in numbers.items() if len(symbol) == 1}
         replaced = {ord(old): numbers.get(new) for old, new in becomes.items()}
         put = puts[:1] if any(puts[1:]) else ()
         if (begins | set(put)) - numbers.keys() or (fallback.bytes and None in replaced.values()):
             return None
-        known = {code: number for code, number in (symbols | replaced).items() if number is not None}
+        for code, number in replaced.items():
+            known.pop(code, None)
+            if number is not None:
+                known[code] = number
         inner = self.merger.inner[:-1]
         firsts = np.array([numbers[symbol] for symbol in begins], dtype=np.int64)
         spelled = [numbers.get(each or "", -1) for each in fallback.bytes or ()]
@@ -425,9 +429,8 @@ class PieceIds:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {
-            cast(str, symbol[0]): number for number, symbol in enumerate(self._contents.dictionary.alphabet.symbols)
-        }
+        letters = self._contents.dictionary.alphabet.letters
+        return dict(zip(letters, range(len(letters)), strict=True))
 
     @cached_property
     def one_pass(self) -> OnePass:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint64Array
+from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint64Array, distinct
 from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import empty
 
@@ -82,17 +82,18 @@ def characters_of(
 def _paged(symbol_of: Mapping[int, int]) -> tuple[Uint16Array, Int32Array]:
     """Return the page of each 256 code points, and the symbols by page: page 0 has those of none."""
     pages = np.zeros(_N_PAGES, dtype=np.uint16)
-    used = sorted({code // _PAGE for code in symbol_of})
+    codes = np.fromiter(symbol_of, dtype=np.int64, count=len(symbol_of))
+    used = distinct(codes // _PAGE)
     pages[used] = np.arange(1, len(used) + 1)
     symbol: Int32Array = np.full((len(used) + 1) * _PAGE, -1, dtype=np.int32)
-    codes = np.fromiter(symbol_of, dtype=np.int64, count=len(symbol_of))
-    symbol[pages[codes // _PAGE].astype(np.int64) * _PAGE + codes % _PAGE] = [*symbol_of.values()]
+    numbers = np.fromiter(symbol_of.values(), dtype=np.int32, count=len(symbol_of))
+    symbol[pages[codes // _PAGE].astype(np.int64) * _PAGE + codes % _PAGE] = numbers
     return pages, symbol
 
 
 def _classes(inner: Int64Array) -> tuple[Callable[[Int32Array], Uint32Array], Uint64Array]:
     """Return the function from symbols to their classes, left << 16 | right, and the bits of left by right classes."""
-    pairs = np.unique(inner)
+    pairs = distinct(inner)
     left, right = pairs >> 32, pairs & 0xFFFFFFFF
     lefts, of_left = _by_neighbours(left, right)
     rights, of_right = _by_neighbours(right, left)

@@ -20,9 +20,18 @@ ALWAYS_INLINE int64_t find(const tokdfa_merges *merges, int32_t left, int32_t ri
     return merges->keys[slot] == key ? slot : -1;
 }
 
+/* Pairs are prefetched so many before they are added. */
+enum { AHEAD = 16 };
+
 TOKDFA_DOOR void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
                                   const int32_t *priority, const int32_t *product, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            const uint64_t slot = first_slot(merges->n_keys, pair_key(left[i + AHEAD], right[i + AHEAD]));
+            PREFETCH(merges->keys + slot);
+            PREFETCH(merges->priority + slot);
+            PREFETCH(merges->product + slot);
+        }
         insert(merges, left[i], right[i], priority[i], product[i]);
     }
 }
@@ -214,15 +223,20 @@ TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32
    symbol of its left part << 32 | the first one of its right part; -1 if a part is made of no symbols. */
 TOKDFA_DOOR void tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                                     int32_t *first, int32_t *last, int64_t *pairs) {
-    bool more = true;
-    /* Usually parts are made before the rules that join them, so that two rounds are enough. */
-    while (more) {
-        more = false;
+    bool more = true, is_open = true;
+    /* Usually parts are made before the rules that join them, so that one round is enough. */
+    while (more && is_open) {
+        more = is_open = false;
         for (int64_t i = 0; i < n; i++) {
-            if (first[product[i]] < 0 && first[left[i]] >= 0 && first[right[i]] >= 0) {
+            if (first[product[i]] >= 0) {
+                continue;
+            }
+            if (first[left[i]] >= 0 && first[right[i]] >= 0) {
                 first[product[i]] = first[left[i]];
                 last[product[i]] = last[right[i]];
                 more = true;
+            } else {
+                is_open = true;
             }
         }
     }

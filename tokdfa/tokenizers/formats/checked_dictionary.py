@@ -116,6 +116,11 @@ class SymbolTokens(TokenAlphabet):
         symbols, _ = self._spelled
         return tuple(symbols) if self.kind == "characters" else tuple((symbol,) for symbol in symbols)
 
+    @property
+    def letters(self) -> Sequence[str]:
+        """The base alphabet, each symbol as a string."""
+        return self._spelled[0]
+
     @cached_property
     def _words(self) -> tuple[Word, ...]:  # type: ignore[override]
         symbols, tokens = self._spelled

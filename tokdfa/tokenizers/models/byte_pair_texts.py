@@ -327,7 +327,7 @@ def is_closed(tokenizer: Tokenizer) -> bool:
     """
     if tokenizer.why_not("bytes") is None:
         return True
-    known = {"".join(cast("str | tuple[str, ...]", symbol)) for symbol in tokenizer.dictionary.alphabet.symbols}
+    known = {*tokenizer.dictionary.alphabet.letters}
     if tokenizer.spells_bytes:
         # Ids that are not UTF-8 decode to U+FFFD, of which some letters may be dropped.
         letters = {CHARACTER_OF[byte] for byte in "\ufffd".encode()}
