@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +15,8 @@ from tokdfa.unicode.normalization import spaces
 from tokdfa.unicode.utf8 import begins_symbol
 
 if TYPE_CHECKING:
-    from tokdfa.arrays import Int32Array, Uint8Array, Uint64Array
+    from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+    from tokdfa.kernels.encode.added import AddedFinder
     from tokdfa.kernels.library import Struct
 
 __all__ = ["AddedTokens", "AddedTokensStream", "Stretch"]
@@ -83,11 +83,20 @@ class AddedTokens:
         return self._tables_of((0,))
 
     @cached_property
-    def inner_tables(self) -> Struct:
-        """The tables of the tokens of level 1 alone."""
-        return self._tables_of((1,))
+    def _finder(self) -> AddedFinder:
+        return _finder_by(self.tables)
 
-    def _tables_of(self, levels: Sequence[int]) -> Struct:
+    @cached_property
+    def outer_finder(self) -> AddedFinder:
+        """The finder of the tokens of level 0 alone."""
+        return _finder_by(self.outer_tables)
+
+    @cached_property
+    def _inner_finder(self) -> AddedFinder:
+        return _finder_by(self._tables_of((1,)))
+
+    def _tables_of(self, levels: Sequence[int], *, is_outer: bool = False) -> Struct:
+        """Return the tables of some levels, all of them as the outer one if it `is_outer`."""
         from tokdfa.kernels.encode.added import added_struct
 
         number = self.number
@@ -95,17 +104,15 @@ class AddedTokens:
             {_utf8(text): number[special] for text, special in self._levels[at].items() if text and at in levels}
             for at in _LEVELS
         )
+        if is_outer:
+            outer, inner = outer | inner, {}
         flags = np.array([*map(_flags, self._specials)], dtype=np.uint8)
         ids = np.array([special.id for special in self._specials], dtype=np.int32)
         return added_struct(outer, inner, ids, flags, *_classes(flags))
 
     def are_in(self, text: bytes) -> bool:
         """Return whether any token is found in a text, as UTF-8."""
-        if not self:
-            return False
-        from tokdfa.kernels.encode.added import find_added
-
-        return len(find_added(self.tables, text)) > 0
+        return bool(self) and len(self._finder.find(text)) > 0
 
     def cut(self, text: str) -> list[Special | str]:
         """Return the stretches of a text that is not normalized, none of them empty."""
@@ -113,13 +120,11 @@ class AddedTokens:
 
     def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
         """Return where each of these stretches begins and ends, and the token; None for text between tokens."""
-        return [*self._spans(text, self.tables)] if self else [(0, len(text), None)] if text else []
+        return [*self._spans(text, self._finder)] if self else [(0, len(text), None)] if text else []
 
-    def _spans(self, text: str, tables: Struct) -> Iterator[tuple[int, int, Special | None]]:
-        from tokdfa.kernels.encode.added import find_added
-
+    def _spans(self, text: str, finder: AddedFinder) -> Iterator[tuple[int, int, Special | None]]:
         data = _utf8(text)
-        found = find_added(tables, data)
+        found = finder.find(data)
         if len(found) and len(data) > len(text):
             places = np.cumsum(begins_symbol(data), dtype=np.int64)
             found[:, :2] = np.append(np.int64(0), places)[found[:, :2]]
@@ -144,7 +149,7 @@ class AddedTokens:
             What normalizes a stretch, and what normalizes one that begins the text.
         """
         outer, inner = self._levels
-        spans = self._spans(text, self.outer_tables) if outer else [(0, len(text), None)] if text else []
+        spans = self._spans(text, self.outer_finder) if outer else [(0, len(text), None)] if text else []
         for start, stop, special in spans:
             if special is not None:
                 yield special, start == 0
@@ -155,12 +160,16 @@ class AddedTokens:
                 if normalized:
                     yield normalized, start == 0
                 continue
-            for a, b, token in self._spans(normalized, self.inner_tables):
+            for a, b, token in self._spans(normalized, self._inner_finder):
                 yield (normalized[a:b] if token is None else token), start == a == 0
 
     def stream(self) -> AddedTokensStream:
         """Return a stream that takes a text part by part."""
-        return AddedTokensStream([_LevelStream(level) for level in self._levels if level])
+        return AddedTokensStream([_LevelStream(finder, self._specials) for finder in self._finders_of_levels])
+
+    @cached_property
+    def _finders_of_levels(self) -> list[AddedFinder]:
+        return [_finder_by(self._tables_of((at,), is_outer=True)) for at in _LEVELS if self._levels[at]]
 
 
 class AddedTokensStream:
@@ -188,51 +197,41 @@ class AddedTokensStream:
 class _LevelStream:
     """The added tokens of one level in a text that comes in parts."""
 
-    def __init__(self, specials: dict[str, Special]) -> None:
-        self._special = {content.encode(): special for content, special in specials.items()}
-        self._pattern = re.compile(_alternatives(specials).pattern.encode())
-        self._beginnings = {word[:n] for word in self._special for n in range(1, len(word))}
-        self._longest = max(map(len, self._special))
+    def __init__(self, finder: AddedFinder, specials: Sequence[Special]) -> None:
+        self._finder = finder
+        self._specials = specials
         self._held = b""
 
     def feed(self, stretch: Stretch) -> list[Stretch]:
         if isinstance(stretch, Special):
             return [*self.finish(), stretch]
         text = self._held + stretch
-        found, at = self._find(text, self._undecided(text))
-        self._held = text[at:]
-        return found
+        spans, decided = self._finder.find_open(text)
+        self._held = text[decided:]
+        return self._cut(text[:decided], spans)
 
     def finish(self) -> list[Stretch]:
-        found, _ = self._find(self._held, len(self._held))
-        self._held = b""
+        text, self._held = self._held, b""
+        return self._cut(text, self._finder.find(text))
+
+    def _cut(self, text: bytes, spans: Int64Array) -> list[Stretch]:
+        """Cut a text at the tokens that are found in it."""
+        found: list[Stretch] = []
+        done = 0
+        for start, stop, number in spans.tolist():
+            if done < start:
+                found.append(text[done:start])
+            found.append(self._specials[number])
+            done = stop
+        if done < len(text):
+            found.append(text[done:])
         return found
 
-    def _undecided(self, text: bytes) -> int:
-        """Return the earliest place at which a token that only later text can complete may begin."""
-        first = max(0, len(text) - self._longest + 1)
-        return next((at for at in range(first, len(text)) if text[at:] in self._beginnings), len(text))
 
-    def _find(self, text: bytes, undecided: int) -> tuple[list[Stretch], int]:
-        """Cut the text before a place, and return where the uncut rest begins."""
-        found: list[Stretch] = []
-        at = 0
-        while (match := self._pattern.search(text, at)) and match.start() < undecided:
-            if at < match.start():
-                found.append(text[at : match.start()])
-            found.append(self._special[match.group()])
-            at = match.end()
-            if at > undecided:
-                # A token that began inside another one does not count.
-                undecided = at + self._undecided(text[at:])
-        if at < undecided:
-            found.append(text[at:undecided])
-        return found, max(at, undecided)
+def _finder_by(tables: Struct) -> AddedFinder:
+    from tokdfa.kernels.encode.added import AddedFinder
 
-
-def _alternatives(texts: Iterable[str]) -> re.Pattern[str]:
-    # Of those that begin at one place, the longest counts.
-    return re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
+    return AddedFinder(tables)
 
 
 def _utf8(text: str) -> bytes:

@@ -8,7 +8,6 @@ import numpy as np
 
 from tokdfa.arrays import Int64Array, Uint8Array
 from tokdfa.encoding.added_tokens import AddedTokens
-from tokdfa.kernels.encode.added import find_added
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.normalization.quick_check import find_changed, first_change
 from tokdfa.unicode.quick_check import form_tables, in_form
@@ -39,7 +38,7 @@ class InForm:
     def __init__(self, form: Form, added_tokens: AddedTokens) -> None:
         self._form = form
         self._tables = form_tables(form)
-        self._outer = added_tokens.outer_tables if added_tokens.has_outer else None
+        self._outer = added_tokens.outer_finder if added_tokens.has_outer else None
 
     def __call__(self, data: bytes | memoryview) -> tuple[Uint8Array, Int64Array] | None:
         """Return what becomes of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
@@ -89,7 +88,7 @@ class InForm:
     def _spans(self, data: bytes | memoryview) -> Int64Array:
         if self._outer is None:
             return np.zeros((0, 3), dtype=np.int64)
-        spans = find_added(self._outer, data)
+        spans = self._outer.find(data)
         if (spans[1:, 0] < spans[:-1, 1]).any():
             raise OverlapError
         return spans

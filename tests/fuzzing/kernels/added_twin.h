@@ -15,6 +15,7 @@ typedef struct {
     uint8_t *flags;
     tokdfa_added_level level_tables[2];
     tokdfa_added_tokens tables;
+    int64_t n_windows;
 } added_twin;
 
 static bool is_space_of(uint8_t byte) {
@@ -70,6 +71,26 @@ static int compare_words(const added_twin *added, int a, int b) {
     return found ? found : added->lengths[a] < added->lengths[b] ? -1 : added->lengths[a] > added->lengths[b];
 }
 
+/* Take the labels of two bytes or more as long ones; see added.py. */
+static void add_windows(added_twin *added, const added_trie *trie, tokdfa_added_level *level, arena *memory) {
+    int32_t *window_of = ROOM(memory, int32_t, trie->n_nodes), *overlaps = ZEROS(memory, int32_t, trie->n_labels);
+    for (int32_t i = 0; i < trie->n_nodes; i++) {
+        const int32_t begin = trie->nodes[TOKDFA_NODE * i], size = trie->nodes[TOKDFA_NODE * i + 1];
+        const uint8_t *label = trie->labels + begin;
+        window_of[i] = size < 2 ? -1 : (int32_t)added->n_windows++;
+        for (int32_t at = 0; at < size; at++) {
+            int32_t same = 0;
+            while (at + same < size && label[at + same] == label[same]) {
+                same++;
+            }
+            overlaps[begin + at] = same;
+        }
+    }
+    level->window_of = window_of;
+    level->n_window_of = trie->n_nodes;
+    level->overlaps = overlaps;
+}
+
 /* The tables of a level; NULL without tokens. */
 static const tokdfa_added_level *build_level(added_twin *added, int level, arena *memory) {
     added_trie trie = {.of = added, .n_children = 1};
@@ -100,8 +121,11 @@ static const tokdfa_added_level *build_level(added_twin *added, int level, arena
     added->level_tables[level] = (tokdfa_added_level){
         filter, exactly(memory, trie.nodes, TOKDFA_NODE * trie.n_nodes, sizeof *trie.nodes),
         exactly(memory, trie.children, trie.n_children, sizeof *trie.children),
-        exactly(memory, trie.labels, trie.n_labels, 1),
+        exactly(memory, trie.labels, trie.n_labels, 1), NULL, 0, NULL,
     };
+    if (added->n % 2) {
+        add_windows(added, &trie, &added->level_tables[level], memory);
+    }
     return &added->level_tables[level];
 }
 
@@ -148,6 +172,12 @@ static void read_added(added_twin *added, input *in, const uint8_t *text, int64_
     added->tables = (tokdfa_added_tokens){outer, inner, ids, added->flags, space, 6, word, 2};
 }
 
+/* A search that has not begun. */
+static tokdfa_added_scan scan_of(const added_twin *added, arena *memory) {
+    const int64_t n = 2 * added->n_windows;
+    return (tokdfa_added_scan){.outer = {.end = -1}, .windows = ROOM(memory, int64_t, n), .n_windows = n};
+}
+
 /* The tokens of a level in the text from one place to another: start, stop and token. Returns their number. */
 static int64_t find_level(const added_twin *added, int level, const uint8_t *text, int64_t begin, int64_t end,
                           int64_t *spans) {
@@ -187,6 +217,22 @@ static int64_t find_level(const added_twin *added, int level, const uint8_t *tex
         done = stop;
     }
     return n;
+}
+
+/* Where a text that goes on may end within a token of level 0, from the end of another one on; its size if nowhere. */
+static int64_t find_open(const added_twin *added, const uint8_t *text, int64_t size, const int64_t *spans, int64_t n) {
+    for (int64_t at = 0, i = 0; at < size; at++) {
+        for (int k = 0; k < added->n; k++) {
+            if (!added->levels[k] && added->lengths[k] > size - at &&
+                !memcmp(added->words[k], text + at, (size_t)(size - at))) {
+                return at;
+            }
+        }
+        if (i < n && at == spans[3 * i]) {
+            at = spans[3 * i++ + 1] - 1;
+        }
+    }
+    return size;
 }
 
 /* The tokens of both levels; returns their number, -1 if one would end before it starts, which no tokenizer has. */

@@ -68,7 +68,8 @@ static bool check_added(arena *memory, const added_twin *added, const uint8_t *t
     const int64_t n_expected = find_naively(added, text, 0, size, outer, expected);
     const int64_t n_outer = find_level(added, 0, text, 0, size, outer);
     for (int is_given = 0; is_given < 2 && n_expected >= 0; is_given++) {
-        tokdfa_added_scan scan = {.is_given = is_given, .given = outer, .n_given = 3 * n_outer, .outer = {.end = -1}};
+        tokdfa_added_scan scan = scan_of(added, memory);
+        scan.is_given = is_given, scan.given = outer, scan.n_given = 3 * n_outer;
         int64_t *spans = ROOM(memory, int64_t, 3 * step), n = 0, n_more;
         do {
             n_more = tokdfa_find_added(&added->tables, &scan, text, size, spans, step);
@@ -76,6 +77,19 @@ static bool check_added(arena *memory, const added_twin *added, const uint8_t *t
             n += n_more;
         } while (n_more == step);
         REQUIRE(n == n_expected);
+    }
+    bool is_plain = true;
+    for (int k = 0; k < added->n; k++) {
+        is_plain = is_plain && !added->flags[k] && !added->levels[k];
+    }
+    if (is_plain) {
+        const int64_t stop = find_open(added, text, size, expected, n_expected);
+        tokdfa_added_scan scan = scan_of(added, memory);
+        scan.is_open = 1;
+        int64_t *spans = ROOM(memory, int64_t, 3 * (size + 1));
+        const int64_t n = tokdfa_find_added(&added->tables, &scan, text, size, spans, size + 1);
+        REQUIRE(n <= n_expected && !memcmp(spans, expected, (size_t)n * 3 * sizeof *spans));
+        REQUIRE(scan.found.start == stop && (n == n_expected || expected[3 * n] >= stop));
     }
     return n_expected >= 0;
 }
@@ -160,7 +174,7 @@ static void use(const void *shared, input *in) {
         is_found = check_added(memory, &added, own, length, 1 + plan[k % 16] % 7);
     }
     added.n = is_found ? added.n : 0;
-    tokdfa_added_scan scan = {.outer = {.end = -1}};
+    tokdfa_added_scan scan = scan_of(&added, memory);
     w.texts.added = is_found ? &added.tables : NULL;
     w.texts.scan = &scan;
     w.texts.n_added_ids = room;

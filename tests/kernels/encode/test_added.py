@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from support.byte_tokenizers import tokenizer_of
 
 from tokdfa.encoding.added_tokens import AddedTokens
 from tokdfa.encoding.special import Special
-from tokdfa.kernels.encode.added import find_added
+from tokdfa.kernels.encode.added import AddedFinder
 from tokdfa.splitting.named import NAMED
 from tokdfa.splitting.steps import Split, Splitting
 from tokdfa.tokenizers.formats.contents import Rewriting
@@ -52,6 +53,36 @@ def some_text(source: random.Random, characters: list[str], specials: list[Speci
     )
 
 
+def test_long_tokens_in_periodic_texts_and_in_parts() -> None:
+    source = random.Random(7)
+    n_long = n_held = 0
+    for number in range(300):
+        period = source.choice(("a", "ab", "aab", "é", "abcab"))
+        repeated = [period * source.randint(1, 600 // len(period)) for _ in range(source.randint(1, 4))]
+        contents = {each + source.choice(("", "b", "c", "a", "ca")) for each in repeated} | {"ab", "c"}
+        specials = [Special(id, each, level=id % 2) for id, each in enumerate(sorted(contents))]
+        parts = [period * source.randint(1, 700), "b", "c", "x", *contents]
+        text = "".join(source.choices(parts, k=source.randint(1, 9)))
+        finder = AddedTokens(specials)
+        expected = [special or text[start:stop] for start, stop, special in added_spans(specials, text)]
+        assert finder.cut(text) == expected, number
+        n_long += sum(isinstance(each, Special) and len(each.text) > 256 for each in expected)
+        data, stream = text.encode(), finder.stream()
+        cuts = sorted(source.choices(range(len(data) + 1), k=source.randint(0, 5)))
+        found: list[Special | bytes] = []
+        for low, high in pairwise((0, *cuts, len(data))):
+            found += stream.feed(data[low:high])
+            n_held += sum(len(each.content.encode() if isinstance(each, Special) else each) for each in found) < high
+        found += stream.finish()
+        joined: list[Special | str] = []
+        for is_token, group in groupby(found, lambda each: isinstance(each, Special)):
+            run = [*group]
+            joined += run if is_token else [b"".join(run).decode()]
+        assert joined == expected, number
+    assert n_long > 50
+    assert n_held > 100
+
+
 def test_tokens_are_those_that_regular_expressions_find() -> None:
     source = random.Random(1)
     n_found = n_odd = 0
@@ -84,7 +115,7 @@ def test_many_tokens_and_spans_at_any_byte() -> None:
     for shift in range(70):
         text = "é<" + "<" * shift + "".join(special.content for special in specials[shift :: 1 + shift])
         assert finder.spans(text) == added_spans(specials, text)
-    found = find_added(finder.tables, b"a<|reserved_12|>")
+    found = AddedFinder(finder.tables).find(b"a<|reserved_12|>")
     assert found.tolist() == [[1, 16, 12]]
 
 

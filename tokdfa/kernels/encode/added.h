@@ -13,21 +13,64 @@
    -1; and the children from one byte to another, where their numbers begin. */
 enum { LABEL, LABEL_SIZE, TOKEN, LOW, N_CHILDREN, CHILDREN };
 
-/* The longest token that begins at a place; -1 if none does. `*stop` gets where it ends. */
-ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, const uint8_t *text, int64_t at, int64_t end,
-                                    int64_t *stop) {
+/* How many bytes of a text are those with which a long label begins, given its window in the text.
+
+   In a text of one letter, the label of a token of many and a mark is nearly found at each place. The window says which
+   bytes are known to be those of the label from an earlier place on, and `overlaps`, what follows from that: no byte is
+   compared with the same label twice. For "aab" they are 3, 1 and 0; of "aaab" the window has the first two bytes when
+   the third differs, so from the second place on, one byte is known to be the same. */
+NEVER_INLINE int64_t same_as_long(const uint8_t *label, const int32_t *overlaps, int64_t size, int64_t *window,
+                                  const uint8_t *text, int64_t at, int64_t end) {
+    const int64_t most = least(size, end - at);
+    int64_t same = 0;
+    if (window[0] <= at && at < window[1]) {
+        const int64_t overlap = overlaps[at - window[0]], known = window[1] - at;
+        if (overlap < known) {
+            return least(overlap, most);
+        }
+        same = least(known, most);
+    }
+    while (same < most && label[same] == text[at + same]) {
+        same++;
+    }
+    if (at + same > window[1]) {
+        window[0] = at;
+        window[1] = at + same;
+    }
+    return same;
+}
+
+/* Whether the label of a node is at a place in a text; if not, `*is_cut` says whether the text ends within it. */
+ALWAYS_INLINE bool has_label(const tokdfa_added_level *level, const int32_t *node, int64_t *windows,
+                             const uint8_t *text, int64_t at, int64_t end, bool *is_cut) {
+    const int64_t size = node[LABEL_SIZE], most = least(size, end - at);
+    const uint8_t *label = level->labels + node[LABEL];
+    bool is_same;
+    if (UNLIKELY(level->n_window_of)) {
+        const int64_t window = level->window_of[(node - level->nodes) / TOKDFA_NODE];
+        is_same = window < 0 ? !memcmp(label, text + at, (size_t)most)
+                             : same_as_long(label, level->overlaps + node[LABEL], size, windows + 2 * window, text, at,
+                                            end) == most;
+    } else {
+        is_same = !memcmp(label, text + at, (size_t)most);
+    }
+    *is_cut = is_same && most < size;
+    return is_same && most == size;
+}
+
+/* The longest token that begins at a place; -1 if none does. `*stop` gets where it ends, and `*is_cut` whether a longer
+   one may, after the end of the text. */
+ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, int64_t *windows, const uint8_t *text, int64_t at,
+                                    int64_t end, int64_t *stop, bool *is_cut) {
     const int32_t *node = level->nodes;
     int64_t token = -1;
-    while (true) {
-        const int64_t size = node[LABEL_SIZE];
-        if (end - at < size || memcmp(level->labels + node[LABEL], text + at, (size_t)size)) {
-            return token;
-        }
-        at += size;
+    while (has_label(level, node, windows, text, at, end, is_cut)) {
+        at += node[LABEL_SIZE];
         if (node[TOKEN] >= 0) {
             token = node[TOKEN];
             *stop = at;
         }
+        *is_cut = at == end && node[N_CHILDREN] > 0;
         const int64_t child = at < end ? text[at] - node[LOW] : -1;
         if (child < 0 || child >= node[N_CHILDREN]) {
             return token;
@@ -39,6 +82,7 @@ ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, const uint8
         node = level->nodes + TOKDFA_NODE * number;
         at++;
     }
+    return token;
 }
 
 /* The next place at which a token may begin; `end` if there is none. */
@@ -130,14 +174,19 @@ NEVER_INLINE void strip(const tokdfa_added_tokens *added, tokdfa_added_search *s
 
 /* Find the next token of a level; the token is -1 if there is none. */
 ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, const tokdfa_added_level *level,
-                                              tokdfa_added_search *search, const uint8_t *text) {
+                                              const tokdfa_added_scan *scan, tokdfa_added_search *search,
+                                              const uint8_t *text) {
     tokdfa_added_span span = {search->end, search->end, -1};
     if (!level) {
         return span;
     }
     while ((search->at = next_candidate(level, text, search->at, search->end)) < search->end) {
         int64_t stop = 0;
-        const int64_t token = longest_added(level, text, search->at, search->end, &stop);
+        bool is_cut;
+        const int64_t token = longest_added(level, scan->windows, text, search->at, search->end, &stop, &is_cut);
+        if (UNLIKELY(is_cut) && scan->is_open) {
+            return (tokdfa_added_span){search->at, search->at, -1};
+        }
         if (token < 0) {
             search->at++;
             continue;
@@ -180,7 +229,7 @@ ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
 /* Go to the next token of the outer level, and search what is before it. */
 ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     const int64_t begin = scan->outer.done;
-    scan->next = scan->is_given ? take_given(scan) : find_in_level(added, added->outer, &scan->outer, text);
+    scan->next = scan->is_given ? take_given(scan) : find_in_level(added, added->outer, scan, &scan->outer, text);
     scan->inner = search_of(begin, scan->next.start);
     scan->is_inner = begin < scan->next.start;
 }
@@ -188,7 +237,7 @@ ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan 
 /* Find the next token: the token of `found` is -1 if there is none, and then it begins and stops where the text ends. */
 ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     if (scan->is_inner) {
-        scan->found = find_in_level(added, added->inner, &scan->inner, text);
+        scan->found = find_in_level(added, added->inner, scan, &scan->inner, text);
         scan->is_inner = scan->found.token >= 0;
         if (scan->is_inner) {
             return;
@@ -204,6 +253,9 @@ ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan
 ALWAYS_INLINE void find_first(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
                               int64_t begin, int64_t end) {
     scan->outer = search_of(begin, end);
+    for (int64_t i = 0; i < scan->n_windows; i++) {
+        scan->windows[i] = 0;
+    }
     scan->next_given = 0;
     open_gap(added, scan, text);
     find_next(added, scan, text);

@@ -11,12 +11,24 @@ from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.byte_filter import GROUPS, byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 
-__all__ = ["SINGLE_WORD", "STRIPS_ASCII", "STRIPS_LEFT", "STRIPS_RIGHT", "added_struct", "find_added", "scan_struct"]
+__all__ = [
+    "SINGLE_WORD",
+    "STRIPS_ASCII",
+    "STRIPS_LEFT",
+    "STRIPS_RIGHT",
+    "AddedFinder",
+    "added_struct",
+    "scan_struct",
+    "windows_of",
+]
 
 STRIPS_LEFT, STRIPS_RIGHT, SINGLE_WORD, STRIPS_ASCII = 1, 2, 4, 8
 """The flags of tokens."""
 
 _FIRST_SPANS = 64
+
+_LONG = 1 << 8
+"""The fewest bytes of a long label, which are compared with a text at most once, and not wherever a token may begin."""
 
 
 def added_struct(
@@ -34,17 +46,58 @@ def added_struct(
     words, none for tokens of which none is a single word.
     """
     assert all(0 <= number < min(len(ids), len(flags)) for level in (outer, inner) for number in level.values())
-    return Struct(
-        "tokdfa_added_tokens", outer=_level(outer), inner=_level(inner), ids=ids, flags=flags, space=space, word=word
-    )
+    first = _level(outer, 0)
+    second = _level(inner, _n_windows(first))
+    return Struct("tokdfa_added_tokens", outer=first, inner=second, ids=ids, flags=flags, space=space, word=word)
 
 
-def _level(tokens: Mapping[bytes, int]) -> Struct | None:
+def _level(tokens: Mapping[bytes, int], n_before: int) -> Struct | None:
+    """Return the tables of a level, whose windows come after `n_before` others."""
     if not tokens:
         return None
     words = sorted(tokens)
     assert words[0]
-    return Struct("tokdfa_added_level", filter=_filter(words), **_trie(words, [tokens[word] for word in words]))
+    trie = _trie(words, [tokens[word] for word in words])
+    return Struct("tokdfa_added_level", filter=_filter(words), **trie, **_long_labels(trie, n_before))
+
+
+def _long_labels(trie: Mapping[str, Int32Array | Uint8Array], n_before: int) -> dict[str, Int32Array]:
+    """Return the windows and the overlaps of labels that are long; no entries if none is."""
+    nodes, labels = trie["nodes"].reshape(-1, 6), trie["labels"].tobytes()
+    long = np.flatnonzero(nodes[:, 1] >= _LONG)
+    if not len(long):
+        return {"window_of": np.zeros(0, dtype=np.int32), "overlaps": np.zeros(0, dtype=np.int32)}
+    window_of = np.full(len(nodes), -1, dtype=np.int32)
+    window_of[long] = n_before + np.arange(len(long))
+    overlaps = np.zeros(len(labels), dtype=np.int32)
+    for place, size in nodes[long, :2].tolist():
+        overlaps[place : place + size] = _overlaps(labels[place : place + size])
+    return {"window_of": window_of, "overlaps": overlaps}
+
+
+def _overlaps(label: bytes) -> list[int]:
+    """Return for each place in a label how many bytes from there on are those with which it begins."""
+    overlaps = [len(label)] + [0] * (len(label) - 1)
+    begin = end = 0  # The bytes from one place to another that are known to be like the first.
+    for at in range(1, len(label)):
+        same = min(overlaps[at - begin], end - at) if at < end else 0
+        if at + same >= end:
+            while at + same < len(label) and label[same] == label[at + same]:
+                same += 1
+            begin, end = at, at + same
+        overlaps[at] = same
+    return overlaps
+
+
+def _n_windows(*levels: Struct | None) -> int:
+    """Return the number of windows of levels."""
+    return sum(int(np.count_nonzero(level.fields["window_of"] >= 0)) for level in levels if level is not None)
+
+
+def windows_of(added: Struct) -> Int64Array:
+    """Return the windows that a search with these tables needs."""
+    windows: Int64Array = np.zeros(2 * _n_windows(added.fields["outer"], added.fields["inner"]), dtype=np.int64)
+    return windows
 
 
 def _filter(words: Sequence[bytes]) -> Uint8Array:
@@ -98,23 +151,47 @@ def _common_length(first: bytes, last: bytes, depth: int) -> int:
     return size
 
 
-def scan_struct() -> Struct:
-    """Return a place for a search, ``tokdfa_added_scan``, that has not begun."""
+def scan_struct(windows: Int64Array) -> Struct:
+    """Return a place for a search, ``tokdfa_added_scan``, that has not begun; see :func:`windows_of`."""
     nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0, space_from=0, space_to=-1, space_kind=0)
     nothing = Struct("tokdfa_added_span", start=0, stop=0, token=-1)
     return Struct(
-        "tokdfa_added_scan", outer=nowhere, inner=nowhere, is_inner=0, is_given=0,
+        "tokdfa_added_scan", outer=nowhere, inner=nowhere, windows=windows, is_open=0, is_inner=0, is_given=0,
         given=np.zeros(0, dtype=np.int64), next_given=0, next=nothing, found=nothing,
     )  # fmt: skip
 
 
-def find_added(added: Struct, text: bytes | memoryview) -> Int64Array:
-    """Return the added tokens of a text, as UTF-8: an int64 array of shape (tokens, 3), start, stop and number."""
-    scan, parts, room, data = scan_struct(), [], _FIRST_SPANS, ffi.from_buffer(text)
-    while True:
-        spans: Int64Array = np.empty((room, 3), dtype=np.int64)
-        n = call(lib.tokdfa_find_added, added.pointer, scan.pointer, data, len(text), out=(spans, room))
-        parts.append(spans[:n])
-        if n < room:
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
-        room *= 4
+class AddedFinder:
+    """A finder of added tokens in UTF-8, by the tables of :func:`added_struct`; for many threads."""
+
+    def __init__(self, added: Struct) -> None:
+        self._added = added
+        # Searches that nobody is making. Appending and popping are one step each.
+        self._scans: list[Struct] = []
+
+    def find(self, text: bytes | memoryview) -> Int64Array:
+        """Return the added tokens of a text: an int64 array of shape (tokens, 3), start, stop and number."""
+        return self._find(text, is_open=False)[0]
+
+    def find_open(self, text: bytes) -> tuple[Int64Array, int]:
+        """Return the added tokens of a text that goes on, and where the text that is not decided yet begins.
+
+        That is where it may end within a token. The tables have only tokens of the outer level.
+        """
+        return self._find(text, is_open=True)
+
+    def _find(self, text: bytes | memoryview, *, is_open: bool) -> tuple[Int64Array, int]:
+        scan = self._scans.pop() if self._scans else scan_struct(windows_of(self._added))
+        here = scan.pointer
+        here.outer.end, here.is_open = -1, is_open
+        parts, room, data = [], _FIRST_SPANS, ffi.from_buffer(text)
+        while True:
+            spans: Int64Array = np.empty((room, 3), dtype=np.int64)
+            n = call(lib.tokdfa_find_added, self._added.pointer, here, data, len(text), out=(spans, room))
+            parts.append(spans[:n])
+            if n < room:
+                break
+            room *= 4
+        end = int(here.found.start)
+        self._scans.append(scan)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts), end

@@ -185,6 +185,9 @@ typedef struct {
     const int32_t *nodes;     /* TOKDFA_NODE entries each */
     const int32_t *children;  /* nodes by the byte with which they begin, 0 for none */
     const uint8_t *labels;
+    const int32_t *window_of; /* for each node with a long label, the number of its window, -1 for others; or none */
+    int64_t n_window_of;
+    const int32_t *overlaps;  /* for each byte of a long label: how many bytes from there on are those it begins with */
 } tokdfa_added_level;
 
 /* The added tokens of a tokenizer, those that are found before and in what is between these. Read-only once it is
@@ -214,12 +217,15 @@ typedef struct {
 /* A search at both levels. It belongs to one thread. */
 typedef struct {
     tokdfa_added_search outer, inner;
+    int64_t *windows; /* two a long label: from where up to where text is known to be as the label begins */
+    int64_t n_windows;
+    int64_t is_open;         /* whether the text goes on: no token is found from where it ends within one on */
     int64_t is_inner;        /* whether it is at the inner level */
     int64_t is_given;        /* whether the tokens of the outer level are given: start, stop and token each */
     const int64_t *given;
     int64_t n_given, next_given;
     tokdfa_added_span next;  /* what comes next at the outer level, if is_inner; the token is -1 at the end */
-    tokdfa_added_span found; /* the last one; the token is -1 at the end */
+    tokdfa_added_span found; /* the last one; the token is -1 at the end, or from where on the text is open */
 } tokdfa_added_scan;
 
 int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,

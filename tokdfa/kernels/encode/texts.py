@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.kernels.encode.added import scan_struct
+from tokdfa.kernels.encode.added import scan_struct, windows_of
 from tokdfa.kernels.encode.characters import ids_a_byte
 from tokdfa.kernels.encode.events import EVENT_BITS
 from tokdfa.kernels.encode.pieces import ROOM, PieceRun
@@ -116,7 +116,7 @@ class TextRun:
         self._encode_long = encode_long
         self._ids_a_byte = 1 if characters is None else ids_a_byte(characters)
         self._short: Int32Array = np.empty(self._ids_a_byte * _SHORT + ROOM, dtype=np.int32)
-        self._scan = scan_struct()
+        self._scan = scan_struct(np.zeros(0, dtype=np.int64))
         self._struct = Struct(
             "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
             lacks_ids=self._lacks_ids, n_pieces=0, is_begun=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
@@ -130,6 +130,8 @@ class TextRun:
     def look_for(self, added: Struct | None) -> None:
         """Find the added tokens of these tables, ``tokdfa_added_tokens``, in the texts of the next calls; or none."""
         if added is not self._added:
+            if added is not None:
+                self._scan.set("windows", windows_of(added))
             self._pointer.added = ffi.NULL if added is None else added.pointer
             self._added = added
 
