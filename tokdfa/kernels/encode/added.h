@@ -217,10 +217,10 @@ ALWAYS_INLINE tokdfa_added_search search_of(int64_t begin, int64_t end) {
 
 /* The next token that is given. */
 ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
-    const int64_t *entry = scan->given + scan->next_given;
     if (scan->next_given == scan->n_given) {
         return (tokdfa_added_span){scan->outer.end, scan->outer.end, -1};
     }
+    const int64_t *entry = scan->given + scan->next_given;
     scan->next_given += 3;
     scan->outer.done = entry[1];
     return (tokdfa_added_span){entry[0], entry[1], entry[2]};
