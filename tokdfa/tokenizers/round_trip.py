@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoder import SpelledTexts
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.unigram.lattice import RecordedText
-    from tokdfa.unigram.segmenter import Before
+    from tokdfa.unigram.segmenter import Before, WrongWords
 
 __all__ = ["Ends", "Reencoding", "RoundTrip", "ends_before_normalizing", "ends_in"]
 
@@ -62,6 +62,12 @@ class Reencoding(Generic[T]):
     ) -> tuple[int, Before | None] | None:
         """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
         return None
+
+    def wrong_words(
+        self, tokenizer: T, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, int, Before, WrongWords]:
+        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
+        raise NotImplementedError
 
     def recorded(self, tokenizer: T, text: str, before: Before | None, *, begins: bool) -> RecordedText | None:
         """Return the sums of scores in a text; see :meth:`RoundTrip.recorded`."""
@@ -168,7 +174,7 @@ class RoundTrip:
     def encode_on(self, text: str, *, begins: bool = True) -> tuple[Int32Array, RoundTrip]:
         """Return the ids of a text, and the round trip of the text after it, if the text is cut there."""
         ids, before = self._model.encode_on(self._at(begins), text, self._before, begins=begins)
-        return ids, self._after(before)
+        return ids, self.after(before)
 
     def spell_texts(self, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> SpelledTexts | None:
         """Return the bytes of several texts at once; see :meth:`Decoder.spell_texts`."""
@@ -188,7 +194,21 @@ class RoundTrip:
         None if they are not canonical, or if this does not decide it.
         """
         found = self._model.accept(self._tokenizer, ids, self._before, begins=begins)
-        return None if found is None else (found[0], self._after(found[1]))
+        return None if found is None else (found[0], self.after(found[1]))
+
+    @property
+    def judges_words(self) -> bool:
+        """Whether streams are judged word by word."""
+        return self._tokenizer.acceptor is not None
+
+    def wrong_words(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, int, RoundTrip, WrongWords]:
+        """Return the number of the first ids that are judged, the bytes of their text, the round trip of what follows.
+
+        And which of their words are not canonical, only if streams are judged word by word. If not all ids are judged,
+        the text before the others is cut, and what follows has no text or is refused.
+        """
+        n, size, before, words = self._model.wrong_words(self._tokenizer, ids, self._before, begins=begins)
+        return n, size, self.after(before), words
 
     def recorded(self, text: str, *, begins: bool = True) -> RecordedText | None:
         """Return the sums of scores in a text that `encode` takes; None if its ids do not depend on scores."""
@@ -213,7 +233,7 @@ class RoundTrip:
         """Return the tokenizer of a text, or of one after a boundary."""
         return self._tokenizer if begins or self.boundaries is _NO_BOUNDARIES else self._tokenizer.later
 
-    def _after(self, before: Before | None) -> RoundTrip:
+    def after(self, before: Before | None) -> RoundTrip:
         """Return the round trip after a text of which something counts, or nothing does."""
         return self if before is None else RoundTrip(self._tokenizer, self._model, before)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.errors import AlphabetError, LimitExceededError
-from tokdfa.kernels.unigram.accept import SPACED, Reader, accept_ids, piece_tables
+from tokdfa.kernels.unigram.accept import SPACED, Reader, WrongWords, accept_ids, find_wrong_words, piece_tables
 from tokdfa.kernels.unigram.segmentation import (
     BEGINNING,
     LARGEST_TRIE,
@@ -24,7 +24,7 @@ from tokdfa.kernels.unigram.segmentation import (
 )
 from tokdfa.unigram.model import UnigramModel
 
-__all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter"]
+__all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter", "WrongWords"]
 
 
 class Segmenter:
@@ -160,10 +160,29 @@ class Acceptor:
         The ids are valid, and end with the text or at a place where it is certainly cut. `before` tells what is before
         them, if they follow such a place; otherwise they begin a text.
         """
+        room = self._segmenter.room
+        n, size = accept_ids(self._tables, ids, self._reader, room, before)
+        return n, size - (n > 0 and self._drops(ids, before)), room.after
+
+    def wrong_words(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before, WrongWords]:
+        """Return the number of the first ids that are judged, the bytes of their text, what follows, and wrong words.
+
+        The parameters are those of `accept`.
+        """
+        room = self._segmenter.room
+        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before)
+        if n and self._drops(ids, before):
+            size -= 1
+            wrong.byte[wrong.byte > 0] -= 1
+        return n, size, room.after, wrong
+
+    def _drops(self, ids: Int32Array, before: Before | None) -> bool:
+        """Return whether the space of the first id is not in the text."""
+        return before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
+
+    @property
+    def _reader(self) -> Reader:
         reader: Reader | None = getattr(self._own, "reader", None)
         if reader is None:
             reader = self._own.reader = Reader(self._n_ids)
-        room = self._segmenter.room
-        n, size = accept_ids(self._tables, ids, reader, room, before)
-        is_dropped = n > 0 and before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
-        return n, size - is_dropped, room.after
+        return reader

@@ -10,7 +10,8 @@ Read in this order:
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
    made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text and
    special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `reencoding` (of many texts
-   at once), `spelled` (special tokens by their ends). `tuning` says how many ids are judged at once and kept.
+   at once), `units` (wrong words next to the right ones), `spelled` (special tokens by their ends). `tuning` says how
+   many ids are judged at once and kept.
 
 Used by: `Tokenizer.validate`, the command `validate`, `report`.
 

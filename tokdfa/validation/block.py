@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.validation.judges.accepting import Rest
 from tokdfa.validation.violation import Violation, out_of_range
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.round_trip import RoundTrip
 
 __all__ = ["Block", "Feed"]
 
@@ -75,6 +78,8 @@ class Block(NamedTuple):
     first, byte : int
     begins : bool
         Whether the first text begins here, rather than goes on where it is always cut.
+    following : RoundTrip, optional
+        The round trip of the first text, if something of the text before counts.
     is_last : bool
     """
 
@@ -87,6 +92,7 @@ class Block(NamedTuple):
     first: int
     byte: int
     begins: bool
+    following: RoundTrip | None
     is_last: bool
 
     @classmethod

@@ -12,7 +12,9 @@ from tokdfa.tokenizers.round_trip import Ends
 from tokdfa.validation.violation import common_prefix
 from tokdfa.validation.violations import ranges
 
-__all__ = ["Parts", "differences", "differing_parts"]
+__all__ = ["NO_CUTS", "Parts", "differences", "differing_parts", "parts_of_texts", "trimmed"]
+
+NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Ends | None) -> Int64Array:
@@ -71,29 +73,49 @@ def differing_parts(
     is_cut = n_within > n_before
     if is_cut.any():
         inner = cuts[ranges(n_before[is_cut], n_within[is_cut])[0]]
-        apart = _parts_apart(ids, ends, inner, canonical, others, parts[is_cut])
+        wide = parts[is_cut]
+        number = np.searchsorted(wide[:, 0], inner, side="right") - 1
+        high = np.searchsorted(others, ends[inner - 1], side="right")
+        high = np.clip(high, wide[number, 2], wide[number, 3])
+        apart = _parts_apart(ids, ends, inner, canonical, others, high, wide)
         parts = np.concatenate((parts[~is_cut], apart))
         parts = parts[np.argsort(parts[:, 0] + parts[:, 1], kind="stable")]
-    return _trimmed(ids, canonical, parts, cuts)
+    return trimmed(ids, canonical, parts, cuts)
 
 
 _BOUND = -1
 """Stands between two texts, where no id does."""
 
 
+def parts_of_texts(
+    ids: Int32Array,
+    ends: Int64Array,
+    cuts: Int64Array,
+    canonical: Int32Array,
+    others: Int64Array,
+    other_cuts: Int64Array,
+) -> Parts:
+    """Return what :func:`differing_parts` does, given also the canonical ids before which the texts are cut."""
+    whole = np.array([[0, len(ids), 0, len(canonical)]])
+    return trimmed(ids, canonical, _parts_apart(ids, ends, cuts, canonical, others, other_cuts, whole), cuts)
+
+
 def _parts_apart(
-    ids: Int32Array, ends: Int64Array, cuts: Int64Array, canonical: Int32Array, others: Int64Array, parts: Int64Array
+    ids: Int32Array,
+    ends: Int64Array,
+    cuts: Int64Array,
+    canonical: Int32Array,
+    others: Int64Array,
+    other_cuts: Int64Array,
+    parts: Int64Array,
 ) -> Int64Array:
     """Return the parts, of shape (parts, 5), of the texts between the `cuts` in some parts of a text.
 
     There both sides end, even where one adds nothing to the text before it. So two ids that each add a byte are put
     there on both sides: whatever is beside them, they show the bound.
     """
-    number = np.searchsorted(parts[:, 0], cuts, side="right") - 1
-    high = np.searchsorted(others, ends[cuts - 1], side="right")
-    high = np.clip(high, parts[number, 2], parts[number, 3])
     begins, stops = np.sort(np.append(parts[:, 0], cuts)), np.sort(np.append(parts[:, 1], cuts))
-    lows, highs = np.sort(np.append(parts[:, 2], high)), np.sort(np.append(parts[:, 3], high))
+    lows, highs = np.sort(np.append(parts[:, 2], other_cuts)), np.sort(np.append(parts[:, 3], other_cuts))
     byte_at = np.append(0, ends)
     base, size = byte_at[begins], byte_at[stops] - byte_at[begins]
     own, own_ends, places = _set_apart(ids, ends, begins, stops, base, size)
@@ -127,7 +149,7 @@ def _set_apart(
     return own, own_ends, places
 
 
-def _trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:
+def trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:
     """Return parts, of shape (parts, 5), without what both sides begin and end with."""
     starts, stops, lows, highs, is_silent = parts.T.copy()
     live = np.arange(len(parts))

@@ -91,7 +91,9 @@ class Engine(OfTokenizer[AnyTokenizer]):
     @property
     def judges_at_once(self) -> bool:
         """Whether blocks of ids are judged at once."""
-        return self.tokenizer.segmenter is None if self.model is None else self.model.table is not None
+        if self.model is not None:
+            return self.model.table is not None
+        return self.tokenizer.segmenter is None or self.tokenizer.acceptor is not None
 
     def judges(self, tuning: Tuning = DEFAULT) -> Callable[..., Judge]:
         """Return a function that makes judges, given the first token of the stream to judge and its byte offset.

@@ -121,7 +121,7 @@ class Validator(Guided):
     def _open(self, rest: Rest) -> None:
         """Judge from here on, where a document begins, or a text goes on after a place where it is always cut."""
         # Only those who encode again ask whether a text begins.
-        how = {} if rest.begins else {"begins": False}
+        how: dict[str, Any] = {} if rest.begins else {"begins": False, "following": rest.following}
         self._judge = self._judge_from(rest.first, rest.byte, **how)
 
     def feed(
@@ -281,7 +281,7 @@ class Validator(Guided):
             self._document_first = block.first + int(block.texts[-1, 0])
         if not is_last:
             # These ids may already show what is wrong.
-            self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins))
+            self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins, judged.following))
             yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
 
     def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:

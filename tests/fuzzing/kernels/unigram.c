@@ -247,7 +247,7 @@ static void segment_given(const unigram *u, input *in) {
     give_back(&memory);
 }
 
-/* Ids: what is accepted is the best way through the text of their pieces. */
+/* Ids: what is accepted is the best way through the text of their pieces; other words are written down, if asked for. */
 static void judge(const unigram *u, input *in) {
     enum { MOST = 200, N_KINDS = MOST_PIECES + 2 };
     arena memory = {NULL, 0, 0};
@@ -312,21 +312,34 @@ static void judge(const unigram *u, input *in) {
         .word = ROOM(&memory, uint8_t, 64), .n_word = 64, .known = known, .n_known = 8,
         .alone = ZEROS(&memory, uint8_t, u->n + 2), .n_alone = u->n + 2, .at_a_time = shift & 0x40 ? 1 + shift % 4 : MOST,
     };
+    k.goes_on = shift >> 3 & 1;
+    k.wrong = ROOM(&memory, int64_t, TOKDFA_WRONG_WORD * (n + 1));
+    k.sums = ROOM(&memory, double, n + 1);
+    k.right = ROOM(&memory, int32_t, 4096 + size * (n + 1));
     int64_t first = -1;
     for (int round = 0; round < 2; round++) {
         int64_t made, n_calls = 0;
-        k.at = k.size = 0;
+        k.at = k.size = k.n_words = k.n_ids = 0;
+        k.n_wrong = TOKDFA_WRONG_WORD;
+        k.n_sums = k.n_right = 1;
         k.begins = shift >> 2 & 1;
         r.score = 0;
         r.unknown_from = -1;
         r.n = 0;
         while ((made = tokdfa_accept_ids(&p, stream, n, &k, &r)) < 0) {
-            REQUIRE((made == NODES || made == PAUSED) && ++n_calls < 4 * n + 64);
+            const bool is_full = made == TOKDFA_SEGMENT_WRONG;
+            REQUIRE((made == NODES || made == PAUSED || is_full) && ++n_calls < 8 * n + 64);
             if (made == NODES) {
                 grow_nodes(&memory, &r);
+            } else if (is_full) {
+                k.n_wrong = TOKDFA_WRONG_WORD * (n + 1);
+                k.n_sums = n + 1;
+                k.n_right = 4096 + size * (n + 1);
             }
         }
         REQUIRE(made <= n && (first < 0 || made == first));
+        int64_t n_wrong = 0, n_right = 0;
+        bool was = false;
         first = made;
         /* Each word by definition, with the sum that goes on. */
         double total = 0;
@@ -348,10 +361,20 @@ static void judge(const unigram *u, input *in) {
                 stop++;
             } while (stop < made && (kinds[stream[stop]] & 3) == 1);
             int32_t again[4096];
-            bool was = false;
             total = u->tables.single ? total : 0;
+            was = u->tables.single && was;
+            const double before = total;
+            const bool was_before = was;
             REQUIRE(encode_by_definition(u, word, n_word, &total, &was, again, &n_made));
-            REQUIRE(n_made == stop - at && !memcmp(again, stream + at, (size_t)n_made * sizeof *again));
+            if (n_made != stop - at || memcmp(again, stream + at, (size_t)n_made * sizeof *again)) {
+                REQUIRE(k.goes_on && n_wrong < k.n_words);
+                const int64_t *row = k.wrong + TOKDFA_WRONG_WORD * n_wrong;
+                REQUIRE(row[0] == at && row[1] == stop && row[2] == n_right + n_made && row[3] == text_size);
+                REQUIRE(!u->tables.single || (k.sums[n_wrong] == before && row[4] == was_before));
+                REQUIRE(!memcmp(k.right + n_right, again, (size_t)n_made * sizeof *again));
+                n_right += n_made;
+                n_wrong++;
+            }
             for (int64_t i = 0; has_special && i + 1 < n_word; i++) {
                 REQUIRE(memcmp(word + i, "qa", 2));
             }
@@ -359,7 +382,7 @@ static void judge(const unigram *u, input *in) {
             text_size += n_word - 2;
             at = stop;
         }
-        REQUIRE(k.size == text_size);
+        REQUIRE(k.size == text_size && k.n_words == n_wrong && k.n_ids == n_right);
         /* A sum that is too large begins anew with the next word, which may be the one that is not accepted. */
         const bool anew = made < n && !r.score && (total > 1e5 || total < -1e5);
         REQUIRE(!u->tables.single || !made || r.score == total || anew);

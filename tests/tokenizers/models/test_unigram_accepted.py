@@ -94,8 +94,18 @@ def check(chosen: range, n_texts: int) -> Counter[str]:
                 n, size, after = acceptor.accept(array)
                 assert n < len(stream) or again == stream, (seed, stream)
                 counts["accepted"] += n == len(stream)
-                if n == len(stream):
-                    assert size == len(tokenizer.decode(stream).encode("utf-8")), (seed, stream)
+                judged, _, _, words = tokenizer.round_trip.wrong_words(array)
+                assert judged >= n
+                assert (again == stream) == (not len(words.bounds)) or judged < len(stream)
+                if judged == len(stream):
+                    # Mending each wrong word gives the canonical ids.
+                    for place in range(len(words.bounds) - 1, -1, -1):
+                        right = words.right[slice(*words.right_bounds[place : place + 2])]
+                        stream[slice(*words.bounds[place])] = right.tolist()
+                    assert stream == again, seed
+                    counts["wrong words"] += len(words.bounds)
+                if n == len(array):
+                    assert size == len(tokenizer.decode(array).encode("utf-8")), (seed, stream)
                     if not (tokenizer.finds_specials and tokenizer.specials):
                         text = tokenizer.decode(stream)
                         assert after.score == tokenizer.model.encode_on(tokenizer, text, BEGINNING)[1].score
@@ -118,6 +128,7 @@ def test_random_models() -> None:
     assert counts["with"] > 15
     assert counts["without"] > 2
     assert counts["canonical"] > counts["accepted"] > 40, counts
+    assert counts["wrong words"] > 40, counts
 
 
 @pytest.mark.parametrize("byte_fallback", [False, True])

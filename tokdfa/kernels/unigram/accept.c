@@ -53,21 +53,25 @@ NEVER_INLINE bool spells_special(const tokdfa_unigram_pieces *p, const uint8_t *
     return false;
 }
 
-/* Spell and segment a word; 1 if these ids are what comes of it, 0 if not or not known, or the reason for stopping. */
-NEVER_INLINE int64_t is_segmented_so(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, bool doubtful,
+/* What comes of a word: nothing is known, these ids, or others. */
+enum { UNSURE = 0, SAME = 1, OTHERS = 2 };
+
+/* Spell and segment a word; one of the above, or the reason for stopping. The sum is that after the word if it is the
+   same or others come of it, which are in the room then. */
+NEVER_INLINE int64_t segment_word(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, bool doubtful,
                                      segment_run run, tokdfa_unigram_reader *k, tokdfa_unigram_room *r) {
     const tokdfa_unigram *m = p->model;
     int64_t size = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t begin = p->bounds[ids[i]], length = p->bounds[ids[i] + 1] - begin;
         if (size + length > k->n_word) {
-            return 0;
+            return UNSURE;
         }
         memcpy(k->word + size, p->text + begin, (size_t)length);
         size += length;
     }
     if (size > r->n_ids || (doubtful && spells_special(p, k->word, size))) {
-        return 0;
+        return UNSURE;
     }
     const double before = r->score;
     const int64_t unknown_from = r->unknown_from;
@@ -77,16 +81,14 @@ NEVER_INLINE int64_t is_segmented_so(const tokdfa_unigram_pieces *p, const int32
         /* The call is repeated from this word on. */
         r->score = before;
         r->unknown_from = unknown_from;
-        return done == TOKDFA_SEGMENT_UNKNOWN ? 0 : done;
+        return done == TOKDFA_SEGMENT_UNKNOWN ? UNSURE : done;
     }
     if (m->restarts) {
         end_run(m, k->word, size, r);
         r->score = 0;
     }
     if (r->n != n || memcmp(r->ids, ids, (size_t)n * sizeof *ids)) {
-        r->score = before;
-        r->unknown_from = unknown_from;
-        return 0;
+        return OTHERS;
     }
     if (n <= MOST_KNOWN && size - SPACE_SIZE <= LONGEST_KEY) {
         const text_word word = word_at(r, k->word, 0, size);
@@ -102,7 +104,22 @@ NEVER_INLINE int64_t is_segmented_so(const tokdfa_unigram_pieces *p, const int32
             }
         }
     }
-    return 1;
+    return SAME;
+}
+
+/* Write down a word from `at` to `stop` that is wrong, with the ids that are in the room. Returns whether there is room. */
+NEVER_INLINE bool write_wrong(tokdfa_unigram_reader *k, const tokdfa_unigram_room *r, int64_t at, int64_t stop,
+                              int64_t size, double sum, bool unknown) {
+    const int64_t end = k->n_ids + r->n;
+    if ((k->n_words + 1) * TOKDFA_WRONG_WORD > k->n_wrong || k->n_words == k->n_sums || end > k->n_right) {
+        return false;
+    }
+    memcpy(k->right + k->n_ids, r->ids, (size_t)r->n * sizeof *r->ids);
+    const int64_t row[TOKDFA_WRONG_WORD] = {at, stop, end, size, unknown};
+    memcpy(k->wrong + k->n_words * TOKDFA_WRONG_WORD, row, sizeof row);
+    k->sums[k->n_words++] = sum;
+    k->n_ids = end;
+    return true;
 }
 
 ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, tokdfa_unigram_reader *k,
@@ -144,6 +161,7 @@ ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids,
         if (UNLIKELY((stop < n && !(next & ends)) || (is_bare && (!p->keeps_spaces || (!at && k->begins))))) {
             break;
         }
+        const double before = score;
         if (single && !m->rounded_late && UNLIKELY(fabs(score) > TOO_LARGE)) {
             score = 0;
         }
@@ -164,12 +182,17 @@ ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids,
             r->unknown_from = -1;
         } else {
             r->score = score;
+            const int64_t unknown_from = r->unknown_from;
             const int64_t done =
-                is_segmented_so(p, ids + at, stop - at, all & TOKDFA_PIECE_DOUBTFUL, run, k, r);
-            if (done != 1) {
+                segment_word(p, ids + at, stop - at, all & TOKDFA_PIECE_DOUBTFUL, run, k, r);
+            const bool is_written =
+                done == OTHERS && k->goes_on && write_wrong(k, r, at, stop, size, before, unknown_from >= 0);
+            if (done != SAME && !is_written) {
+                r->score = score;
+                r->unknown_from = unknown_from;
                 k->at = at;
                 k->size = size;
-                return done ? done : at;
+                return done == OTHERS && k->goes_on ? TOKDFA_SEGMENT_WRONG : done < 0 ? done : at;
             }
             score = r->score;
         }
@@ -184,8 +207,8 @@ ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids,
 
 /* Accept ids of a text, valid ones, from a place on where it is certainly cut or begins, with the sum of scores up to
    there in the room: the number of the first ones that certainly are the best segmentation of their text, which ends or
-   is cut after the last id, and up to a place where it is cut. Or why the call has stopped: it goes on when it is
-   repeated. */
+   is cut after the last id, and up to a place where it is cut. If the reader goes on after wrong words, it writes these
+   down, and they count as well. Or why the call has stopped: it goes on when it is repeated. */
 TOKDFA_DOOR int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                                       tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
     const segment_run run = run_of(pieces->model);

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Uint8Array, offsets_of
+from tokdfa.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
 from tokdfa.kernels.library import Struct, lib, readable
-from tokdfa.kernels.unigram.segmentation import BEGINNING, Before, Room, packed_trie
+from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Room, packed_trie
 
-__all__ = ["BARE", "DOUBTFUL", "PLAIN", "SPACED", "SPECIAL", "Reader", "accept_ids", "piece_tables"]
+__all__ = [
+    "BARE",
+    "DOUBTFUL",
+    "PLAIN",
+    "SPACED",
+    "SPECIAL",
+    "Reader",
+    "WrongWords",
+    "accept_ids",
+    "find_wrong_words",
+    "piece_tables",
+]
 
 PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL = 1, 2, 4, 8, 16
 """What is known of an id: that its text is its piece; that this begins with a visible space, is one, or has the first
@@ -20,6 +31,7 @@ character of a special token, each together with the first; or that it is that o
 _AT_A_TIME = 1 << 20
 _WORD = 1 << 12
 _KNOWN = 1 << 16
+_WRONG, _FIELDS, _MORE_WRONG = 1 << 6, 5, -8
 
 
 def piece_tables(
@@ -60,8 +72,98 @@ class Reader:
             at=0,
             begins=0,
             at_a_time=_AT_A_TIME,
+            goes_on=0,
+            wrong=np.empty(_FIELDS * _WRONG, dtype=np.int64),
+            sums=np.empty(_WRONG, dtype=np.float64),
+            right=np.empty(_WRONG, dtype=np.int32),
+            n_words=0,
+            n_ids=0,
         )
         self.pointer: Any = self._struct.pointer
+
+    def begin(self, *, begins: bool, goes_on: bool) -> None:
+        """Get ready for ids with which a text begins or not."""
+        here = self.pointer
+        here.at = here.size = here.n_words = here.n_ids = 0
+        here.begins, here.goes_on = begins, goes_on
+
+    def grow(self) -> None:
+        """Make more room for wrong words."""
+        for name, n in (("wrong", _FIELDS * self.pointer.n_words), ("sums", self.pointer.n_words)):
+            self._enlarge(name, int(n))
+        self._enlarge("right", int(self.pointer.n_ids))
+
+    def _enlarge(self, name: str, n: int) -> None:
+        old = self._struct.fields[name]
+        new = np.empty(GROWTH * len(old), dtype=old.dtype)
+        new[:n] = old[:n]
+        self._struct.set(name, new)
+
+    @property
+    def wrong(self) -> WrongWords:
+        """The wrong words that were found, in arrays of their own."""
+        n, fields = int(self.pointer.n_words), self._struct.fields
+        rows = fields["wrong"][: _FIELDS * n].reshape(n, _FIELDS)
+        return WrongWords(
+            rows[:, :2].copy(),
+            fields["right"][: int(self.pointer.n_ids)].copy(),
+            np.append(0, rows[:, 2]),
+            rows[:, 3].copy(),
+            fields["sums"][:n].copy(),
+            rows[:, 4] != 0,
+        )
+
+
+class WrongWords(NamedTuple):
+    """Words that are not the best segmentation of their text.
+
+    Attributes
+    ----------
+    bounds : int64 array of shape (words, 2)
+        The first id of each and the one after its last.
+    right : int32 array
+        The best segmentations of all.
+    right_bounds : int64 array
+        That of word k is ``right[right_bounds[k]:right_bounds[k + 1]]``.
+    byte : int64 array
+        The number of bytes of the text before each.
+    sums : float64 array
+        The sum of scores before each.
+    is_unknown : bool array
+        Whether an unknown character is before it.
+    """
+
+    bounds: Int64Array
+    right: Int32Array
+    right_bounds: Int64Array
+    byte: Int64Array
+    sums: Float64Array
+    is_unknown: BoolArray
+
+    def moved(self, n_ids: int, n_bytes: int) -> WrongWords:
+        """Return the words of the same ids after so many others."""
+        return self._replace(bounds=self.bounds + n_ids, byte=self.byte + n_bytes)
+
+    def before(self, word: int) -> Before:
+        """Return what is before a word."""
+        return Before(float(self.sums[word]), bool(self.is_unknown[word]))
+
+    def chosen(self, keep: BoolArray) -> WrongWords:
+        """Return some of the words."""
+        sizes = np.diff(self.right_bounds)
+        right = self.right[np.repeat(keep, sizes)]
+        sides = (self.byte[keep], self.sums[keep], self.is_unknown[keep])
+        return WrongWords(self.bounds[keep], right, running_sum(sizes[keep]), *sides)
+
+    @classmethod
+    def joined(cls, parts: Sequence[WrongWords]) -> WrongWords:
+        """Return all words of some parts."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = np.concatenate([np.diff(part.right_bounds) for part in parts])
+        bounds, right = (np.concatenate([part[at] for part in parts]) for at in range(2))
+        byte, sums, is_unknown = (np.concatenate([part[at] for part in parts]) for at in range(3, 6))
+        return cls(bounds, right, running_sum(sizes), byte, sums, is_unknown)
 
 
 def accept_ids(
@@ -73,11 +175,27 @@ def accept_ids(
     after the last one. They follow what is `before`, where the text is certainly cut, or begin a text. If it is not the
     number of ids, something may be wrong in the word from there on. Of the bytes each visible space is a real one.
     """
+    reader.begin(begins=before is None, goes_on=False)
+    return _run(tables, ids, reader, room, before), int(reader.pointer.size)
+
+
+def find_wrong_words(
+    tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None = None
+) -> tuple[int, int, WrongWords]:
+    """Return what :func:`accept_ids` does, where wrong words count, too, and these words.
+
+    If the first is not the number of ids, something is in the word from there on that this does not decide.
+    """
+    reader.begin(begins=before is None, goes_on=True)
+    n = _run(tables, ids, reader, room, before)
+    return n, int(reader.pointer.size), reader.wrong
+
+
+def _run(tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None) -> int:
     room.begin(0, before or BEGINNING)
-    here = reader.pointer
-    here.at = here.size = 0
-    here.begins = before is None
-    n = room.run(lib.tokdfa_accept_ids, tables.pointer, readable(ids, np.int32), len(ids), here, room.pointer)
+    arguments = tables.pointer, readable(ids, np.int32), len(ids), reader.pointer, room.pointer
+    while (n := room.run(lib.tokdfa_accept_ids, *arguments)) == _MORE_WRONG:
+        reader.grow()
     if n < 0:
         raise ValueError(f"the kernel returned {n}")
-    return int(n), int(here.size)
+    return int(n)

@@ -11,7 +11,8 @@ enum {
     TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids */
     TOKDFA_SEGMENT_OTHERWISE = -5, /* the text is to be normalized first */
     TOKDFA_SEGMENT_LONG = -6,    /* more room is needed for a word */
-    TOKDFA_SEGMENT_CROWDED = -7  /* more room for words would help */
+    TOKDFA_SEGMENT_CROWDED = -7, /* more room for words would help */
+    TOKDFA_SEGMENT_WRONG = -8    /* more room is needed for words that are wrong */
 };
 
 /* The marks of the places of the best way. */
@@ -153,7 +154,21 @@ typedef struct {
     int64_t at;        /* the number of ids that were accepted, all before a place where the text is cut */
     int64_t begins;    /* whether a text begins with the first id */
     int64_t at_a_time; /* a call pauses after so many ids */
+    /* If the call goes on after words that are wrong: what is written down of each, five numbers and the sum of scores
+       before it, and the ids that its text has. The numbers are its first id and the one after its last; the end of its
+       right ids; the bytes of the text before it; and whether an unknown character is before it. */
+    uint8_t goes_on;
+    int64_t *wrong;
+    int64_t n_wrong;
+    double *sums;
+    int64_t n_sums;
+    int32_t *right;
+    int64_t n_right;
+    int64_t n_words; /* the number of these words so far, */
+    int64_t n_ids;   /* and of their right ids */
 } tokdfa_unigram_reader;
+
+enum { TOKDFA_WRONG_WORD = 5 };
 
 int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                           tokdfa_unigram_reader *reader, tokdfa_unigram_room *room);

@@ -19,7 +19,7 @@ from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.models.model import Direct, Model
-from tokdfa.tokenizers.models.unigram_accepted import accept, acceptor, is_usual, piece_spellings
+from tokdfa.tokenizers.models.unigram_accepted import accept, acceptor, is_usual, piece_spellings, wrong_words
 from tokdfa.tokenizers.normalizers import Normalizer
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
-    from tokdfa.unigram.segmenter import Acceptor
+    from tokdfa.unigram.segmenter import Acceptor, WrongWords
 
 __all__ = ["Unigram"]
 
@@ -154,6 +154,12 @@ class Unigram(Model):
     ) -> tuple[int, Before] | None:
         """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
         return accept(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
+
+    def wrong_words(
+        self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, int, Before, WrongWords]:
+        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
+        return wrong_words(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
 
     def recorded(self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool) -> RecordedText:
         """Return the sums of scores in a text, with which other segmentations of its parts are compared.

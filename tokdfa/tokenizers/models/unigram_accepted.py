@@ -15,12 +15,12 @@ from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byt
 from tokdfa.tokenizers.normalizers import Chain, Replace, Strip
 from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
 from tokdfa.unicode.normalization import spaces
-from tokdfa.unigram.segmenter import BEGINNING, Acceptor, Before
+from tokdfa.unigram.segmenter import BEGINNING, Acceptor, Before, WrongWords
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import UnigramTokenizer
 
-__all__ = ["accept", "acceptor", "is_usual", "piece_spellings"]
+__all__ = ["accept", "acceptor", "is_usual", "piece_spellings", "wrong_words"]
 
 # The number of places in a stretch that are judged by their text, and of ids among which the next cut usually is.
 _MOST_STOPS, _NEAR = 1 << 10, 1 << 8
@@ -61,15 +61,71 @@ def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) 
 
 def _accept_text(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) -> tuple[int, Before] | None:
     """Return what `accept` does, from the text of the ids."""
+    encoded = _encoded_again(tokenizer, ids, before)
+    return None if encoded is None or not np.array_equal(encoded[1], ids) else (encoded[0], encoded[2])
+
+
+def _encoded_again(
+    tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None
+) -> tuple[int, Int32Array, Before] | None:
+    """Return the bytes of the text of ids, its canonical ids, and what counts of it; None if it has none."""
     begins = before is None
     text = _text_of_usual(tokenizer, ids, begins)
     try:
         if text is None:
             text = (tokenizer.decoder if begins else tokenizer.decoder.later).text_of(ids).text
-        canonical, after = tokenizer.model.encode_on(tokenizer, text, before, begins=begins)
+        return len(text.encode("utf-8")), *tokenizer.model.encode_on(tokenizer, text, before, begins=begins)
     except (AlphabetError, TokenStreamError):
         return None
-    return (len(text.encode("utf-8")), after) if np.array_equal(canonical, ids) else None
+
+
+def wrong_words(
+    tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None
+) -> tuple[int, int, Before, WrongWords]:
+    """Return the number of the first ids that are judged, the bytes of their text, what counts of it, and wrong words.
+
+    `before` is what counts of the text before the ids; None if a text begins with them. The tokenizer has an acceptor.
+    What this does not decide is judged by its text, up to the next place where that is cut, and counts as a word. If
+    not all ids are judged, the text before the others is cut, and what follows has no text or is refused.
+    """
+    acceptor = tokenizer.acceptor
+    assert acceptor is not None
+    parts: list[WrongWords] = []
+    at = n_bytes = 0
+    after = BEGINNING if before is None else before
+    while True:
+        here = None if before is None and not at else after
+        n, size, found, wrong = acceptor.wrong_words(ids[at:], here)
+        if len(wrong.bounds) or not parts:
+            parts.append(wrong.moved(at, n_bytes))
+        if n:
+            at, n_bytes, after = at + n, n_bytes + size, found
+        if at == len(ids):
+            break
+        own, here = ids[at : _next_cut(tokenizer, ids, at)], None if before is None and not at else after
+        encoded = _encoded_again(tokenizer, own, here)
+        if encoded is None:
+            break
+        size, canonical, found = encoded
+        if not np.array_equal(canonical, own):
+            bounds = np.array([[at, at + len(own)]])
+            right_bounds, byte = np.array([0, len(canonical)]), np.array([n_bytes])
+            sums, is_unknown = np.array([after.score]), np.array([after.is_unknown])
+            parts.append(WrongWords(bounds, canonical, right_bounds, byte, sums, is_unknown))
+        at, n_bytes, after = at + len(own), n_bytes + size, found
+        if at == len(ids):
+            break
+    return at, n_bytes, after, WrongWords.joined(parts)
+
+
+def _next_cut(tokenizer: UnigramTokenizer, ids: Int32Array, at: int) -> int:
+    """Return the next place after `at` where the text is cut, or the number of ids."""
+    size = _NEAR
+    while True:
+        cut = np.flatnonzero(tokenizer.boundaries.always_cut(ids[at : at + size]))
+        if len(cut) or at + size >= len(ids):
+            return at + int(cut[0]) + 1 if len(cut) else len(ids)
+        size *= 4
 
 
 def _text_of_usual(tokenizer: UnigramTokenizer, ids: Int32Array, begins: bool) -> str | None:
@@ -77,12 +133,17 @@ def _text_of_usual(tokenizer: UnigramTokenizer, ids: Int32Array, begins: bool) -
     steps = tokenizer.rewriting.decoding or ()
     if len(steps) != 1 or not isinstance(steps[0], (DecodeSentencePiece, DecodeMetaspace)) or not len(ids):
         return None
-    if not tokenizer.derived(is_usual)[ids].all():
-        return None
-    step = steps[0]
+    step, known = steps[0], tokenizer.derived(is_usual)
+    if not known[ids].all():
+        # Within a text, SentencePiece spells an unknown character in one way.
+        unknown = tokenizer.model.unknown
+        if not isinstance(step, DecodeSentencePiece) or unknown is None or (begins and not known[ids[0]]):
+            return None
+        if tokenizer.token_strings[unknown] != step.unknown or not (known[ids] | (ids == unknown)).all():
+            return None
     if isinstance(step, DecodeMetaspace) and step.replacement != SPACE:
         return None
-    data = spell(*tokenizer.derived(piece_spellings), ids)[0].tobytes()
+    data = spell(*tokenizer.derived(_texts_of_usual), ids)[0].tobytes()
     drops = step.drops_first or (isinstance(step, DecodeSentencePiece) and step.drops_all)
     if begins and drops and data.startswith(_SPACE_BYTES):
         # Only one space, which begins the first piece, may be dropped here.
@@ -152,6 +213,15 @@ def is_usual(tokenizer: UnigramTokenizer) -> BoolArray:
     if model.unknown is not None:
         usual[model.unknown] = False
     return usual
+
+
+def _texts_of_usual(tokenizer: UnigramTokenizer) -> Spellings:
+    """Return the pieces of all ids in UTF-8, and what unknown characters are spelled as within a text."""
+    pieces = [token.encode("utf-8", "surrogatepass") for token in tokenizer.token_strings]
+    for step in tokenizer.rewriting.decoding or ():
+        if isinstance(step, DecodeSentencePiece) and step.unknown in tokenizer.token_strings:
+            pieces[tokenizer.token_strings.index(step.unknown)] = step.surface.encode("utf-8")
+    return spellings(pieces)
 
 
 def piece_spellings(tokenizer: UnigramTokenizer) -> Spellings:

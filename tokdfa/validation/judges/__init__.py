@@ -6,8 +6,8 @@
 - `encoding` looks closely, for the walk and for all tokenizers that are not walked: at the text of the ids, by `pieces`
   or by the definition, decoding and encoding again; `stretch` compares one part with its encoding.
 - `at_once` judges blocks: what the walk encloses, `parts` encodes again at once, and other texts are decoded and
-  `encoded` together; `found` are the violations of a block. What it leaves goes to the judges of streams, which take
-  over where the text is always cut.
+  `encoded` together, or judged by their `words`; `found` are the violations of a block. What it leaves goes to the
+  judges of streams, which take over where the text is always cut.
 - `whole` is for dictionaries without a pre-tokenizer.
 
 All have `feed`, `finish` and `n_kept`, and say what is `unjudged`, to be judged at once. With the validator, which

@@ -11,6 +11,7 @@ from tokdfa.errors import LimitExceededError
 from tokdfa.kernels.walk import walk as kernels
 
 if TYPE_CHECKING:
+    from tokdfa.tokenizers.round_trip import RoundTrip
     from tokdfa.unigram.segmenter import Acceptor
     from tokdfa.validation.table import Table
 
@@ -33,12 +34,14 @@ MOST = 1 << 18
 class Rest(NamedTuple):
     """The part of a stream that is left to judge: it begins with the id `first`, at the offset `byte`.
 
-    Its text is certainly cut there, if it is not the whole stream; a text begins there, or goes on.
+    Its text is certainly cut there, if it is not the whole stream; a text begins there, or goes on. `following` is the
+    round trip of its text, if something of the text before counts.
     """
 
     first: int
     byte: int
     begins: bool = True
+    following: RoundTrip | None = None
 
 
 WHOLE = Rest(0, 0)

@@ -15,11 +15,12 @@ import numpy as np
 from tokdfa.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.errors import LimitExceededError
 from tokdfa.validation.block import Block
-from tokdfa.validation.judges.encoded import judge_encoded
+from tokdfa.validation.judges.encoded import Text, judge_encoded
 from tokdfa.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, of_tokens
 from tokdfa.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.validation.judges.pieces import violation_of
 from tokdfa.validation.judges.walk import closely
+from tokdfa.validation.judges.words import WordText
 from tokdfa.validation.violations import Rows
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ __all__ = ["judge_block", "judge_walked"]
 
 def judge_block(engine: Engine, block: Block) -> Judged | None:
     """Judge a block as an engine does that judges blocks; None if these ids are judged only one by one."""
-    return judge_encoded(engine, block) if engine.model is None else judge_walked(engine.model, block)
+    if engine.model is not None:
+        return judge_walked(engine.model, block)
+    return judge_encoded(engine, block, WordText if engine.tokenizer.round_trip.judges_words else Text)
 
 
 def judge_walked(model: Model, block: Block) -> Judged | None:

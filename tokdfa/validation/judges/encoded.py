@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tokdfa.validation.engine import Engine
     from tokdfa.validation.violation import Violation
 
-__all__ = ["judge_encoded"]
+__all__ = ["Text", "judge_encoded"]
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
@@ -30,9 +30,10 @@ _SOON = 1 << 12
 """The number of ids among which something is wrong if much is."""
 
 
-def judge_encoded(engine: Engine, block: Block) -> Judged:
-    """Judge a block of a stream by decoding it, encoding its text again, and comparing."""
+def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
+    """Judge a block of a stream by decoding it, encoding its text again, and comparing; `make` makes its texts."""
     trip, judges = engine.tokenizer.round_trip, engine.judges()
+    following = block.following
     ids, n = block.ids, len(block.ids)
     is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
     is_cut[block.unknown] = is_cut[block.separators] = False
@@ -44,7 +45,9 @@ def judge_encoded(engine: Engine, block: Block) -> Judged:
     unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
     for number, (at, stop) in enumerate(zip(starts, stops, strict=True)):
         is_last = number == len(starts) - 1
-        text = _Text(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_last and not block.is_last)
+        text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_last and not block.is_last)
+        if following is not None and not number:
+            text.following = following
         found, n_judged, byte = text.judged()
         violations += found
         if is_last:
@@ -56,13 +59,15 @@ def judge_encoded(engine: Engine, block: Block) -> Judged:
         elif is_cut[stop]:
             byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
         begins = True
-    return Judged(violations, at + n_judged, byte, begins and not n_judged)
+    following = None if text.following is trip else text.following
+    return Judged(violations, at + n_judged, byte, begins and not n_judged, following)
 
 
-class _Text:
+class Text:
     """Ids of a text, from the index `first` of a stream and the offset `byte` on.
 
-    `begins` is whether the text begins with them, and `is_open` whether it may go on after them.
+    `begins` is whether the text begins with them, and `is_open` whether it may go on after them. `following` is the
+    round trip from them on, and after they are judged that of what follows.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class _Text:
         self._judges = judges
         self._all = ids
         self._is_open = is_open
+        self.following = trip
         self._begins = begins
         self._first, self._byte = first, byte
         self._ids = ids[: self._cut_before(len(ids), begins)] if is_open else ids
@@ -178,19 +184,19 @@ class _Text:
             found.append((at, judged[0]))
             covered.append((at, judged[1]))
             if judged[1] >= n_judged:
-                n_judged, byte = judged[1:]
+                n_judged, byte = judged[1:3]
         rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, covered))
         return merged(found, rows, partial(of_tokens, self._trip, self._first, self._ids)), n_judged, byte
 
     def _closely(
-        self, at: int, until: int, byte: int, size: int | None = None
-    ) -> tuple[list[Violation], int, int] | None:
+        self, at: int, until: int, byte: int, size: int | None = None, following: RoundTrip | None = None
+    ) -> tuple[list[Violation], int, int, RoundTrip] | None:
         """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if what follows decides.
 
-        Return the violations, the place up to which ids are judged, and the offset there.
+        Return the violations, the place up to which ids are judged, and the offset and the round trip there.
         """
         begins = self._begins and at == 0
-        judge = self._judges(self._first + at, byte, begins=begins, size=size)
+        judge = self._judges(self._first + at, byte, begins=begins, size=size, following=following)
         violations = [*judge.feed(self._all[at:], self._first + until - 1)]
         done = judge.buffer.first - self._first
         if done < until or not until:
@@ -198,8 +204,8 @@ class _Text:
                 return None
             violations += judge.finish()
             done = len(self._all)
-        return violations, done, judge.byte
+        return violations, done, judge.byte, judge.following
 
     def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
         judged = self._closely(0, len(self._ids), self._byte)
-        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:])
+        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:3])

@@ -53,6 +53,8 @@ class EncodingJudge:
     pieces : Model, optional
         The tables of a tokenizer with a pre-tokenizer and a dictionary over bytes. The pieces of the text are compared
         with the ids, as long as the pre-tokenizer drops nothing.
+    following : RoundTrip, optional
+        The round trip of the first text, if something of the text before counts.
     size : int, optional
         The number of ids that are judged at once; by default that of `tuning`.
 
@@ -60,6 +62,8 @@ class EncodingJudge:
     ----------
     buffer : Buffer
         The ids that have not been judged yet.
+    following : RoundTrip
+        The round trip of the text from the next token on.
     drops_text : bool
         Whether the pre-tokenizer has dropped text, so that pieces are not compared any more.
 
@@ -79,6 +83,7 @@ class EncodingJudge:
         begins: bool = True,
         window: bool = False,
         pieces: Model | None = None,
+        following: RoundTrip | None = None,
         size: int | None = None,
         tuning: Tuning = DEFAULT,
     ) -> None:
@@ -87,7 +92,7 @@ class EncodingJudge:
         self.buffer = Buffer(first, byte, tuning.window if size is None else size)
         self._literal = literal
         self._begins = begins and not window  # Whether a text begins with the next id.
-        self._following = trip  # The round trip of the text from there on.
+        self.following = trip if following is None else following
         self._pieces = pieces
         self.drops_text = False
         # The last ids of a window before its text is certainly cut; None from there on.
@@ -111,9 +116,10 @@ class EncodingJudge:
 
     def unjudged(self) -> tuple[Rest, Int32Array] | None:
         """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
-        if self._before is not None or self._following is not self._trip or self.drops_text:
+        if self._before is not None or self.drops_text:
             return None
-        return Rest(self.buffer.first, self.buffer.byte, self._begins), self.buffer.all()
+        following = None if self.following is self._trip else self.following
+        return Rest(self.buffer.first, self.buffer.byte, self._begins, following), self.buffer.all()
 
     def accept(self, ids: Int32Array) -> bool:
         """Return False: no look at ids shows without judging them that nothing is wrong."""
@@ -220,7 +226,7 @@ class EncodingJudge:
         """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
         buffer = self.buffer
         found: list[EncodedStretch] = []
-        byte, begins, trip = buffer.byte, self._begins, self._following
+        byte, begins, trip = buffer.byte, self._begins, self.following
         bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
         for before, stop in pairwise(bounds):
             if before >= 0:
@@ -242,7 +248,7 @@ class EncodingJudge:
             if is_open and not found[-1].is_decided():
                 return None
         self._begins = bounds[-2] == len(ids) - 1
-        self._following = trip
+        self.following = trip
         buffer.drop(len(ids), byte - buffer.byte)
         return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
 

@@ -15,9 +15,10 @@ from tokdfa.validation.violations import Rows, Spans
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
+    from tokdfa.unigram.lattice import Scores
     from tokdfa.validation.violation import Violation
 
-__all__ = ["CLOSE", "Judged", "are_within", "merged", "not_utf8", "of_tokens"]
+__all__ = ["CLOSE", "Judged", "are_within", "encoded_otherwise", "merged", "not_utf8", "of_tokens"]
 
 CLOSE = 1 << 5
 """The number of ids of a window where ids are judged one by one."""
@@ -26,7 +27,7 @@ CLOSE = 1 << 5
 class Judged(NamedTuple):
     """The violations in the first ids of a block, the number of these ids, the offset at which they end.
 
-    `begins` is whether a text begins after them.
+    `begins` is whether a text begins after them, and `following` its round trip, if what is before counts.
 
     No ids are judged where nothing in the block decides what is wrong at its beginning.
     """
@@ -35,6 +36,7 @@ class Judged(NamedTuple):
     n_ids: int
     byte: int
     begins: bool = True
+    following: RoundTrip | None = None
 
 
 def are_within(places: Int64Array, intervals: list[tuple[int, int]]) -> BoolArray:
@@ -67,11 +69,25 @@ def of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows, numbe
     ids, canonical, ends = rows.row(number)
     if not rows.is_text[number]:
         return not_utf8(trip.spelled(ids)[0], ids, start, byte, ends)
-    return otherwise(trip, ids.tolist(), canonical.tolist()).at(
-        index=start,
+    return encoded_otherwise(trip, first, around, at, byte, ids, canonical)
+
+
+def encoded_otherwise(
+    trip: RoundTrip,
+    first: int,
+    around: Int32Array,
+    at: int,
+    byte: int,
+    ids: Int32Array,
+    canonical: Int32Array,
+    scores: Scores | None = None,
+) -> Violation:
+    """Return the violation of ids in whose place a tokenizer gives others; they are `around` from the place `at` on."""
+    return otherwise(trip, ids.tolist(), canonical.tolist(), scores).at(
+        index=first + at,
         detected_at=first + max(trip.detected(around, at, at + len(ids)), at),
         byte_offset=byte,
-        start=start,
+        start=first + at,
         ids=ids,
         canonical_ids=canonical,
     )
