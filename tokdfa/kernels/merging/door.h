@@ -33,8 +33,8 @@ void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const in
 int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
                             int64_t n_pieces, int64_t *offsets, int32_t *tokens);
 int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *tokens, int64_t n);
-void tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n, int32_t *first,
-                        int32_t *last, int64_t *pairs);
+int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n, int32_t *first,
+                           int32_t *last, int64_t *pairs);
 int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges);
 int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets, int64_t n_words,
                        int32_t *last, uint8_t *ascending);

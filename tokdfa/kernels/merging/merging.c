@@ -218,32 +218,59 @@ TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32
     return end;
 }
 
+/* The pairs that were found last, by hash, so that most of those that are found again are left out. */
+enum { LAST_PAIRS = 1 << 12 };
+
+/* Find the pairs of symbols at the borders of parts, of the rules whose parts are known or made by rules before them;
+   write them to `pairs`, most of them once, and return their number. `*is_open` gets whether there are other rules. */
+static int64_t find_borders(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+                            int32_t *first, int32_t *last, int64_t *pairs, bool *is_open) {
+    int64_t known[LAST_PAIRS], n_pairs = 0;
+    memset(known, 0xFF, sizeof known);
+    *is_open = false;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t outer = first[left[i]], before = last[left[i]], after = first[right[i]];
+        if (before < 0 || after < 0) {
+            *is_open = true;
+            continue;
+        }
+        /* No predictor can know which rules are the first of their products or bring a new pair. All rules of a product
+           give it the same symbols. */
+        const int32_t made = product[i];
+        const int64_t pair = pair_key(before, after);
+        const uint64_t slot = first_slot(LAST_PAIRS, pair);
+        first[made] = outer;
+        last[made] = last[right[i]];
+        pairs[n_pairs] = pair;
+        n_pairs += known[slot] != pair;
+        known[slot] = pair;
+    }
+    return n_pairs;
+}
+
 /* Find the symbols that are side by side where rules join their parts. `first` and `last` are, by token, its own number
-   for a symbol, and -1 for a product, and get its first and last symbol. `pairs` gets for each rule, of `n`, the last
-   symbol of its left part << 32 | the first one of its right part; -1 if a part is made of no symbols. */
-TOKDFA_DOOR void tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
-                                    int32_t *first, int32_t *last, int64_t *pairs) {
-    bool more = true, is_open = true;
+   for a symbol, and -1 for a product, and get its first and last symbol. `pairs` gets pairs, the last symbol of a left
+   part << 32 | the first one of the right part, some of them more than once; a rule with a part that is made of no
+   symbols has none. Returns their number, at most that of the rules, `n`. */
+TOKDFA_DOOR int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+                                       int32_t *first, int32_t *last, int64_t *pairs) {
     /* Usually parts are made before the rules that join them, so that one round is enough. */
-    while (more && is_open) {
-        more = is_open = false;
+    bool is_open;
+    int64_t n_pairs = find_borders(left, right, product, n, first, last, pairs, &is_open);
+    for (bool more = true; more && is_open;) {
+        more = false;
         for (int64_t i = 0; i < n; i++) {
-            if (first[product[i]] >= 0) {
-                continue;
-            }
-            if (first[left[i]] >= 0 && first[right[i]] >= 0) {
+            if (first[product[i]] < 0 && first[left[i]] >= 0 && first[right[i]] >= 0) {
                 first[product[i]] = first[left[i]];
                 last[product[i]] = last[right[i]];
                 more = true;
-            } else {
-                is_open = true;
             }
         }
+        if (!more) {
+            n_pairs = find_borders(left, right, product, n, first, last, pairs, &is_open);
+        }
     }
-    for (int64_t i = 0; i < n; i++) {
-        const bool is_known = last[left[i]] >= 0 && first[right[i]] >= 0;
-        pairs[i] = is_known ? pair_key(last[left[i]], first[right[i]]) : -1;
-    }
+    return n_pairs;
 }
 
 /* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, with room for all pairs. */

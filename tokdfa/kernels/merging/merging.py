@@ -49,8 +49,8 @@ def inner_pairs(left: Int32Array, right: Int32Array, product: Int32Array) -> Int
     first = np.arange(1 + max(int(column.max(initial=0)) for column in columns), dtype=np.int32)
     first[product] = -1
     pairs: Int64Array = np.empty(len(left), dtype=np.int64)
-    call(lib.tokdfa_inner_pairs, *columns, len(left), out=(first, first.copy(), pairs))
-    return distinct(pairs[pairs >= 0])
+    n = call(lib.tokdfa_inner_pairs, *columns, len(left), out=(first, first.copy(), pairs))
+    return distinct(pairs[:n])
 
 
 def check_lengths(offsets: Int64Array) -> None:
