@@ -185,7 +185,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
         if len(cut):
             places = [begin, *(begin + cut).tolist(), stop]
             rest = [(low, high, begins and low == begin) for low, high in pairwise(places)]
-            waiting += reversed(rest)
+            waiting += reversed([rest[number] for number in _wrong_units(trip, part, cut, begins)])
             continue
         rows = differences(part, ends, canonical, others)
         pieces = [canonical[low:high] for low, high in rows[:, 2:].tolist()]
@@ -195,6 +195,15 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
             running_sum(rows[:, 3] - rows[:, 2]),
             np.full(len(rows), ENCODED, dtype=np.int8),
         )
+
+
+def _wrong_units(trip: RoundTrip, ids: Int32Array, cuts: Int64Array, begins: bool) -> list[int]:
+    """Return the numbers of the parts between cuts that may not be canonical: those with wrong words, or all."""
+    if trip.judges_words:
+        n, _, _, words = trip.wrong_words(ids, begins=begins)
+        if n == len(ids):
+            return [*np.unique(np.searchsorted(cuts, words.bounds[:, 0], side="right")).tolist()]
+    return [*range(len(cuts) + 1)]
 
 
 def _ends_of_both(
