@@ -27,11 +27,14 @@ class ComparedTexts(NamedTuple):
     is_odd : bool array, one entry a text
         Whether it is not compared like this: its bytes are not UTF-8, its canonical ids have another text, or its
         beginning or the tokenizer needs more care.
+    sizes : int64 array, one entry a text
+        The number of bytes of each text that is not odd.
     """
 
     rows: Int64Array
     canonical: Int32Array
     is_odd: BoolArray
+    sizes: Int64Array
 
 
 def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> ComparedTexts:
@@ -41,13 +44,13 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
     with them, rather than goes on after a boundary.
     """
     n_texts = len(bounds) - 1
-    nothing = ComparedTexts(
-        np.zeros((0, 6), dtype=np.int64), np.zeros(0, dtype=np.int32), np.ones(n_texts, dtype=np.bool_)
-    )
+    rows, sizes = np.zeros((0, 6), dtype=np.int64), np.zeros(n_texts, dtype=np.int64)
+    nothing = ComparedTexts(rows, np.zeros(0, dtype=np.int32), np.ones(n_texts, dtype=np.bool_), sizes)
     spelled = trip.spell_texts(ids, bounds, begins=begins) if n_texts and not trip.takes_longest else None
     if spelled is None:
         return nothing
     parts = _parts(spelled, bounds)
+    sizes = np.array([*map(len, parts)], dtype=np.int64)
     is_odd = spelled.removed < 0
     texts = [""] * n_texts
     for number in np.flatnonzero(~is_odd).tolist():
@@ -60,7 +63,7 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
         return nothing
     canonical, canonical_bounds = encoded
     if not is_odd.any() and np.array_equal(bounds, canonical_bounds) and np.array_equal(ids, canonical):
-        return nothing._replace(canonical=canonical, is_odd=is_odd)
+        return ComparedTexts(rows, canonical, is_odd, sizes)
     again = trip.spell_texts(canonical, canonical_bounds, begins=begins)
     if again is None:
         return nothing
@@ -72,7 +75,7 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
         Tokenizations(ids, spelled.ends, bounds, _starts(spelled, bounds)),
         Tokenizations(canonical, again.ends, canonical_bounds, _starts(again, canonical_bounds)),
     )
-    return ComparedTexts(rows[~is_odd[rows[:, 0]]] if is_odd.any() else rows, canonical, is_odd)
+    return ComparedTexts(rows[~is_odd[rows[:, 0]]] if is_odd.any() else rows, canonical, is_odd, sizes)
 
 
 def _starts(spelled: SpelledTexts, bounds: Int64Array) -> Int64Array:

@@ -13,6 +13,7 @@ from tokdfa.errors import AlphabetError, TokenStreamError
 from tokdfa.validation.block import Block
 from tokdfa.validation.differences import differing_parts
 from tokdfa.validation.judges.found import CLOSE, Judged, are_within, merged, of_tokens
+from tokdfa.validation.reencoding import compare_texts
 from tokdfa.validation.violations import Rows, ranges, spans_between
 
 if TYPE_CHECKING:
@@ -38,20 +39,25 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
     is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
     is_cut[block.unknown] = is_cut[block.separators] = False
     cuts = np.flatnonzero(is_cut)
-    starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1))).tolist()
-    stops = np.sort(np.concatenate((block.texts[:, 1], cuts))).tolist()
+    starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
+    stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
+    sizes = _sizes_of_canonical(trip, ids, starts, stops) if make is Text else [-1] * len(starts)
     violations: list[Sequence[Violation]] = []
     byte, begins = block.byte, block.begins
     unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
-    for number, (at, stop) in enumerate(zip(starts, stops, strict=True)):
+    for number, (at, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         is_last = number == len(starts) - 1
-        text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_last and not block.is_last)
-        if following is not None and not number:
-            text.following = following
-        found, n_judged, byte = text.judged()
-        violations += found
-        if is_last:
-            break
+        if sizes[number] < 0:
+            is_open = is_last and not block.is_last
+            text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
+            if following is not None and not number:
+                text.following = following
+            found, n_judged, byte = text.judged()
+            violations += found
+            if is_last:
+                break
+        else:
+            byte += sizes[number]
         if stop in unknown:
             violations.append([block.out_of_range(stop, byte)])
         elif stop in separators:
@@ -61,6 +67,24 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
         begins = True
     following = None if text.following is trip else text.following
     return Judged(violations, at + n_judged, byte, begins and not n_judged, following)
+
+
+def _sizes_of_canonical(trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> list[int]:
+    """Return the number of bytes of each text that is known to be canonical; -1 for others, as the first and the last.
+
+    Text k has the ids from ``starts[k]`` to ``stops[k]``.
+    """
+    sizes = np.full(len(starts), -1, dtype=np.int64)
+    inner = np.flatnonzero(starts < stops)
+    inner = inner[(inner > 0) & (inner < len(starts) - 1)]
+    if len(inner) > 1:
+        places, bounds = ranges(starts[inner], stops[inner])
+        compared = compare_texts(trip, ids[places], bounds)
+        is_canonical = ~compared.is_odd
+        is_canonical[compared.rows[:, 0]] = False
+        sizes[inner[is_canonical]] = compared.sizes[is_canonical]
+    known: list[int] = sizes.tolist()
+    return known
 
 
 class Text:
