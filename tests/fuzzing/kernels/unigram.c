@@ -17,7 +17,7 @@ static tokdfa_unigram_room room_of(arena *memory, int64_t n_ids, int64_t n_words
     return (tokdfa_unigram_room){
         .nodes = ROOM(memory, double, 2 * 2), .n_nodes = 2, .ids = ROOM(memory, int32_t, n_ids), .n_ids = n_ids,
         .at_a_time = at_a_time, .unknown_from = -1, .memory = ZEROS(memory, uint64_t, 32 * n_words), .n_memory = 32 * n_words,
-        .shelf = ROOM(memory, uint64_t, 8 * n_words), .n_shelf = 8 * n_words, .most_missed = n_words + n_ids % 4,
+        .shelf = ROOM(memory, uint64_t, 8 * n_words), .n_shelf = 8 * n_words, .most_dropped = n_words + n_ids % 4,
     };
 }
 
@@ -235,7 +235,7 @@ static void segment_given(const unigram *u, input *in) {
                 tokdfa_move_words(r.memory, r.n_memory, more, 4 * r.n_memory);
                 r.memory = more;
                 r.n_memory *= 4;
-                r.most_missed = INT64_MAX;
+                r.most_dropped = INT64_MAX;
             } else if (made == LONG_WORD) {
                 w.n_word *= 2;
                 w.word = ROOM(&memory, uint8_t, w.n_word);

@@ -63,7 +63,7 @@ typedef struct {
     int64_t n_memory;
     uint64_t *shelf; /* what does not fit into entries, and how much of it is used; fewer than 2^31 */
     int64_t n_shelf, used;
-    int64_t n_missed, most_missed; /* the number of words that were not there; from the latter on it is crowded */
+    int64_t n_dropped, most_dropped; /* the number of words that gave way to others; from the latter on it is crowded */
     /* What is recorded, one entry per byte and one more, or none: the best sum at each place when the loop gets there,
        where the last piece of it begins, and the marks of the best way. Nothing is then taken from the memory. */
     double *sums;

@@ -47,6 +47,8 @@ _NODES = 1 << 10
 # and at most.
 _ENTRY, _ON_SHELF = 8, 4
 _WORDS, _MOST_WORDS = 1 << 14, 1 << 18
+# It is crowded when one in so many has given way.
+_CROWD = 16
 # Larger nodes are released after a call, so that one long word does not cost its memory for ever.
 _MOST_NODES_KEPT = 1 << 14
 # Memory that is not written to is not taken, so that arrays may grow fast, and less is done twice.
@@ -171,8 +173,8 @@ class Room:
             memory=untouched(_ENTRY * _WORDS, np.uint64),
             shelf=untouched(_ON_SHELF * _WORDS, np.uint64),
             used=0,
-            n_missed=0,
-            most_missed=_WORDS,
+            n_dropped=0,
+            most_dropped=_WORDS // _CROWD,
             sums=_NO_SUMS,
             starts=_NO_STARTS,
             marks=_NO_MARKS,
@@ -188,7 +190,7 @@ class Room:
             self._set_ids(np.empty(max(n_bytes, SHORT), dtype=np.int32))
         self._n_bytes = n_bytes
         pointer = self.pointer
-        if pointer.n_missed >= pointer.most_missed:
+        if pointer.n_dropped >= pointer.most_dropped:
             self._grow_memory()
         pointer.sentence = pointer.at = pointer.n = 0
         pointer.score = before.score
@@ -219,7 +221,7 @@ class Room:
             larger: Int32Array = np.empty(GROWTH * len(self._ids), dtype=np.int32)
             larger[:n] = self._ids[:n]
             self._set_ids(larger)
-        if self.pointer.n_missed >= self.pointer.most_missed:
+        if self.pointer.n_dropped >= self.pointer.most_dropped:
             self._grow_memory()
         return reason in (_PAUSED, _ROOM, _FULL, _CROWDED)
 
@@ -232,7 +234,8 @@ class Room:
         shelf[: here.used] = fields["shelf"][: here.used]
         self.struct.set("memory", memory)
         self.struct.set("shelf", shelf)
-        here.n_missed, here.most_missed = 0, n // _ENTRY if n < _ENTRY * _MOST_WORDS else np.iinfo(np.int64).max
+        most = n // _ENTRY // _CROWD if n < _ENTRY * _MOST_WORDS else np.iinfo(np.int64).max
+        here.n_dropped, here.most_dropped = 0, most
 
     def release(self) -> None:
         """Release what a long word needed, after a call."""

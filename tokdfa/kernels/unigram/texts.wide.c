@@ -242,11 +242,13 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             /* More than one space before it, each of which is written. */
             break;
         }
-        word_entry *entry = part.entries[k];
+        word_entry *entries = part.entries[k];
         PREFETCH(shelf + part.entries[least(k + AHEAD, n_words - 1)]->place);
         packed_word key = part.keys[k];
         key.high |= kind;
         const int64_t begin = part.edges[2 * k], size = part.edges[2 * k + 1] - begin;
+        /* It is the first or the second one, without a branch between them. */
+        const word_entry *entry = entries + ((entries->low != key.low) | (entries->high != key.high));
         const bool is_there = (entry->low == key.low) & (entry->high == key.high);
         if (LIKELY(is_there && fabsf(sum) <= entry->limit && out + entry->n_ids <= last &&
                    is_same(r, entry, text + begin, size))) {
@@ -261,7 +263,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             r->unknown_from = (int64_t)ends_unknown - 1;
             j->has_space = kind & SPACED_WORD;
             j->has_text = has_text;
-            const int64_t done = encode_other(j, text, begin, begin + size, entry, key);
+            const int64_t done = encode_other(j, text, begin, begin + size, entries, key);
             if (UNLIKELY(done != 1)) {
                 return done;
             }
@@ -305,7 +307,7 @@ ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64
             if (UNLIKELY(at >= until)) {
                 return TOKDFA_SEGMENT_PAUSED;
             }
-            if (UNLIKELY(r->n_missed >= r->most_missed)) {
+            if (UNLIKELY(r->n_dropped >= r->most_dropped)) {
                 return TOKDFA_SEGMENT_CROWDED;
             }
             done = encode_words(j, text, &at, end, limit);

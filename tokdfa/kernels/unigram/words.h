@@ -1,8 +1,8 @@
 /* A memory of words and their ids, bounded in size.
 
    It is a cache of sets of entries; an entry is a cache line. A short word is kept packed, with up to four ids beside it,
-   and what its pieces add to the sum; longer words, and more ids, are on the shelf. When the shelf is full, everything is
-   forgotten.
+   and what its pieces add to the sum; longer words, and more ids, are on the shelf. When the shelf is full and
+   cannot grow, everything is forgotten.
 
    Each entry has the largest magnitude of the sum before its word up to which the ids are certainly right, whatever
    rounding does; see study.h. A larger sum sends the word through the loop. */
@@ -117,13 +117,17 @@ NEVER_INLINE void remember(tokdfa_unigram_room *r, word_entry *entries, packed_w
     const int64_t n = n_key + n_ids + values_on_shelf(known->n_scores);
     const bool is_inside = !n_key && known->n_ids <= IDS_INSIDE && known->n_scores <= IDS_INSIDE;
     if (!is_inside && r->used + n > r->n_shelf) {
-        r->used = 0;
-        memset(r->memory, 0, (size_t)r->n_memory * sizeof *r->memory);
-        if (n > r->n_shelf) {
+        if (r->n_dropped < r->most_dropped && r->most_dropped < INT64_MAX) {
+            /* There will be more room. */
+            r->n_dropped = r->most_dropped;
+        }
+        if (r->most_dropped < INT64_MAX || n > r->n_shelf) {
             return;
         }
+        r->used = 0;
+        memset(r->memory, 0, (size_t)r->n_memory * sizeof *r->memory);
     }
-    r->n_missed++;
+    r->n_dropped += entries[WAYS - 1].high != 0;
     word_entry entry = {.low = key.low, .high = key.high, .limit = known->limit, .n_ids = (uint16_t)known->n_ids,
                         .n_scores = (uint16_t)known->n_scores, .ends_unknown = known->ends_unknown};
     if (is_inside) {
