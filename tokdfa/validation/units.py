@@ -164,8 +164,9 @@ def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, whole: Int
     parts = trimmed(ids, words.right, np.column_stack((*sides, np.zeros(len(whole), dtype=np.int64))), NO_CUTS)
     begin = sides[0][:, 0]
     chosen, bounds = ranges(begin, parts.starts)
-    is_first = begins and bool((chosen[:1] == 0).any())
-    before = np.diff(np.append(0, trip.decode(ids[chosen], begins=is_first).ends)[bounds])
+    before = np.diff(np.append(0, trip.decode(ids[chosen], begins=False).ends)[bounds])
+    if begins and not begin[0]:
+        before[0] = trip.decode(ids[: parts.starts[0]]).ends[-1:].sum()
     is_empty = (parts.starts == parts.stops) & (parts.lows == parts.highs)
     found: Int64Array = np.column_stack((whole, *parts[:4], before, parts.undecided))[~is_empty]
     return found

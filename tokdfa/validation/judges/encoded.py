@@ -27,7 +27,7 @@ __all__ = ["Text", "judge_encoded"]
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
 
-_SOON = 1 << 12
+_SOON = 1 << 10
 """The number of ids among which something is wrong if much is."""
 
 
@@ -148,7 +148,7 @@ class Text:
 
     def _is_soon_wrong(self) -> bool:
         """Return whether something is wrong in the first ids of many."""
-        if len(self._ids) < 4 * _SOON:
+        if len(self._ids) < 64 * _SOON:
             return False
         head = self._ids[: self._cut_before(_SOON, self._begins)]
         return not np.array_equal(head, self._trip.encode(self._trip.decode(head, begins=self._begins).text))
