@@ -125,6 +125,16 @@ class RoundTrip:
         return self._model.takes_longest
 
     @property
+    def is_compared_apart(self) -> bool:
+        """Whether the text between two boundaries can be encoded alone, and shows the ends of its ids."""
+        return self._tokenizer.why_not("rules") is None and self.boundaries.why_none is None
+
+    @property
+    def mark(self) -> tuple[int, str] | None:
+        """An id that is the only one of its text, and spells the same letters whatever is beside it; None without."""
+        return self._tokenizer.derived(_mark)
+
+    @property
     def cuts(self) -> BoolArray:
         """For each id, whether it belongs to a special token that `encode` never gives, so that it splits a stream."""
         return self._tokenizer.derived(_cuts)
@@ -279,6 +289,21 @@ def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     inside = (place < len(changed)) & (found > begins[following])
     found[inside] = begins[following[inside]] + 0.5
     return found
+
+
+def _mark(tokenizer: AnyTokenizer) -> tuple[int, str] | None:
+    decoder, specials = tokenizer.decoder.later, {*tokenizer.special_ids.tolist()}
+    for id in np.flatnonzero(tokenizer.means_something).tolist():
+        if id in specials:
+            continue
+        try:
+            text = decoder.text_of(np.array([id], dtype=np.int32)).text
+        except TokenStreamError:
+            continue
+        # A token of one letter may be read as a byte.
+        if len(text) > 1 and text.isascii() and text.isalpha():
+            return id, text
+    return None
 
 
 def _cuts(tokenizer: AnyTokenizer) -> BoolArray:

@@ -10,10 +10,11 @@ import numpy as np
 
 from tokdfa.arrays import Int32Array, Int64Array
 from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.tokenizers.round_trip import ends_in
 from tokdfa.validation.block import Block
-from tokdfa.validation.differences import differing_parts
+from tokdfa.validation.differences import Parts, differing_parts
 from tokdfa.validation.judges.found import CLOSE, Judged, are_within, merged, of_tokens
-from tokdfa.validation.reencoding import compare_texts
+from tokdfa.validation.reencoding import compare_apart, compare_texts
 from tokdfa.validation.violations import Rows, ranges, spans_between
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ __all__ = ["Text", "judge_encoded"]
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
+
+_RARE = 4000
+"""If one in so many ids begins a part that needs care, all are judged at once: the cuts of the text are looked for."""
 
 _SOON = 1 << 10
 """The number of ids among which something is wrong if much is."""
@@ -87,6 +91,36 @@ def _sizes_of_canonical(trip: RoundTrip, ids: Int32Array, starts: Int64Array, st
     return known
 
 
+def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Array) -> Rows:
+    """Return parts of ids that differ from canonical ones as rows."""
+    given, bounds = ranges(parts.starts, parts.stops)
+    right, right_bounds = ranges(parts.lows, parts.highs)
+    return Rows(
+        parts.starts,
+        byte_at[parts.starts],
+        ids[given],
+        spans_between(bounds),
+        canonical[right],
+        spans_between(right_bounds),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((len(parts.starts), 2), dtype=np.int64),
+        np.ones(len(parts.starts), dtype=np.bool_),
+    )
+
+
+def _with_spaces(decoded: Decoded, starts: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return parts, extended to the ids of the last byte before each and the first after it that is not a space.
+
+    Where canonical ids have more spaces, or fewer, any of a run may be those that they have.
+    """
+    data, ends = np.frombuffer(decoded.text.encode("utf-8"), dtype=np.uint8), np.append(0, decoded.ends)
+    solid = np.flatnonzero(data != ord(" "))
+    before, after = np.searchsorted(solid, ends[starts]), np.searchsorted(solid, ends[stops])
+    first = np.searchsorted(decoded.ends, np.append(0, solid + 1)[before])
+    last = np.searchsorted(decoded.ends, np.append(solid, len(data))[after], side="right") + 1
+    return np.minimum(first, starts), np.clip(last, stops, len(decoded.ends))
+
+
 class Text:
     """Ids of a text, from the index `first` of a stream and the offset `byte` on.
 
@@ -137,8 +171,12 @@ class Text:
             return self._all_closely()
         if np.array_equal(ids, canonical):
             return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
-        others = self._ends_of(canonical, decoded) if others is None else others
-        return self._all_closely() if others is None else self._compared(decoded.ends, canonical, others)
+        is_same_text = True
+        if others is None:
+            others, is_same_text = self._ends_of(canonical, decoded)
+        if others is None:
+            return self._all_closely()
+        return self._compared(decoded, canonical, others, is_same_text=is_same_text)
 
     def _encoded(self, decoded: Decoded) -> tuple[Int32Array, Int64Array | None]:
         """Return the ids of the text; where it is likely that they are others, also their ends in it, if known."""
@@ -153,48 +191,55 @@ class Text:
         head = self._ids[: self._cut_before(_SOON, self._begins)]
         return not np.array_equal(head, self._trip.encode(self._trip.decode(head, begins=self._begins).text))
 
-    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> Int64Array | None:
-        """Return the ends of canonical ids in the encoded text; None if they do not show what belongs together.
+    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> tuple[Int64Array | None, bool]:
+        """Return the ends of canonical ids in the encoded text, if they are known, and whether it is also their own.
 
-        They do not where canonical ids have another text, such as more spaces.
+        Where they have another text, such as more spaces, their ends only show about what belongs together.
         """
         if self._trip.takes_longest:
-            return self._trip.encode_with_ends(decoded.text)[1]
+            return self._trip.encode_with_ends(decoded.text)[1], True
         try:
             again = self._trip.decode(canonical, begins=self._begins)
         except TokenStreamError:
-            return None
-        return again.ends if again.text == decoded.text else None
+            return None, False
+        if again.text == decoded.text:
+            return again.ends, True
+        return (ends_in(decoded.text, again) if self._trip.is_compared_apart else None), False
 
     def _compared(
-        self, ends: Int64Array, canonical: Int32Array, others: Int64Array
+        self, decoded: Decoded, canonical: Int32Array, others: Int64Array, *, is_same_text: bool
     ) -> tuple[list[Sequence[Violation]], int, int]:
-        """Return what :meth:`judged` does, given the ends of the ids in the text, and the canonical ids with theirs."""
+        """Return what :meth:`judged` does, given the text of the ids, and the canonical ids with their ends in it."""
+        ends = decoded.ends
         places = np.zeros(0, dtype=np.int64)
         if self._trip.takes_longest:
             places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
-        starts, stops, lows, highs, odd, is_silent = differing_parts(self._ids, ends, places, canonical, others)
+        parts = differing_parts(self._ids, ends, places, canonical, others)
+        odd = parts.undecided
         if not self._trip.takes_longest:
             # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
-            odd = odd | is_silent
+            odd = odd | parts.is_silent | (not is_same_text)
         byte_at = self._byte + np.append(0, ends)
-        given, bounds = ranges(starts, stops)
-        right, right_bounds = ranges(lows, highs)
-        rows = Rows(
-            starts,
-            byte_at[starts],
-            self._ids[given],
-            spans_between(bounds),
-            canonical[right],
-            spans_between(right_bounds),
-            np.zeros(0, dtype=np.int64),
-            np.zeros((len(starts), 2), dtype=np.int64),
-            np.ones(len(starts), dtype=np.bool_),
-        )
+        rows = _rows(self._ids, byte_at, parts, canonical)
+        starts, stops = parts.starts[odd], parts.stops[odd]
+        if not is_same_text:
+            starts, stops = _with_spaces(decoded, starts, stops)
+        if not self._trip.takes_longest and len(starts) * _RARE > len(self._ids):
+            apart = compare_apart(self._trip, self._ids, decoded, starts, stops, begins=self._begins)
+            if apart is not None:
+                inner = _rows(self._ids, byte_at, apart.parts, apart.canonical)
+                is_done = are_within(starts, apart.regions)
+                starts = np.append(starts[~is_done], apart.parts.starts[apart.parts.undecided])
+                stops = np.append(stops[~is_done], apart.parts.stops[apart.parts.undecided])
+                order = np.argsort(starts, kind="stable")
+                starts, stops = starts[order], stops[order]
+                rows = rows.chosen(~are_within(rows.first, apart.regions)).with_others(inner)
+        if not is_same_text and len(starts) * _RARE > len(self._ids):
+            return self._all_closely()
         found: list[tuple[int, list[Violation]]] = []
         covered: list[tuple[int, int]] = []
         n_judged, byte = len(self._ids), int(byte_at[-1])
-        for start, stop in zip(starts[odd].tolist(), stops[odd].tolist(), strict=True):
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
             done = covered[-1][1] if covered else 0
             if covered and max(stop, start + 1) <= done:
                 continue
