@@ -17,7 +17,7 @@ from figures.table import Row
 
 if TYPE_CHECKING:
     from tokdfa import Dictionary, Tokenizer
-    from tokdfa.arrays import BoolArray
+    from tokdfa.base.arrays import BoolArray
 
 FILES = {
     "GPT-2": "gpt2",

@@ -31,7 +31,7 @@ def english(folder: Path) -> Counter[str]:
 
 def code(folder: Path) -> Counter[str]:
     """The pieces of Python code as GPT-2's pattern cuts it, in small letters."""
-    from tokdfa.splitting.pretokenizer import pretokenizer
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
     text = (folder / "python_code.txt").read_text(encoding="utf-8").lower()
     return Counter(piece for piece in pretokenizer("gpt2").split(text) if piece.isascii())
@@ -49,8 +49,8 @@ TEXTS = {"English": english, "code": code, "random letters": letters}
 def measure(rules: tuple[int, ...] = RULES) -> list[Row]:
     """Count the states for the first rules of each dictionary, as far as memory goes."""
     from tokdfa import Dictionary, train_greedy
-    from tokdfa.errors import LimitExceededError
-    from tokdfa.transducers.table import TransducerTable
+    from tokdfa.automata.transducers.table import TransducerTable
+    from tokdfa.base.errors import LimitExceededError
 
     folder = Path(os.environ["TOKDFA_DATA"]) / "corpora"
     rows = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.evidence.tally import pytest_runtest_makereport, pytest_sessionfinish, tally
+from tests.campaigns.evidence.tally import pytest_runtest_makereport, pytest_sessionfinish, tally
 
 __all__ = ["pytest_runtest_makereport", "pytest_sessionfinish", "tally"]
 

@@ -7,35 +7,26 @@ match, do two tokenizers agree on every text.
 The verbs are functions: `load`, `validate`, `search`, `replace`, `guide`, `compare`, `splice`, `encode_batch`, `train`.
 The nouns are packages; each says at its head what lives in it, in which order to read it and what it costs. Bottom up:
 
-=================  ====================================================================================
-`bpe`              Algorithm 1 and its neighbours as printed: slow, obvious, the oracle
-`dictionary`       ordered rules, proper or not; `alphabet` spells token numbers; `arrays` checks ids
-`errors`           what is raised: what, value, where, what to do; `verdict` is a yes or no with its evidence;
-                   `locks` is the lock of what threads share; `meanings`, kinds with a sentence about each
-`door`             the one way up, for values that answer or show themselves (`display`)
-`guesses`          what a name that does not exist was meant to be; `arguments`, what an argument of another kind was
-`kernels`          the inner loops in C, and the modules that check their arguments
-`unicode`          character classes and normalization forms, as each library has them
-`patterns`         regular expressions and word lists as automata over classes and bytes
-`automata`         token automata: the fold (Algorithm 2), the compact token DFA, the algebra, locality
-`transducers`      from words to tokenizations: twinning, determinization, one pass
-`splitting`        pre-tokenizers as finite machines
-`encoding`         from text to ids: which engine when, streams, batches
-`tokenizers`       real tokenizers and the formats of their files; ids back to text
-`wordpiece`        longest match first, in linear time; `unigram`, the pieces with the best sum of scores
-`stores`           token stores on disk: every format, one interface
-`validation`       is a stream canonical, and if not, where, why, and what belongs there
-`searching`        patterns over the text of ids; `replacing` what matches; `guiding`, which ids can come next
-`comparison`       do two tokenizers agree on every text; `certificates`, the proofs, which `check` verifies alone
-`shards`           corpora of many files: reports that add up; `identification`, which tokenizer made them
-`rollouts`         what of a rollout is a bug, what is drift, and what a junction
-`splices`          may two texts be encoded separately; can a text forge a control id; `templates` of chats
-`training`         greedy trainers, and the theory of what they optimise
-`draw`, `report`   pictures and pages
-`integrations`     hooks for frameworks that train, importing them only within functions; `cli`: the commands
-=================  ====================================================================================
+==============  =======================================================================================
+`base`          errors, verdicts, arrays of ids, locks; what a name that does not exist was meant to be
+`kernels`       the inner loops in C, and the modules that check their arguments
+`regex`         patterns and word lists as automata over classes and bytes; character classes of Unicode
+`automata`      dictionaries, the oracle, token DFAs: the fold (Algorithm 2), the compact token DFA, the
+                algebra, locality; `automata.transducers`, from words to tokenizations
+`tokenizers`    real tokenizers: formats of files, added tokens, normalizers, pre-tokenizers, models,
+                decoders; from text to ids (`tokenizers.encoding`) and back
+`stores`        token stores on disk: every format, one interface
+`training`      greedy trainers, and the theory of what they optimise
+`jobs`          `jobs.validation`: is a stream canonical, and if not, where, why, and what belongs there;
+                searching, replacing, guiding, comparison, splices, templates, rollouts, shards,
+                identification, certificates
+`draw`          pictures, films and pages
+`integrations`  hooks for frameworks that train, importing them only within functions
+`cli`           the commands
+`check`         the checker of certificates, alone
+==============  =======================================================================================
 
-To see the main job from end to end, read `automata.fold`, then `automata.compact`, then `validation`.
+To see the main job from end to end, read `automata.fold`, then `automata.compact`, then `jobs.validation`.
 
 The words are explained in ``notebooks/glossary.md``.
 """
@@ -47,9 +38,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tokdfa.alphabet import TokenAlphabet as TokenAlphabet
+    from tokdfa.automata.alphabet import TokenAlphabet as TokenAlphabet
+    from tokdfa.automata.bpe import tokenize_leftmost as tokenize_leftmost
+    from tokdfa.automata.bpe import tokenize_rounds as tokenize_rounds
+    from tokdfa.automata.bpe import tokenize_single_pass as tokenize_single_pass
     from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
     from tokdfa.automata.context import context_invariance as context_invariance
+    from tokdfa.automata.dictionary import Dictionary as Dictionary
+    from tokdfa.automata.dictionary import Rule as Rule
     from tokdfa.automata.fold import apply_merge as apply_merge
     from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
     from tokdfa.automata.fold import token_dfa as token_dfa
@@ -62,74 +58,81 @@ if TYPE_CHECKING:
     from tokdfa.automata.look_ahead import look_ahead as look_ahead
     from tokdfa.automata.regex import language as language
     from tokdfa.automata.token_dfa import TokenDFA as TokenDFA
-    from tokdfa.bpe import tokenize_leftmost as tokenize_leftmost
-    from tokdfa.bpe import tokenize_rounds as tokenize_rounds
-    from tokdfa.bpe import tokenize_single_pass as tokenize_single_pass
-    from tokdfa.certificates.api import Certificate as Certificate
-    from tokdfa.certificates.api import certify_comparison as certify_comparison
-    from tokdfa.certificates.api import certify_splice as certify_splice
-    from tokdfa.comparison.api import compare as compare
-    from tokdfa.comparison.result import Comparison as Comparison
-    from tokdfa.comparison.result import Difference as Difference
-    from tokdfa.dictionary import Dictionary as Dictionary
-    from tokdfa.dictionary import Rule as Rule
+    from tokdfa.automata.transducers.determinize import determinize as determinize
+    from tokdfa.automata.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
+    from tokdfa.automata.transducers.transducer import Transducer as Transducer
+    from tokdfa.base.errors import TokdfaError as TokdfaError
+    from tokdfa.base.verdict import Verdict as Verdict
     from tokdfa.draw.film import Film as Film
-    from tokdfa.encoding.batches import EncodedDocuments as EncodedDocuments
-    from tokdfa.encoding.batches import encode_batch as encode_batch
-    from tokdfa.encoding.batches import iter_encoded as iter_encoded
-    from tokdfa.errors import TokdfaError as TokdfaError
-    from tokdfa.guiding.api import Guide as Guide
-    from tokdfa.guiding.api import guide as guide
-    from tokdfa.guiding.bans import Ban as Ban
-    from tokdfa.guiding.bans import ban as ban
-    from tokdfa.guiding.forcing import Forcing as Forcing
-    from tokdfa.guiding.forcing import forced as forced
-    from tokdfa.guiding.matcher import Matcher as Matcher
-    from tokdfa.identification.api import identify as identify
-    from tokdfa.replacing.api import Replacer as Replacer
-    from tokdfa.replacing.api import replace as replace
-    from tokdfa.replacing.result import Change as Change
-    from tokdfa.replacing.result import Changes as Changes
-    from tokdfa.replacing.result import Replacement as Replacement
-    from tokdfa.report.comparison import comparison_report as comparison_report
-    from tokdfa.report.validation import validation_report as validation_report
-    from tokdfa.rollouts.api import check_rollout as check_rollout
-    from tokdfa.rollouts.api import check_rollouts as check_rollouts
-    from tokdfa.rollouts.api import iter_rollout_checks as iter_rollout_checks
-    from tokdfa.rollouts.prefix import PrefixCheck as PrefixCheck
-    from tokdfa.rollouts.prefix import PrefixKind as PrefixKind
-    from tokdfa.rollouts.prefix import check_prefix as check_prefix
-    from tokdfa.rollouts.result import RolloutCheck as RolloutCheck
-    from tokdfa.rollouts.result import RolloutChecks as RolloutChecks
-    from tokdfa.rollouts.rollout import Rollout as Rollout
-    from tokdfa.rollouts.stretches import Counts as Counts
-    from tokdfa.rollouts.stretches import Shares as Shares
-    from tokdfa.rollouts.stretches import StretchClass as StretchClass
-    from tokdfa.searching.api import Match as Match
-    from tokdfa.searching.api import Matches as Matches
-    from tokdfa.searching.api import Searcher as Searcher
-    from tokdfa.searching.api import search as search
-    from tokdfa.shards.check import check_shard as check_shard
-    from tokdfa.shards.report import Report as Report
-    from tokdfa.splices.api import Splice as Splice
-    from tokdfa.splices.api import SplitTexts as SplitTexts
-    from tokdfa.splices.api import splice as splice
-    from tokdfa.splices.injection import Attack as Attack
-    from tokdfa.splices.injection import Injection as Injection
-    from tokdfa.splices.injection import check_injection as check_injection
-    from tokdfa.splices.parts import Slot as Slot
-    from tokdfa.splices.turns import Turns as Turns
-    from tokdfa.splices.turns import check_turns as check_turns
+    from tokdfa.draw.report.comparison import comparison_report as comparison_report
+    from tokdfa.draw.report.validation import validation_report as validation_report
+    from tokdfa.jobs.certificates.api import Certificate as Certificate
+    from tokdfa.jobs.certificates.api import certify_comparison as certify_comparison
+    from tokdfa.jobs.certificates.api import certify_splice as certify_splice
+    from tokdfa.jobs.comparison.api import compare as compare
+    from tokdfa.jobs.comparison.result import Comparison as Comparison
+    from tokdfa.jobs.comparison.result import Difference as Difference
+    from tokdfa.jobs.guiding.api import Guide as Guide
+    from tokdfa.jobs.guiding.api import guide as guide
+    from tokdfa.jobs.guiding.bans import Ban as Ban
+    from tokdfa.jobs.guiding.bans import ban as ban
+    from tokdfa.jobs.guiding.forcing import Forcing as Forcing
+    from tokdfa.jobs.guiding.forcing import forced as forced
+    from tokdfa.jobs.guiding.matcher import Matcher as Matcher
+    from tokdfa.jobs.identification.api import identify as identify
+    from tokdfa.jobs.replacing.api import Replacer as Replacer
+    from tokdfa.jobs.replacing.api import replace as replace
+    from tokdfa.jobs.replacing.result import Change as Change
+    from tokdfa.jobs.replacing.result import Changes as Changes
+    from tokdfa.jobs.replacing.result import Replacement as Replacement
+    from tokdfa.jobs.rollouts.api import check_rollout as check_rollout
+    from tokdfa.jobs.rollouts.api import check_rollouts as check_rollouts
+    from tokdfa.jobs.rollouts.api import iter_rollout_checks as iter_rollout_checks
+    from tokdfa.jobs.rollouts.prefix import PrefixCheck as PrefixCheck
+    from tokdfa.jobs.rollouts.prefix import PrefixKind as PrefixKind
+    from tokdfa.jobs.rollouts.prefix import check_prefix as check_prefix
+    from tokdfa.jobs.rollouts.result import RolloutCheck as RolloutCheck
+    from tokdfa.jobs.rollouts.result import RolloutChecks as RolloutChecks
+    from tokdfa.jobs.rollouts.rollout import Rollout as Rollout
+    from tokdfa.jobs.rollouts.stretches import Counts as Counts
+    from tokdfa.jobs.rollouts.stretches import Shares as Shares
+    from tokdfa.jobs.rollouts.stretches import StretchClass as StretchClass
+    from tokdfa.jobs.searching.api import Match as Match
+    from tokdfa.jobs.searching.api import Matches as Matches
+    from tokdfa.jobs.searching.api import Searcher as Searcher
+    from tokdfa.jobs.searching.api import search as search
+    from tokdfa.jobs.shards.check import check_shard as check_shard
+    from tokdfa.jobs.shards.report import Report as Report
+    from tokdfa.jobs.splices.api import Splice as Splice
+    from tokdfa.jobs.splices.api import SplitTexts as SplitTexts
+    from tokdfa.jobs.splices.api import splice as splice
+    from tokdfa.jobs.splices.injection import Attack as Attack
+    from tokdfa.jobs.splices.injection import Injection as Injection
+    from tokdfa.jobs.splices.injection import check_injection as check_injection
+    from tokdfa.jobs.splices.parts import Slot as Slot
+    from tokdfa.jobs.splices.turns import Turns as Turns
+    from tokdfa.jobs.splices.turns import check_turns as check_turns
+    from tokdfa.jobs.templates.api import TemplateCheck as TemplateCheck
+    from tokdfa.jobs.templates.api import TemplatePrefix as TemplatePrefix
+    from tokdfa.jobs.templates.api import TemplateSeam as TemplateSeam
+    from tokdfa.jobs.templates.api import check_template as check_template
+    from tokdfa.jobs.validation.api import validate as validate
+    from tokdfa.jobs.validation.kind import ViolationKind as ViolationKind
+    from tokdfa.jobs.validation.result import Validation as Validation
+    from tokdfa.jobs.validation.validator import Validator as Validator
+    from tokdfa.jobs.validation.violation import Violation as Violation
     from tokdfa.stores.opening import open_store as open_store
-    from tokdfa.templates.api import TemplateCheck as TemplateCheck
-    from tokdfa.templates.api import TemplatePrefix as TemplatePrefix
-    from tokdfa.templates.api import TemplateSeam as TemplateSeam
-    from tokdfa.templates.api import check_template as check_template
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments as EncodedDocuments
+    from tokdfa.tokenizers.encoding.batches import encode_batch as encode_batch
+    from tokdfa.tokenizers.encoding.batches import iter_encoded as iter_encoded
     from tokdfa.tokenizers.fingerprint import Fingerprint as Fingerprint
     from tokdfa.tokenizers.fingerprint import fingerprint as fingerprint
     from tokdfa.tokenizers.loading import default_dictionary as default_dictionary
     from tokdfa.tokenizers.loading import default_tokenizer as default_tokenizer
     from tokdfa.tokenizers.loading import load as load
+    from tokdfa.tokenizers.models.wordpiece.maxmatch import LinMaxMatch as LinMaxMatch
+    from tokdfa.tokenizers.models.wordpiece.maxmatch import max_match as max_match
+    from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary as WordPieceVocabulary
     from tokdfa.tokenizers.pieces import Piece as Piece
     from tokdfa.tokenizers.pieces import Pieces as Pieces
     from tokdfa.tokenizers.pieces import SplitStep as SplitStep
@@ -139,24 +142,12 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import WordPieceTokenizer as WordPieceTokenizer
     from tokdfa.training.api import train as train
     from tokdfa.training.greedy import train_greedy as train_greedy
-    from tokdfa.transducers.determinize import determinize as determinize
-    from tokdfa.transducers.subsequential import SubsequentialTransducer as SubsequentialTransducer
-    from tokdfa.transducers.transducer import Transducer as Transducer
-    from tokdfa.validation.api import validate as validate
-    from tokdfa.validation.kind import ViolationKind as ViolationKind
-    from tokdfa.validation.result import Validation as Validation
-    from tokdfa.validation.validator import Validator as Validator
-    from tokdfa.validation.violation import Violation as Violation
-    from tokdfa.verdict import Verdict as Verdict
-    from tokdfa.wordpiece.maxmatch import LinMaxMatch as LinMaxMatch
-    from tokdfa.wordpiece.maxmatch import max_match as max_match
-    from tokdfa.wordpiece.vocabulary import WordPieceVocabulary as WordPieceVocabulary
 
 __version__ = "0.1.0"
 
 # Module -> the public names that it has. Imported on first use, so that `import tokdfa` stays light.
 _NAMES = {
-    "tokdfa.alphabet": "TokenAlphabet",
+    "tokdfa.automata.alphabet": "TokenAlphabet",
     "tokdfa.automata.compact": "CompactTokenDFA",
     "tokdfa.automata.context": "context_invariance",
     "tokdfa.automata.fold": "apply_merge iter_token_dfas token_dfa",
@@ -166,37 +157,37 @@ _NAMES = {
     "tokdfa.automata.look_ahead": "LookAhead look_ahead",
     "tokdfa.automata.regex": "language",
     "tokdfa.automata.token_dfa": "TokenDFA",
-    "tokdfa.bpe": "tokenize_leftmost tokenize_rounds tokenize_single_pass",
-    "tokdfa.certificates.api": "Certificate certify_comparison certify_splice",
-    "tokdfa.comparison.api": "compare",
-    "tokdfa.comparison.result": "Comparison Difference",
-    "tokdfa.dictionary": "Dictionary Rule",
+    "tokdfa.automata.bpe": "tokenize_leftmost tokenize_rounds tokenize_single_pass",
+    "tokdfa.jobs.certificates.api": "Certificate certify_comparison certify_splice",
+    "tokdfa.jobs.comparison.api": "compare",
+    "tokdfa.jobs.comparison.result": "Comparison Difference",
+    "tokdfa.automata.dictionary": "Dictionary Rule",
     "tokdfa.draw.film": "Film",
-    "tokdfa.encoding.batches": "EncodedDocuments encode_batch iter_encoded",
-    "tokdfa.errors": "TokdfaError",
-    "tokdfa.guiding.api": "Guide guide",
-    "tokdfa.guiding.bans": "Ban ban",
-    "tokdfa.guiding.forcing": "Forcing forced",
-    "tokdfa.guiding.matcher": "Matcher",
-    "tokdfa.identification.api": "identify",
-    "tokdfa.replacing.api": "Replacer replace",
-    "tokdfa.replacing.result": "Change Changes Replacement",
-    "tokdfa.report.comparison": "comparison_report",
-    "tokdfa.report.validation": "validation_report",
-    "tokdfa.rollouts.api": "check_rollout check_rollouts iter_rollout_checks",
-    "tokdfa.rollouts.prefix": "PrefixCheck PrefixKind check_prefix",
-    "tokdfa.rollouts.result": "RolloutCheck RolloutChecks",
-    "tokdfa.rollouts.rollout": "Rollout",
-    "tokdfa.rollouts.stretches": "Counts Shares StretchClass",
-    "tokdfa.searching.api": "Match Matches Searcher search",
-    "tokdfa.shards.check": "check_shard",
-    "tokdfa.shards.report": "Report",
-    "tokdfa.splices.api": "Splice SplitTexts splice",
-    "tokdfa.splices.injection": "Attack Injection check_injection",
-    "tokdfa.splices.parts": "Slot",
-    "tokdfa.splices.turns": "Turns check_turns",
+    "tokdfa.tokenizers.encoding.batches": "EncodedDocuments encode_batch iter_encoded",
+    "tokdfa.base.errors": "TokdfaError",
+    "tokdfa.jobs.guiding.api": "Guide guide",
+    "tokdfa.jobs.guiding.bans": "Ban ban",
+    "tokdfa.jobs.guiding.forcing": "Forcing forced",
+    "tokdfa.jobs.guiding.matcher": "Matcher",
+    "tokdfa.jobs.identification.api": "identify",
+    "tokdfa.jobs.replacing.api": "Replacer replace",
+    "tokdfa.jobs.replacing.result": "Change Changes Replacement",
+    "tokdfa.draw.report.comparison": "comparison_report",
+    "tokdfa.draw.report.validation": "validation_report",
+    "tokdfa.jobs.rollouts.api": "check_rollout check_rollouts iter_rollout_checks",
+    "tokdfa.jobs.rollouts.prefix": "PrefixCheck PrefixKind check_prefix",
+    "tokdfa.jobs.rollouts.result": "RolloutCheck RolloutChecks",
+    "tokdfa.jobs.rollouts.rollout": "Rollout",
+    "tokdfa.jobs.rollouts.stretches": "Counts Shares StretchClass",
+    "tokdfa.jobs.searching.api": "Match Matches Searcher search",
+    "tokdfa.jobs.shards.check": "check_shard",
+    "tokdfa.jobs.shards.report": "Report",
+    "tokdfa.jobs.splices.api": "Splice SplitTexts splice",
+    "tokdfa.jobs.splices.injection": "Attack Injection check_injection",
+    "tokdfa.jobs.splices.parts": "Slot",
+    "tokdfa.jobs.splices.turns": "Turns check_turns",
     "tokdfa.stores.opening": "open_store",
-    "tokdfa.templates.api": "TemplateCheck TemplatePrefix TemplateSeam check_template",
+    "tokdfa.jobs.templates.api": "TemplateCheck TemplatePrefix TemplateSeam check_template",
     "tokdfa.tokenizers.fingerprint": "Fingerprint fingerprint",
     "tokdfa.tokenizers.loading": "default_dictionary default_tokenizer load",
     "tokdfa.tokenizers.pieces": "Piece Pieces SplitStep",
@@ -204,17 +195,17 @@ _NAMES = {
     "tokdfa.tokenizers.tokenizer": "Tokenizer UnigramTokenizer WordPieceTokenizer",
     "tokdfa.training.api": "train",
     "tokdfa.training.greedy": "train_greedy",
-    "tokdfa.transducers.determinize": "determinize",
-    "tokdfa.transducers.subsequential": "SubsequentialTransducer",
-    "tokdfa.transducers.transducer": "Transducer",
-    "tokdfa.validation.api": "validate",
-    "tokdfa.validation.kind": "ViolationKind",
-    "tokdfa.validation.result": "Validation",
-    "tokdfa.validation.validator": "Validator",
-    "tokdfa.validation.violation": "Violation",
-    "tokdfa.verdict": "Verdict",
-    "tokdfa.wordpiece.maxmatch": "LinMaxMatch max_match",
-    "tokdfa.wordpiece.vocabulary": "WordPieceVocabulary",
+    "tokdfa.automata.transducers.determinize": "determinize",
+    "tokdfa.automata.transducers.subsequential": "SubsequentialTransducer",
+    "tokdfa.automata.transducers.transducer": "Transducer",
+    "tokdfa.jobs.validation.api": "validate",
+    "tokdfa.jobs.validation.kind": "ViolationKind",
+    "tokdfa.jobs.validation.result": "Validation",
+    "tokdfa.jobs.validation.validator": "Validator",
+    "tokdfa.jobs.validation.violation": "Violation",
+    "tokdfa.base.verdict": "Verdict",
+    "tokdfa.tokenizers.models.wordpiece.maxmatch": "LinMaxMatch max_match",
+    "tokdfa.tokenizers.models.wordpiece.vocabulary": "WordPieceVocabulary",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -225,7 +216,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         if name.startswith("_"):
             raise AttributeError(f"module 'tokdfa' has no attribute {name!r}")
-        from tokdfa.guesses import UnknownNameError
+        from tokdfa.base.suggestions import UnknownNameError
 
         raise UnknownNameError(sys.modules[__name__], name)
     value = getattr(import_module(_HOMES[name]), name)

@@ -7,8 +7,8 @@ it; A and B are the tokenizers that it is about. The exit status is 0 if the cer
 message says where), and 2 if a tokenizer is of a kind that is not read here, or something else went wrong.
 
 This file imports nothing of tokdfa, shares no code with what makes certificates, and runs on its own. It needs
-``tokenizers.json`` and ``tiktoken.json``, the character classes of these libraries, from ``unicode/data`` beside it or
-from FOLDER. First, the proof that a certificate that it accepts is true.
+``tokenizers.json`` and ``tiktoken.json``, the character classes of these libraries, from ``regex/unicode/data`` beside
+it or from FOLDER. First, the proof that a certificate that it accepts is true.
 
 What a tokenizer is
 -------------------
@@ -880,7 +880,7 @@ def check_seam(certificate: dict[str, Any], sides: list[Tokenizer]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run the checker, and return its exit status."""
-    folder = Path(__file__).parent / "unicode" / "data"
+    folder = Path(__file__).parent / "regex" / "unicode" / "data"
     if arguments[-2:-1] == ["--tables"]:
         folder, arguments = Path(arguments[-1]), arguments[:-2]
     try:

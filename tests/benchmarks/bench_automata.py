@@ -17,9 +17,9 @@ from time import process_time
 
 import pynini
 from automata.fa.dfa import DFA
-from support.finite import finite_language
 
 from tests.benchmarks.harness import environment, keep_tables, measure, print_table
+from tests.support.finite import finite_language
 from tokdfa import TokenAlphabet, TokenDFA
 from tokdfa.automata.boolean import intersection
 from tokdfa.automata.regex import language

@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 
 import tokdfa
 from tests.benchmarks.bench_stores import best
-from tokdfa.arrays import IntegerArray
-from tokdfa.shards.check import check_shard
-from tokdfa.shards.report import Report
+from tokdfa.base.arrays import IntegerArray
+from tokdfa.jobs.shards.check import check_shard
+from tokdfa.jobs.shards.report import Report
 
 _SHARD = 256 << 20
 """The bytes of a shard."""

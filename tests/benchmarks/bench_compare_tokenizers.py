@@ -19,10 +19,10 @@ from typing import Any
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
-from tokdfa.comparison.wording import part_rows
-from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.jobs.comparison.wording import part_rows
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 CL100K = NAMED["cl100k"].steps[0].pattern
 REWRITTEN = CL100K.replace("(?i:[sdmt]|ll|ve|re)", "(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])")

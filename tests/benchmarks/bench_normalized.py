@@ -25,7 +25,7 @@ import numpy.typing as npt
 import tokdfa
 from tests.benchmarks.encode_peers import as_tokenizers
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.tokenizers.normalizers import UnicodeForm
+from tokdfa.tokenizers.normalizers.steps import UnicodeForm
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 LENGTH = 1_000_000

@@ -37,8 +37,7 @@ import tokenizers
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.patterns.trie import TokenTrie
-from tokdfa.searching.api import Searcher
+from tokdfa.jobs.searching.api import Searcher
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 CLOCK = "processor time of one thread"
@@ -261,7 +260,7 @@ def bench_lift(repeats: int) -> None:
     tokenizer = tokdfa.load(data() / "vocabs/o200k_base.tiktoken", pretokenizer="none")
     dictionary = tokenizer.dictionary
     alphabet = dictionary.alphabet
-    trie = TokenTrie.of(alphabet)
+    trie = alphabet.trie()
     rows: list[list[object]] = []
     for pattern in ("[0-9]{4}", r"(?:[a-z]{1,12}-){3}[a-z]{1,12}", '"[^"\\n]{0,46}"', r"(?s).{50}", r"\p{Lu}\p{Ll}+"):
         dfa = tokdfa.language(pattern, dictionary)

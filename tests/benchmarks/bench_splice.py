@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tokdfa
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 NAMES = ("gpt2", "cl100k", "o200k", "llama3", "qwen2.5", "mistral3")
 QUESTIONS: tuple[dict[str, object], ...] = (
@@ -51,7 +51,7 @@ SPECIALS = {
 
 def load(name: str) -> tokdfa.AnyTokenizer:
     """Load one of the tokenizers."""
-    from support.extra import extra_file, llama3_json
+    from tests.support.extra import extra_file, llama3_json
 
     vocabs = Path(os.environ["TOKDFA_DATA"]) / "vocabs"
     if name == "gpt2":

@@ -16,12 +16,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from time import process_time
 
-from support.split_patterns import WITHOUT_MACHINE, Case, cases
-
 from tests.benchmarks.harness import environment, keep_tables, print_table
-from tokdfa.errors import TokdfaError
-from tokdfa.splitting.splitter import Splitter
-from tokdfa.splitting.steps import Split, Splitting
+from tests.support.split_patterns import WITHOUT_MACHINE, Case, cases
+from tokdfa.base.errors import TokdfaError
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 RUNS = 3
 SHOWN = 12

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tokdfa
-from tokdfa.shards.check import Options, check_shard
-from tokdfa.shards.run import check_shards
+from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.run import check_shards
 
 _DOCUMENT = 1_000
 """The number of ids of a document."""

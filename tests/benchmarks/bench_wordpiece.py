@@ -44,8 +44,8 @@ import numpy as np
 
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
 from tokdfa import LinMaxMatch, WordPieceVocabulary, max_match
-from tokdfa.wordpiece.end_to_end import EndToEnd
-from tokdfa.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LENGTHS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.libraries import pair
 
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support.libraries import pair
 from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.by_ranks import merge_by_queue, merge_by_rounds
-from support.libraries import pair, ranks
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support.by_ranks import merge_by_queue, merge_by_rounds
+from tests.support.libraries import pair, ranks
 from tokdfa import Tokenizer
-from tokdfa.encoding.batches import encode_batch
+from tokdfa.tokenizers.encoding.batches import encode_batch
 
 NAMES = ["gpt2", "cl100k", "o200k"]
 RANKED = ["cl100k", "o200k"]

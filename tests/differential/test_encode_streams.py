@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.extra import extra_file, llama3_json, write_json
-from support.libraries import pair
 
 import tokdfa
+from tests.support.extra import extra_file, llama3_json, write_json
+from tests.support.libraries import pair
 from tokdfa import Tokenizer
 
 CORPORA = ["english", "python_code", "multilingual", "fra_eng_en"]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text, spoiled
-from support.seeds import seeds
-from support.tokenizer_files import added_token
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text, spoiled
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token
 from tokdfa import AnyTokenizer
 
 WITHOUT = "transformers is not in the extra test: pip install --group live (torch is not needed)"

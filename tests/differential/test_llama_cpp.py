@@ -11,13 +11,13 @@ import random
 from pathlib import Path
 
 import pytest
-from support.llama_cpp import LlamaCpp, library
-from support.seeds import seeds
-from support.unicode_texts import character
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.errors import AlphabetError, UnsupportedFeatureError
+from tests.campaigns.evidence.tally import Tally
+from tests.support.llama_cpp import LlamaCpp, library
+from tests.support.seeds import seeds
+from tests.support.unicode_texts import character
+from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
 
 FOLDER = Path(os.environ.get("TOKDFA_GGUF", "no folder"))
 FILES = sorted(FOLDER.glob("ggml-vocab-*.gguf"))

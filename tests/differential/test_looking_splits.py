@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.live import Live, any_text, spoiled
 
 import tokdfa
-from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.steps import Split, Splitting
+from tests.support.live import Live, any_text, spoiled
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 LLAMA3 = NAMED["llama3"].steps[0].pattern

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
-from support.real_tokenizers import clip
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.splitting.named import NAMED
+from tests.campaigns.evidence.tally import Tally
+from tests.support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
+from tests.support.real_tokenizers import clip
+from tokdfa.jobs.validation.api import validate
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.validation.api import validate
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
 BY_BYTES = ("gpt2", "cl100k", "o200k", "llama3", "llama3 ranks", "qwen2", "tekken", "deepseek")

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.normalized import SYMBOLS
-from support.real_tokenizers import SYMBOLS as HARD
-from support.seeds import seeds
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.errors import TokenStreamError
-from tokdfa.splitting.named import NAMED
+from tests.campaigns.evidence.tally import Tally
+from tests.support.normalized import SYMBOLS
+from tests.support.real_tokenizers import SYMBOLS as HARD
+from tests.support.seeds import seeds
+from tokdfa.base.errors import TokenStreamError
+from tokdfa.jobs.validation.judges.encoding import EncodingJudge
+from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.regex.unicode import SCALARS
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
-from tokdfa.unicode import SCALARS
-from tokdfa.validation.judges.encoding import EncodingJudge
-from tokdfa.validation.tuning import Tuning
 
 CORPORA = ("english.txt", "multilingual.txt")
 

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.dictionaries import all_words
-from support.seeds import seeds
-from support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_json
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support.dictionaries import all_words
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import GPT2_BYTES, added_token, spell, tokenizer_json
 from tokdfa import Dictionary, compare, tokenize_single_pass
-from tokdfa.comparison.findings import Outcome, Part
-from tokdfa.comparison.tokenizers import compare_tokenizers
-from tokdfa.comparison.trials import Tuning
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
+from tokdfa.jobs.comparison.trials import Tuning
 
 LETTERS = "ab 1"
 # Short texts are tried anyway; here the search is to find what separates.

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import random_files
-from support.seeds import seeds
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
+from tests.campaigns.evidence.tally import Tally
+from tests.support import random_files
+from tests.support.seeds import seeds
+from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 
 tokenizers = pytest.importorskip("tokenizers")
 FILES = random_files.KINDS

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 import regex
-from support.seeds import seeds
-from support.streams import Vocabulary
 
-from tests.evidence.tally import Tally
-from tokdfa.errors import LimitExceededError
-from tokdfa.searching.api import Match, Searcher
+from tests.campaigns.evidence.tally import Tally
+from tests.support.seeds import seeds
+from tests.support.streams import Vocabulary
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.jobs.searching.api import Match, Searcher
 
 WANTED = ("longest", "first", "all")
 # Time does not matter here, and machines may be busy.
@@ -57,7 +57,7 @@ class Grammar:
             parts = [self.pattern(depth - 1) for _ in range(dice.randint(2, 4))]
             return "(?:" + "|".join(text for text, _ in parts) + ")", any(empty for _, empty in parts)
         text, empty = self.pattern(depth - 1)
-        if empty:  # engines have their own ways with empty turns; tests/patterns/test_subset.py has those of regex
+        if empty:  # engines have their own ways with empty turns; tests/unit/regex/test_subset.py has those of regex
             return text, True
         operator = dice.choice(REPEATED)
         mode = "?" if self.lazy and dice.random() < 0.4 else "+" if len(text) == 1 and dice.random() < 0.1 else ""

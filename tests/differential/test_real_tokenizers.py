@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support import real_tokenizers
-from support.real_tokenizers import CORPORA, Real, extra, family_files
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support import real_tokenizers
+from tests.support.real_tokenizers import CORPORA, Real, extra, family_files
 
 QWEN_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"

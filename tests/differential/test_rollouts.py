@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import normalized, random_files, real_tokenizers, rollouts
-from support.real_tokenizers import CORPORA, Real, extra
-from support.seeds import seeds
-from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.rollouts.stretches import StretchClass
+from tests.campaigns.evidence.tally import Tally
+from tests.support import normalized, random_files, real_tokenizers, rollouts
+from tests.support.real_tokenizers import CORPORA, Real, extra
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.jobs.rollouts.stretches import StretchClass
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 QWEN_PATTERN = (

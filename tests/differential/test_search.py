@@ -16,8 +16,8 @@ import pytest
 import regex
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.searching.api import Matches, Searcher
+from tests.campaigns.evidence.tally import Tally
+from tokdfa.jobs.searching.api import Matches, Searcher
 
 CORPORA = ["english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt"]
 VOCABULARIES = ["gpt2", "cl100k_base.tiktoken"]

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
-from support.split_table import TABLE, row, table
 
-from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.splitting.hypotheses_finding import find_hypotheses
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.splitter import Splitter
-from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tests.support.split_patterns import WITHOUT_MACHINE, Case, cases, representatives, short_texts
+from tests.support.split_table import TABLE, row, table
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
 BEHAVIORS: list[tuple[Behavior, bool]] = [
     ("removed", True),

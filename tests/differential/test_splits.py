@@ -12,18 +12,18 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.machines import all_beginnings
-from support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
 
-from tests.evidence.tally import Tally
-from tokdfa.patterns.backtracking import compile_backtracking
-from tokdfa.patterns.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
-from tokdfa.splitting import named as patterns
-from tokdfa.splitting.machine_building import build_machine
-from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.steps import Behavior, Split, Splitting
-from tokdfa.unicode import Ranges, Table, intersection, union, version
+from tests.campaigns.evidence.tally import Tally
+from tests.support.machines import all_beginnings
+from tests.support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoken_agrees
+from tokdfa.regex.backtracking import compile_backtracking
+from tokdfa.regex.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
+from tokdfa.regex.unicode import Ranges, Table, intersection, union, version
+from tokdfa.tokenizers.pretokenizers import named as patterns
+from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
 # Symbols that the patterns, or the versions of Unicode, distinguish.
@@ -212,7 +212,7 @@ def test_byte_level(prefix_space: bool) -> None:
 
 def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
-    from tokdfa.unicode.byte_alphabet import BYTE_OF
+    from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
 
     ours = PreTokenizer(splitting)
     for text in texts:

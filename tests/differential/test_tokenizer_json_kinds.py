@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import random_files
-from support.limits import bounded
-from support.seeds import seeds
-from support.tokenizer_files import added_token, spell, tokenizer_json
-from support.unicode_texts import unicode_text
 
 import tokdfa
+from tests.campaigns.evidence.tally import Tally
 from tests.campaigns.tables.graphemes import charsmap
-from tests.evidence.tally import Tally
-from tokdfa.errors import AlphabetError, TokenStreamError
+from tests.support import random_files
+from tests.support.limits import bounded
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import added_token, spell, tokenizer_json
+from tests.support.unicode_texts import unicode_text
+from tokdfa.base.errors import AlphabetError, TokenStreamError
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.seeds import seeds
 
-from tests.evidence.tally import Tally
-from tokdfa.splitting.named import NAMED
-from tokdfa.splitting.pretokenizer import pretokenizer
+from tests.campaigns.evidence.tally import Tally
+from tests.support.seeds import seeds
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.training.api import Reading, count_corpus_pieces, train
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.pieces import count_pieces, with_end_of_word
-from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
 PART = 300_000

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 NAMES = ("gpt2", "cl100k", "o200k")

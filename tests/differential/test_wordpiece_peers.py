@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.bert import differences, pair, peer, random_text, spelling_vocabulary
 
-from tests.evidence.tally import Tally
-from tokdfa.wordpiece.end_to_end import EndToEnd
-from tokdfa.wordpiece.normalizer import BertNormalizer
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tests.campaigns.evidence.tally import Tally
+from tests.support.bert import differences, pair, peer, random_text, spelling_vocabulary
+from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 tokenizers = pytest.importorskip("tokenizers")
 

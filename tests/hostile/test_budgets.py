@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from support.tokenizer_files import added_token, tokenizer_json
 
 import tokdfa
-from tokdfa.errors import LimitExceededError
-from tokdfa.tokenizers.normalizers import MOST_GROWTH, Chain, Replace, UnicodeForm
-from tokdfa.unicode.normalization import Form
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.regex.unicode.normalization import Form
+from tokdfa.tokenizers.normalizers.steps import MOST_GROWTH, Chain, Replace, UnicodeForm
 
 A_WORD = "aaaaéaaaa"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import support
 
 import tokdfa
-from tests.fuzzing.kernels.build import compiler_of_this_machine
+from tests import support
+from tests.campaigns.fuzzing.kernels.build import compiler_of_this_machine
 
 SUPPORT = Path(support.__file__).parent
 KERNELS = Path(tokdfa.__file__).parent / "kernels"
@@ -26,7 +26,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     if platform.libc_ver()[0] != "glibc":
         pytest.skip("allocations are made to fail by a library that replaces those of glibc")
     if "asan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("AddressSanitizer has its own allocations; `python -m tests.sanitizers` lets those fail in C")
+        pytest.skip(
+            "AddressSanitizer has its own allocations; `python -m tests.campaigns.sanitizers` lets those fail in C"
+        )
     command = compiler_of_this_machine()
     if command is None:
         pytest.skip("the library that lets allocations fail needs a C compiler")

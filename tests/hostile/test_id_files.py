@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import commands
-from support.id_files import DTYPES, ORACLES, must_be_read, mutated
-from support.seeds import seeds
-from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.errors import TokenStreamError
+from tests.campaigns.evidence.tally import Tally
+from tests.support import commands
+from tests.support.id_files import DTYPES, ORACLES, must_be_read, mutated
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import as_bytes, tokenizer_json
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores import iter_ids
 
 

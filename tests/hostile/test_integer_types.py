@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 
 TYPES = ["i1", "u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", ">i2", ">u2", ">i4", ">u4", ">i8", ">u8"]
 TOKENIZER = tokdfa.default_tokenizer()

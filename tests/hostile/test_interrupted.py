@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tokenizer_files import ranks, tiktoken_lines
 
 import tokdfa
+from tests.support.tokenizer_files import ranks, tiktoken_lines
 
 SECONDS = 0.2
 WAIT = 0.06

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
 from tokdfa.cli import main
 from tokdfa.training.output import write_dictionary
 

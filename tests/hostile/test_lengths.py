@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tokenizer_files import tiktoken_lines
 
 import tokdfa
-from tokdfa.arrays import running_sum
-from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
+from tests.support.tokenizer_files import tiktoken_lines
+from tokdfa.base.arrays import running_sum
+from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError
+from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.split import close
 from tokdfa.kernels.library import lib, readable, writable
 from tokdfa.kernels.merging.merging import check_lengths
-from tokdfa.splitting.pretokenizer import pretokenizer
-from tokdfa.validation.engine import engine_of
+from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
 FAR = (1 << 33) + 5
 MILLION = 1_000_000

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import sentencepieces
-from support.seeds import seeds
-from support.tokenizer_files import RANKS, TEXTS, as_bytes, tekken_json, tiktoken_lines, tokenizer_json
 
 import tokdfa
-from tokdfa.errors import AlphabetError, TokdfaError
+from tests.support import sentencepieces
+from tests.support.seeds import seeds
+from tests.support.tokenizer_files import RANKS, TEXTS, as_bytes, tekken_json, tiktoken_lines, tokenizer_json
+from tokdfa.base.errors import AlphabetError, TokdfaError
 
 SECONDS, MEGABYTES = 20, 400
 PATTERN = r"\p{L}+|[^\p{L}]+"

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
+from tests.support.tokenizer_files import as_bytes, tokenizer_json
 
 # Permissions do not bind root, who runs most containers, so that writing is refused where Python asks to write.
 PROGRAM = """

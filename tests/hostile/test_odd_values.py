@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import commands
-from support.tokenizer_files import as_bytes, tokenizer_json
 
 import tokdfa
-from tokdfa.encoding.batches import encode_batch
-from tokdfa.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.validation.validator import Validator
+from tests.support import commands
+from tests.support.tokenizer_files import as_bytes, tokenizer_json
+from tokdfa.base.errors import PatternError, TokdfaError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.jobs.validation.validator import Validator
+from tokdfa.tokenizers.encoding.batches import encode_batch
 
 
 def shown(value: object) -> str:

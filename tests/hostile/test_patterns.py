@@ -8,16 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.commands import run
-from support.streams import Vocabulary
 
 import tokdfa
+from tests.support.commands import run
+from tests.support.streams import Vocabulary
 from tokdfa.automata.regex import language
-from tokdfa.errors import LimitExceededError, PatternError
-from tokdfa.searching.api import Searcher
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.splitter import Splitter
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.jobs.searching.api import Searcher
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 SECONDS = 0.25
 # What is begun is ended: a table that is being written, a parser that cannot be stopped. In seconds of the processor,

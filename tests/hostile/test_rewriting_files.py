@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import random_files, sentencepieces
-from support.limits import bounded
-from support.seeds import seeds
 
 import tokdfa
-from tests.evidence.tally import Tally
-from tokdfa.errors import AlphabetError, FileFormatError, LimitExceededError, PatternError, TokenStreamError
+from tests.campaigns.evidence.tally import Tally
+from tests.support import random_files, sentencepieces
+from tests.support.limits import bounded
+from tests.support.seeds import seeds
+from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError, PatternError, TokenStreamError
 
 # One file takes no longer, and all together no more memory.
 SECONDS = 30

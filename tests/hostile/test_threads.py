@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import random_files
-from support.answers import answers
-from support.tokenizer_files import as_bytes, tekken_json, tiktoken_lines, tokenizer_json
 
 import tokdfa
-from tokdfa.arrays import checked_ids
+from tests.support import random_files
+from tests.support.answers import answers
+from tests.support.tokenizer_files import as_bytes, tekken_json, tiktoken_lines, tokenizer_json
+from tokdfa.base.arrays import checked_ids
 
 ROOT = Path(__file__).parents[2]
 THREADS = 8

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tokenizer_files import (
+
+import tokdfa
+from tests.support.tokenizer_files import (
     RULES,
     TEXTS,
     added_token,
@@ -25,10 +27,8 @@ from support.tokenizer_files import (
     tokenizer_json,
     vocabulary,
 )
-
-import tokdfa
-from tokdfa.encoding.piece_ids import ForeignSymbolError
-from tokdfa.errors import FileFormatError, LimitExceededError, PatternError
+from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError
+from tokdfa.tokenizers.encoding.piece_ids import ForeignSymbolError
 
 Oracle = Callable[[bytes, Path], "Callable[[str], list[int]] | None"]
 

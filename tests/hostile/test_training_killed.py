@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
 from tokdfa.training.corpus import BLOCK
 
 KILLS = 100

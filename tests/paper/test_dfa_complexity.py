@@ -6,12 +6,18 @@ from itertools import pairwise
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from support.automata import all_runs, automata_with_a_rule, context_invariant_dfas, iter_tokenizations, token_dfas
-from support.dictionaries import proper_dictionaries
-from support.figures import FIGURE_1, FIGURE_5, drawn
 
+from tests.support.automata import (
+    all_runs,
+    automata_with_a_rule,
+    context_invariant_dfas,
+    iter_tokenizations,
+    token_dfas,
+)
+from tests.support.dictionaries import proper_dictionaries
+from tests.support.figures import FIGURE_1, FIGURE_5, drawn
 from tokdfa import Dictionary, TokenDFA, apply_merge, dloc, iter_token_dfas, k_locality, token_dfa
-from tokdfa.alphabet import Word
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.fold import Merge
 from tokdfa.automata.locality import states_after, verify_by_windows
 

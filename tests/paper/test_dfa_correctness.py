@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hypothesis import assume, given
-from support.automata import all_runs, automata_with_a_rule, spelled_language, string_dfas
-from support.dictionaries import proper_dictionaries
 
+from tests.support.automata import all_runs, automata_with_a_rule, spelled_language, string_dfas
+from tests.support.dictionaries import proper_dictionaries
 from tokdfa import (
     Dictionary,
     TokenDFA,
@@ -16,7 +16,7 @@ from tokdfa import (
     tokenize_leftmost,
     tokenize_single_pass,
 )
-from tokdfa.alphabet import Word
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.semantics import agrees_with_leftmost
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.automata import spelled_language, token_dfas
-from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
-from support.figures import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4
 
+from tests.support.automata import spelled_language, token_dfas
+from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from tests.support.figures import FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4
 from tokdfa import (
     CompactTokenDFA,
     Dictionary,
@@ -27,7 +27,7 @@ from tokdfa import (
 )
 from tokdfa.automata.protocol import accepts
 from tokdfa.automata.semantics import LateRule, agrees_with_leftmost
-from tokdfa.errors import AutomatonError, ImproperDictionaryError
+from tokdfa.base.errors import AutomatonError, ImproperDictionaryError
 
 EXAMPLE_2 = Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab")
 EXAMPLE_5 = Dictionary.from_pairs([("ab", "a"), ("a", "b")], "ab")

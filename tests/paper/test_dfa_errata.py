@@ -6,10 +6,10 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from support.automata import all_runs, iter_tokenizations
-from support.dictionaries import all_rules_up_to_renaming, all_words
-from support.figures import drawn
 
+from tests.support.automata import all_runs, iter_tokenizations
+from tests.support.dictionaries import all_rules_up_to_renaming, all_words
+from tests.support.figures import drawn
 from tokdfa import (
     Dictionary,
     TokenDFA,

@@ -8,10 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from support.automata import spelled_language, string_dfas, token_dfas
-from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
-from support.transducers import rightmost_transducer
 
+from tests.support.automata import spelled_language, string_dfas, token_dfas
+from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from tests.support.transducers import rightmost_transducer
 from tokdfa import (
     CompactTokenDFA,
     Dictionary,
@@ -21,16 +21,16 @@ from tokdfa import (
     token_dfa,
     tokenize_single_pass,
 )
-from tokdfa.alphabet import Word, concatenate
-from tokdfa.errors import AutomatonError
+from tokdfa.automata.alphabet import Word, concatenate
+from tokdfa.automata.transducers.determinize import determinize, twinning
+from tokdfa.automata.transducers.minimize import minimize
+from tokdfa.automata.transducers.one_pass import OnePass
+from tokdfa.automata.transducers.square import functionality
+from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
+from tokdfa.automata.transducers.table import TransducerTable
+from tokdfa.automata.transducers.transducer import Transducer
+from tokdfa.base.errors import AutomatonError
 from tokdfa.tokenizers.loading import default_dictionary
-from tokdfa.transducers.determinize import determinize, twinning
-from tokdfa.transducers.minimize import minimize
-from tokdfa.transducers.one_pass import OnePass
-from tokdfa.transducers.square import functionality
-from tokdfa.transducers.subsequential import SubsequentialTransducer
-from tokdfa.transducers.table import TransducerTable
-from tokdfa.transducers.transducer import Transducer
 
 EXAMPLE_6 = Dictionary.from_pairs([("a", "a")], "ab")
 EXAMPLE_7 = Dictionary.from_pairs([("a", "b"), ("ab", "a")], "ab")

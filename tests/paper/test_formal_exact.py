@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dictionaries import all_words
 
-from tests.evidence.tally import Tally
+from tests.campaigns.evidence.tally import Tally
+from tests.support.dictionaries import all_words
 from tokdfa import TokdfaError
-from tokdfa.training.exact import boundary_conflict, overlap_conflict, train_exact
-from tokdfa.training.merges import Merge, apply_merge, apply_merges, show_merge, validity
+from tokdfa.training.theory.exact import boundary_conflict, overlap_conflict, train_exact
+from tokdfa.training.theory.merges import Merge, apply_merge, apply_merges, show_merge, validity
 
 
 def effective_sequences(text: str, merges: int) -> int:

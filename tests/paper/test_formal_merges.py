@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dictionaries import all_words
 
+from tests.support.dictionaries import all_words
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
 from tokdfa.training.greedy import train_greedy
-from tokdfa.training.merges import (
+from tokdfa.training.naive import count_pairs, train_naive
+from tokdfa.training.theory.merges import (
     Merge,
     apply_merge,
     apply_merges,
@@ -26,8 +27,7 @@ from tokdfa.training.merges import (
     validity,
     yield_of,
 )
-from tokdfa.training.naive import count_pairs, train_naive
-from tokdfa.training.utility import compression_gain, compression_utility
+from tokdfa.training.theory.utility import compression_gain, compression_utility
 
 AB: Merge = ("a", "b")
 FIG_2: tuple[Merge, ...] = (AB, ("c", "b"), (AB, "a"), ((AB, "a"), ("c", "b")))

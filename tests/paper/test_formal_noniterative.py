@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.training.merges import (
+from tokdfa.training.naive import train_naive
+from tokdfa.training.theory.merges import (
     apply_merges,
     from_dictionary,
     possible_merges,
@@ -18,8 +19,7 @@ from tokdfa.training.merges import (
     validity,
     yield_of,
 )
-from tokdfa.training.naive import train_naive
-from tokdfa.training.utility import compression_utility
+from tokdfa.training.theory.utility import compression_utility
 
 
 def test_abcabcd_the_printed_merges() -> None:

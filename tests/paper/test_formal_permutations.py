@@ -7,13 +7,13 @@ from itertools import combinations, pairwise, permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 
+from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
-from tokdfa.alphabet import Word
-from tokdfa.errors import ImproperDictionaryError
-from tokdfa.training.exact import CONFLICTS
-from tokdfa.training.permutations import permutation_safety
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.errors import ImproperDictionaryError
+from tokdfa.training.theory.exact import CONFLICTS
+from tokdfa.training.theory.permutations import permutation_safety
 
 
 def test_def_5_2_conflict() -> None:

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
-from tokdfa.training.exact import train_exact
-from tokdfa.training.merges import Merge, apply_merge, apply_merges, is_submerge, show_merge, validity
 from tokdfa.training.naive import count_pairs
-from tokdfa.training.utility import (
+from tokdfa.training.theory.exact import train_exact
+from tokdfa.training.theory.merges import Merge, apply_merge, apply_merges, is_submerge, show_merge, validity
+from tokdfa.training.theory.utility import (
     compression_gain,
     compression_utility,
     greedy_bound,

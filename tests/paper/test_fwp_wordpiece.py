@@ -8,16 +8,16 @@ import time
 from pathlib import Path
 
 import pytest
-from support.bert import differences
-from support.wordpieces import all_small_vocabularies, random_vocabulary
 
+from tests.support.bert import differences
+from tests.support.wordpieces import all_small_vocabularies, random_vocabulary
 from tokdfa import LinMaxMatch, WordPieceVocabulary, load, max_match
+from tokdfa.base.errors import AlphabetError
 from tokdfa.draw.trie import trie_graph
-from tokdfa.errors import AlphabetError
 from tokdfa.kernels.wordpiece.matching import count_cells_read, word_trie
-from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.maxmatch import PackedTrie
-from tokdfa.wordpiece.trie import FailureTrie
+from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
+from tokdfa.tokenizers.models.wordpiece.maxmatch import PackedTrie
+from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
 
 VOCABULARY = WordPieceVocabulary(["a", "abcd", "##b", "##bc", "##z"])
 

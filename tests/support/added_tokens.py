@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from tokdfa.encoding.special import Special
-from tokdfa.unicode import contains, ranges
-from tokdfa.unicode.normalization import spaces
+from tokdfa.regex.unicode import contains, ranges
+from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.tokenizers.encoding.special import Special
 
 __all__ = ["added_spans", "added_stretches"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tokdfa
-from tokdfa.errors import TokdfaError
+from tokdfa.base.errors import TokdfaError
 
 TEXTS = ["", "a ab the the", "  x\n\tthe 12%", "é A\u0301 中", "<|end|>a[SEP] \u2581b"]
 PATTERNS = [r"t?he|\s+"]
@@ -37,7 +37,7 @@ def encode_piece(tokenizer: Any, text: str) -> object:
 
 
 def encode_in_batch(tokenizer: Any, text: str) -> object:
-    from tokdfa.encoding.batches import encode_batch
+    from tokdfa.tokenizers.encoding.batches import encode_batch
 
     return encode_batch(tokenizer, [text, "a", text], threads=2).ids.tolist()
 

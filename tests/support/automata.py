@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from support.dictionaries import proper_dictionaries
+from tests.support.dictionaries import proper_dictionaries
 from tokdfa import Dictionary, token_dfa
-from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tokdfa.wordpiece.end_to_end import EndToEnd
-from tokdfa.wordpiece.normalizer import BertNormalizer
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 # Blocks where much happens: Latin with accents, marks, Greek, Cyrillic, Hebrew, Arabic with its newer marks, Indic,
 # Hangul, CJK with compatibility ideographs, presentation forms, musical symbols, emoji, controls, private use.

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from tokdfa import Dictionary
-from tokdfa.encoding.special import Special
-from tokdfa.splitting.pretokenizer import PreTokenizer
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["tokenizer_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tokdfa.bpe import tokenize_leftmost
+from tokdfa.automata.bpe import tokenize_leftmost
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["Definition"]

@@ -12,11 +12,11 @@ from types import ModuleType
 from typing import Any
 
 import tokdfa
-from support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json, vocabulary
+from tests.support.tokenizer_files import as_bytes, merges_txt, ranks, tiktoken_lines, tokenizer_json, vocabulary
 from tokdfa import Tokenizer
 
 SOURCE = Path(tokdfa.__file__).with_name("check.py")
-TABLES = SOURCE.parent / "unicode" / "data"
+TABLES = SOURCE.parent / "regex" / "unicode" / "data"
 # Few letters, so that tokens meet; patterns that cut them in several ways. The first two are one function.
 PATTERNS = (
     *(r" ?\p{L}++| ?[^\s\p{L}]++|\s++$|\s+(?!\S)|\s", r" ?\p{L}+| ?[^\s\p{L}]+|\s+(?!\S)|\s+"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from support.tokenizer_files import (
+from tests.support.tokenizer_files import (
     as_bytes,
     merges_txt,
     ranks,

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import tokdfa
-from support import sentencepieces, unigrams
-from support.command_files import PAIRS, Files
-from support.gguf_files import Typed, byte_level, gguf
-from support.gguf_files import sentencepiece as gguf_sentencepiece
-from support.gguf_files import wordpiece as gguf_wordpiece
-from support.tokenizer_files import (
+from tests.support import sentencepieces, unigrams
+from tests.support.command_files import PAIRS, Files
+from tests.support.gguf_files import Typed, byte_level, gguf
+from tests.support.gguf_files import sentencepiece as gguf_sentencepiece
+from tests.support.gguf_files import wordpiece as gguf_wordpiece
+from tests.support.tokenizer_files import (
     GPT2_BYTES,
     added_token,
     as_bytes,
@@ -23,7 +23,7 @@ from support.tokenizer_files import (
     tekken_json,
     tokenizer_json,
 )
-from support.tokenizer_files import vocabulary as byte_vocabulary
+from tests.support.tokenizer_files import vocabulary as byte_vocabulary
 from tokdfa.draw.render import can_render
 
 Run = tuple[object, ...]

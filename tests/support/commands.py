@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from support.schemas import check
+from tests.support.schemas import check
 from tokdfa.cli import main
 
 __all__ = ["run"]

@@ -14,10 +14,10 @@ from typing import Any
 import tokenizers
 
 import tokdfa
-from support.random_steps import metaspace
-from support.tokenizer_files import added_token, tokenizer_json
-from tokdfa.errors import TokdfaError
-from tokdfa.splitting.named import NAMED
+from tests.support.random_steps import metaspace
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.base.errors import TokdfaError
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 
 __all__ = ["KINDS", "Composing", "composing"]
 

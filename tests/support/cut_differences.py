@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.kernels.encode.events import CONTINUES, DROPPED
-from tokdfa.patterns.budget import Budget
-from tokdfa.splitting.hypotheses_finding import find_hypotheses
-from tokdfa.splitting.machine import Hypotheses
-from tokdfa.splitting.steps import Splitting
+from tokdfa.regex.budget import Budget
+from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["first_text_cut_differently"]
 
@@ -42,8 +42,8 @@ def first_text_cut_differently(one: Splitting, other: Splitting) -> str | None:
 
     Examples
     --------
-    >>> from support.cut_differences import first_text_cut_differently
-    >>> from tokdfa.splitting.named import NAMED
+    >>> from tests.support.cut_differences import first_text_cut_differently
+    >>> from tokdfa.tokenizers.pretokenizers.named import NAMED
     >>> first_text_cut_differently(NAMED["llama3"], NAMED["qwen2"])
     '00'
     >>> first_text_cut_differently(NAMED["gpt2"], NAMED["gpt2"]) is None

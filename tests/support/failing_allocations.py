@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 import tokdfa
-from support.searching import Plain
-from support.tokenizer_files import tiktoken_lines
+from tests.support.searching import Plain
+from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.automata.minimize import equivalence, minimize_hopcroft
-from tokdfa.encoding.piece_encoder import PieceEncoder
+from tokdfa.automata.transducers.table import TransducerTable
 from tokdfa.kernels import library
 from tokdfa.kernels.dfa.explicit import build_trie, tokens_from, trie_of
 from tokdfa.kernels.encode.characters import characters_of
@@ -33,9 +33,9 @@ from tokdfa.kernels.spelling.charsmap import read_table
 from tokdfa.kernels.spelling.lookup import sort_words
 from tokdfa.kernels.train.merging import FIRST_SEEN, Pieces, Text, Training
 from tokdfa.kernels.unigram.segmentation import unigram_tables
+from tokdfa.tokenizers.encoding.piece_encoder import PieceEncoder
 from tokdfa.tokenizers.neighbours import proper_part
 from tokdfa.training.greedy import train_greedy
-from tokdfa.transducers.table import TransducerTable
 
 WORDS = [b"ab", b"abc", b" a", b" ab", b"bc", b"\n\n", b"the", b" the", b"th"]
 PAIRS = [("a", "b"), ("ab", "a"), ("b", "b"), ("aba", "bb")]

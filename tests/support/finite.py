@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word
+from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.patterns.trie import TokenTrie
+from tokdfa.regex.trie import TokenTrie
 
 __all__ = ["finite_language"]
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import tokdfa
-from support.checking import PATTERNS, TABLES, digest, load_checker, write_json, write_ranks
-from support.tokenizer_files import added_token, as_bytes, tokenizer_json
+from tests.support.checking import PATTERNS, TABLES, digest, load_checker, write_json, write_ranks
+from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa import Comparison, Tokenizer
-from tokdfa.certificates import api
+from tokdfa.jobs.certificates import api
 
 RULES = [(b"a", b"b"), (b"ab", b"a"), (b" ", b"ab"), (b"s", b"s")]
 # Spaces before the end of the text are one piece or two.

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from support.tokenizer_files import RULES, spell, vocabulary
+from tests.support.tokenizer_files import RULES, spell, vocabulary
 
 NUMBERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "f32": "f", "bool": "?"}
 NUMBERS |= {"u64": "Q", "i64": "q", "f64": "d"}

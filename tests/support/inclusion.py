@@ -9,8 +9,8 @@ from tokdfa.automata.boolean import difference, symmetric_difference
 from tokdfa.automata.exploration import shortest_way
 from tokdfa.automata.protocol import TokenAutomaton, accepts
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import LimitExceededError
-from tokdfa.verdict import Verdict
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.verdict import Verdict
 
 __all__ = ["emptiness", "equivalence", "inclusion", "shortest"]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from support import sentencepieces
-from support.extra import llama3_json, ranks_of, write_tiktoken
-from support.real_tokenizers import SYMBOLS
-from support.tokenizer_files import RANKS, tokenizer_json
+from tests.support import sentencepieces
+from tests.support.extra import llama3_json, ranks_of, write_tiktoken
+from tests.support.real_tokenizers import SYMBOLS
+from tests.support.tokenizer_files import RANKS, tokenizer_json
 
 KIMI = "|".join(
     [

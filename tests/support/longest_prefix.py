@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.encoding.special import Special
-from tokdfa.encoding.stream import HeldStream
-from tokdfa.errors import AlphabetError
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import AlphabetError
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.stream import HeldStream
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.spelled import Spelled
 

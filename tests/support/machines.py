@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.splitting.machine import Machine
+from tokdfa.tokenizers.pretokenizers.machine import Machine
 
 
 def events(machine: Machine, text: str) -> list[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from support.tokenizer_files import added_token, tokenizer_json
-from tokdfa.splitting.named import NAMED
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 
 # Marks of several classes, in and out of order, singletons, composition exclusions, jamo, characters that decompose to
 # marks, long words, and parts of special tokens.

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from support.random_steps import (
+from tests.support.random_steps import (
     SYMBOLS,
     added_tokens,
     as_one,
@@ -20,7 +20,7 @@ from support.random_steps import (
     text,
     word,
 )
-from support.tokenizer_files import added_token, spell, tokenizer_json
+from tests.support.tokenizer_files import added_token, spell, tokenizer_json
 
 
 def character_file(drawn: random.Random) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import tokenizers
 
-from support.tokenizer_files import added_token, spell, tokenizer_json, vocabulary
+from tests.support.tokenizer_files import added_token, spell, tokenizer_json, vocabulary
 
 __all__ = [
     *("Oracle", "Question", "is_over_bytes", "least_pair", "over_bytes", "over_characters", "random_question"),

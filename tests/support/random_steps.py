@@ -6,8 +6,8 @@ import base64
 import random
 from typing import Any
 
-from support.tokenizer_files import added_token
 from tests.campaigns.tables.graphemes import charsmap
+from tests.support.tokenizer_files import added_token
 
 LETTERS = "abcAé\u0301 \u2581"
 SYMBOLS = [

@@ -175,7 +175,7 @@ def llama3(folder: Path) -> tuple[Path, Path]:
     }
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(fields), encoding="utf-8")
-    from support.tokenizer_files import SPELLED
+    from tests.support.tokenizer_files import SPELLED
 
     byte_of = {letter: byte for byte, letter in SPELLED.items()}
     ranked = folder / "llama3.tiktoken"
@@ -193,7 +193,7 @@ def clip(source: Path, folder: Path) -> Path:
     import gzip
 
     library = pytest.importorskip("tokenizers")
-    from support.tokenizer_files import SPELLED
+    from tests.support.tokenizer_files import SPELLED
 
     lines = gzip.decompress(source.read_bytes()).decode("utf-8").split("\n")
     merges = [tuple(line.split()) for line in lines[1 : 49152 - 256 - 2 + 1]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tokdfa.splitting.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 
 WITHOUT_MACHINE = {
     "hub-014": "a back-reference is not regular",

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from support.split_patterns import Case, cases
-from tokdfa.errors import TokdfaError
-from tokdfa.splitting.splitter import Splitter
-from tokdfa.splitting.steps import Split, Splitting
+from tests.support.split_patterns import Case, cases
+from tokdfa.base.errors import TokdfaError
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 TABLE = Path(__file__).parents[2] / "notebooks" / "split_patterns.md"
 INTRODUCTION = """# Split patterns in use

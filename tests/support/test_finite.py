@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.dictionaries import all_words
-from support.finite import finite_language
+from tests.support.dictionaries import all_words
+from tests.support.finite import finite_language
 from tokdfa.automata.regex import language
-from tokdfa.errors import AlphabetError
+from tokdfa.base.errors import AlphabetError
 
 
 @given(st.lists(st.text("ab", max_size=5), max_size=8))

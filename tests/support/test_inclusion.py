@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from support.automata import iter_tokenizations, token_dfas
-from support.inclusion import emptiness, equivalence, inclusion, shortest
+from tests.support.automata import iter_tokenizations, token_dfas
+from tests.support.inclusion import emptiness, equivalence, inclusion, shortest
 from tokdfa import TokenAlphabet
 from tokdfa.automata.boolean import intersection, union
 from tokdfa.automata.protocol import accepts
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import LimitExceededError
+from tokdfa.base.errors import LimitExceededError
 
 dfas = token_dfas("ab", max_states=3)
 

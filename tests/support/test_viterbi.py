@@ -9,9 +9,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from support.viterbi import best_path, encode_by_definition
-from tokdfa.errors import AlphabetError
-from tokdfa.unigram.model import Arithmetic, UnigramModel
+from tests.support.viterbi import best_path, encode_by_definition
+from tokdfa.base.errors import AlphabetError
+from tokdfa.tokenizers.models.unigram.model import Arithmetic, UnigramModel
 
 
 def model(

@@ -7,14 +7,14 @@ from typing import TypeVar, Unpack
 
 import numpy.typing as npt
 
-from tokdfa.arrays import IntegerArray
-from tokdfa.replacing.api import Replacer
-from tokdfa.searching.api import Searcher
+from tokdfa.base.arrays import IntegerArray
+from tokdfa.jobs.replacing.api import Replacer
+from tokdfa.jobs.searching.api import Searcher
+from tokdfa.jobs.validation.api import judge, walk_over
+from tokdfa.jobs.validation.result import Validation, validation
+from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.validator import ValidationOptions, Validator
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.validation.api import judge, walk_over
-from tokdfa.validation.result import Validation, validation
-from tokdfa.validation.tuning import Tuning
-from tokdfa.validation.validator import ValidationOptions, Validator
 
 __all__ = ["tuned", "tuned_validator", "validate_tuned"]
 

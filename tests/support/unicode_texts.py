@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from support.real_tokenizers import SYMBOLS
+from tests.support.real_tokenizers import SYMBOLS
 
 __all__ = ["character", "unicode_text"]
 

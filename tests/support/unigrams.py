@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from support.sentencepieces import LINES, RULES, SYMBOLS
+from tests.support.sentencepieces import LINES, RULES, SYMBOLS
 
 TEXTS = [*SYMBOLS, *"the ab  ", "<sep>", "<ctl>", "the ", "ab\u2581", "<unk>", "cat", "  ", "bat hat"]
 SURFACES = ["", "?", " x ", "\u2047"]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.errors import AlphabetError
-from tokdfa.unigram.model import UnigramModel
+from tokdfa.base.errors import AlphabetError
+from tokdfa.tokenizers.models.unigram.model import UnigramModel
 
 __all__ = ["Edge", "best_path", "encode_by_definition", "ids_of_path"]
 
@@ -50,7 +50,7 @@ def encode_by_definition(model: UnigramModel, text: str) -> list[int]:
     Examples
     --------
     >>> import numpy as np
-    >>> from tokdfa.unigram.model import UnigramModel
+    >>> from tokdfa.tokenizers.models.unigram.model import UnigramModel
     >>> scores = np.array([0.0, -1.0, -1.0, -1.5])
     >>> model = UnigramModel(("?", "a", "b", "ab"), scores, np.array([False, True, True, True]), 0, -11.5, "tokenizers")
     >>> encode_by_definition(model, "abbx")

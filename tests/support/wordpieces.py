@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import product
 
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 
 def all_small_vocabularies(step: int = 1, offset: int = 0) -> Iterator[WordPieceVocabulary]:

@@ -1,5 +1,8 @@
 """Token automata: the languages of correct tokenizations, and what is decided about them.
 
+`dictionary` has ordered rules, proper or not, over an `alphabet` of tokens; `bpe` is Algorithm 1 and its neighbours as
+printed: slow, obvious, the oracle.
+
 Read `protocol` first: a token automaton has four members, and every decision procedure here uses only these. Then read
 
 - `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA;
@@ -11,9 +14,9 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `regex`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `explicit`, `minimize`, `language`: the algebra, equivalence, and the members of a language; all of them
   use `exploration` to visit what is reachable;
-- `graph` converts to and from networkx.
+- `graph` converts to and from networkx; `transducers` are the functions from words to tokenizations.
 
-Callers: all higher packages. `transducers` and `tokenizers` build on `compact`, `validation` on `pairs`.
+Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on `pairs`.
 
 Cost: the compact automaton takes memory proportional to the rules (GPT-2's 50,000 are folded in 0.02 s, cl100k's
 100,000 in 0.08 s); explicit automata grow with states times tokens and have a budget of transitions.

@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet
-from tokdfa.arrays import BoolArray
+from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton, warn_of_dead_end
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.display import Displayed
-from tokdfa.errors import AutomatonError
+from tokdfa.base.arrays import BoolArray
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AutomatonError
 
 __all__ = ["Combination", "Complement", "complement", "difference", "intersection", "symmetric_difference", "union"]
 

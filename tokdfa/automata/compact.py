@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.dictionary import Dictionary
-from tokdfa.display import Displayed
-from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels.fold import folding as kernels
 from tokdfa.kernels.fold.folding import gather_rows
 

@@ -7,12 +7,12 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from tokdfa.alphabet import TokenAlphabet, Word, concatenate, quoted
-from tokdfa.arguments import wrong_argument
+from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted
 from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.protocol import check_budget
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.verdict import Verdict
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.verdict import Verdict
 
 __all__ = ["TwoRuns", "context_invariance"]
 

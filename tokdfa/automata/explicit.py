@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet
-from tokdfa.arrays import Int64Array, running_sum
+from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.boolean import Combination
 from tokdfa.automata.exploration import explore
 from tokdfa.automata.protocol import TokenAutomaton, check_budget
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arrays import Int64Array, running_sum
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import Word, show
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.automata.alphabet import Word, show
 from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.kernels.dfa.explicit import breadth_first, group
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import networkx as nx
 
-from tokdfa.alphabet import TokenAlphabet
+from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import AutomatonError
+from tokdfa.base.errors import AutomatonError
 
 __all__ = ["from_networkx", "to_networkx"]
 

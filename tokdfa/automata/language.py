@@ -11,13 +11,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import Int32Array
 from tokdfa.automata.exploration import explore, reached, shortest_way
 from tokdfa.automata.protocol import TokenAutomaton
-from tokdfa.display import Displayed
-from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.verdict import Verdict
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.verdict import Verdict
 
 __all__ = ["Language"]
 

@@ -7,18 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, show
-from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import BoolArray, Int32Array
+from tokdfa.automata.alphabet import TokenAlphabet, show
 from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.dictionary import Dictionary
-from tokdfa.display import Displayed
-from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
-from tokdfa.patterns.trie import TokenTrie
+from tokdfa.regex.trie import TokenTrie
 
 __all__ = ["Lifted", "lift", "tokenized_language"]
 
@@ -58,7 +58,7 @@ class Lifted(Displayed):
             raise AutomatonError("a DFA of strings reads single symbols", value=show(token))
         self.dfa = dfa
         self.alphabet = alphabet
-        self.trie = TokenTrie.of(alphabet) if trie is None else trie
+        self.trie = alphabet.trie() if trie is None else trie
         # A dense table with a sink as state 0; equal columns are stored once.
         used, column = np.unique(dfa.tokens, return_inverse=True)
         if (dfa.n_states + 1) * (len(used) + 1) > DEFAULT_MAX_ENTRIES:

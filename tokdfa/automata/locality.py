@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.alphabet import Word, show
-from tokdfa.arguments import wrong_argument
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.automata.alphabet import Word, show
 from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.verdict import Verdict
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.verdict import Verdict
 
 __all__ = [
     "DegreeOfLocality",

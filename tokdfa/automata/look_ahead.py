@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
-from tokdfa.alphabet import Word
-from tokdfa.arguments import wrong_argument
-from tokdfa.dictionary import Dictionary
-from tokdfa.errors import DictionaryError
-from tokdfa.guesses import Guided
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.errors import DictionaryError
+from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.kernels.fold.folding import forbidding_state
 
 __all__ = ["LookAhead", "look_ahead"]
@@ -21,7 +21,7 @@ _NEVER = -1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class LookAhead(Guided):
+class LookAhead(SuggestsNames):
     """The most that a continuation changes, and a text on which one changes it.
 
     Attributes

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.alphabet import Word, show
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.automata.alphabet import Word, show
 from tokdfa.automata.exploration import reached, trace
-from tokdfa.errors import AlphabetError
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import AlphabetError
+from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa import explicit as kernels
-from tokdfa.verdict import Verdict
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA

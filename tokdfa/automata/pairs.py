@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array
 from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.errors import AutomatonError, LimitExceededError
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import AutomatonError, LimitExceededError
 
 __all__ = [
     "DeadEndWarning",

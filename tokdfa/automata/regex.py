@@ -7,18 +7,18 @@ from typing import cast
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arguments import is_tokenizer, wrong_argument
-from tokdfa.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.dictionary import Dictionary
-from tokdfa.errors import LimitExceededError
-from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
-from tokdfa.patterns.class_dfa import ClassDFA
-from tokdfa.patterns.program import compile_program
-from tokdfa.patterns.subset import determinize
-from tokdfa.patterns.syntax import parse
-from tokdfa.patterns.utf8 import to_bytes
+from tokdfa.base.arguments import is_tokenizer, wrong_argument
+from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
+from tokdfa.regex.class_dfa import ClassDFA
+from tokdfa.regex.program import compile_program
+from tokdfa.regex.subset import determinize
+from tokdfa.regex.syntax import parse
+from tokdfa.regex.utf8 import to_bytes
 
 __all__ = ["language"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.dictionary import Dictionary
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.fold.folding import forbidding_state
-from tokdfa.verdict import Verdict
 
 __all__ = ["LateRule", "agrees_with_leftmost"]
 

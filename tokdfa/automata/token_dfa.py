@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tokdfa import door
-from tokdfa.alphabet import TokenAlphabet, Word, iter_symbols
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.automata.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.automata.protocol import TokenAutomaton, checked, warn_of_dead_end
-from tokdfa.display import Displayed
-from tokdfa.errors import AlphabetError, AutomatonError
-from tokdfa.verdict import Verdict
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AlphabetError, AutomatonError
+from tokdfa.base.verdict import Verdict
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -209,7 +208,9 @@ class TokenDFA(Displayed):
         LimitExceededError
             If the result would have more.
         """
-        return door.write_out(automaton, alphabet, max_states, max_transitions)
+        from tokdfa.automata.explicit import write_out
+
+        return write_out(automaton, alphabet, max_states, max_transitions)
 
     @property
     def n_states(self) -> int:
@@ -368,16 +369,22 @@ class TokenDFA(Displayed):
 
     def to_networkx(self) -> nx.MultiDiGraph[int]:
         """Return the automaton as a graph; see :func:`~tokdfa.automata.graph.to_networkx`."""
-        return door.to_networkx(self)
+        from tokdfa.automata.graph import to_networkx
+
+        return to_networkx(self)
 
     @classmethod
     def from_networkx(cls, graph: nx.MultiDiGraph[Any]) -> TokenDFA:
         """Return the automaton that a graph describes; see :func:`~tokdfa.automata.graph.from_networkx`."""
-        return door.from_networkx(graph)
+        from tokdfa.automata.graph import from_networkx
+
+        return from_networkx(graph)
 
     def to_dot(self, *, max_labels: int | None = None) -> str:
         """Return the automaton in the DOT language; see :func:`~tokdfa.draw.automaton.dfa_to_dot`."""
-        return door.dfa_to_dot(self, max_labels=max_labels)
+        from tokdfa.draw.automaton import dfa_to_dot
+
+        return dfa_to_dot(self, max_labels=max_labels)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenDFA):

@@ -20,8 +20,8 @@ from tokdfa.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from tokdfa.comparison.findings import Stage
-    from tokdfa.comparison.result import Comparison
+    from tokdfa.jobs.comparison.findings import Stage
+    from tokdfa.jobs.comparison.result import Comparison
 
 __all__ = ["command"]
 
@@ -86,10 +86,10 @@ def command(
     If they do not, a shortest text on which they differ is shown. The exit status is 0 if they are equivalent, 1 if
     they differ, and 2 if neither could be established.
     """
-    from tokdfa.comparison.api import compare
-    from tokdfa.comparison.wording import stage_words
+    from tokdfa.base.atomic import check_writable
+    from tokdfa.jobs.comparison.api import compare
+    from tokdfa.jobs.comparison.wording import stage_words
     from tokdfa.tokenizers.loading import load
-    from tokdfa.training.atomic import check_writable
 
     for path in filter(None, (html_path, certificate_path)):
         check_writable(path)
@@ -101,12 +101,12 @@ def command(
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
         found = compare(*both, ignore_ids=ignore_ids, progress=progress)
     if html_path is not None:
-        from tokdfa.report.comparison import comparison_report
+        from tokdfa.draw.report.comparison import comparison_report
 
         comparison_report(*both, found, names=(a, b)).save(html_path)
     written = None
     if certificate_path is not None:
-        from tokdfa.certificates.api import certify_comparison
+        from tokdfa.jobs.certificates.api import certify_comparison
 
         written = write_certificate(certify_comparison(found, *both, files=(a, b)), certificate_path)
     # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
@@ -122,7 +122,7 @@ def command(
 
 
 def _fields(found: Comparison) -> dict[str, Any]:
-    from tokdfa.alphabet import show
+    from tokdfa.automata.alphabet import show
 
     witness = None
     if found.witness is not None:
@@ -144,8 +144,8 @@ def _fields(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from tokdfa.alphabet import quoted
-    from tokdfa.comparison.wording import part_rows
+    from tokdfa.automata.alphabet import quoted
+    from tokdfa.jobs.comparison.wording import part_rows
 
     rows: list[tuple[str, object]] = [("equivalent" if found else "different", found.reason)]
     if found.witness is not None:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.output import counted, print_json, remark, say
-from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
-    from tokdfa.shards.report import Report
+    from tokdfa.jobs.shards.report import Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Advance", "count_in_files", "is_of_files", "progress", "validate_corpus"]
@@ -45,8 +45,8 @@ def validate_corpus(
     as_json: bool,
 ) -> int:
     """Validate all files, here or on a cluster, print what was found, and return the exit status."""
-    from tokdfa.shards.check import Options
-    from tokdfa.shards.run import check_shards
+    from tokdfa.jobs.shards.check import Options
+    from tokdfa.jobs.shards.run import check_shards
     from tokdfa.stores.finding import find_stores
 
     if documents not in (None, "none") and not documents.isdecimal():
@@ -74,7 +74,7 @@ def validate_corpus(
 
 
 def _print(report: Report) -> None:
-    from tokdfa.validation.kind import ViolationKind
+    from tokdfa.jobs.validation.kind import ViolationKind
 
     for found in report.first:
         place = f"token {found.token}" if found.unit == "token" else f"{found.unit} {found.number}, token {found.token}"

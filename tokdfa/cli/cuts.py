@@ -56,7 +56,7 @@ def command(
     text = None if text is None else given_text(text, escapes=escapes)
     import numpy as np
 
-    from tokdfa.arrays import IntegerArray
+    from tokdfa.base.arrays import IntegerArray
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -33,9 +33,9 @@ def command(output: Path) -> int:
     from importlib.resources import files
 
     import tokdfa
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.stores.npy import npy_file
     from tokdfa.tokenizers.loading import load_byte_pairs
-    from tokdfa.training.atomic import write_atomically
 
     output.mkdir(parents=True, exist_ok=True)
     rules = output / "merges.txt"
@@ -86,6 +86,6 @@ def _split_longest(tokenizer: Tokenizer, ids: Any) -> list[int]:
 
 
 def _spell(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
-    from tokdfa.alphabet import show
+    from tokdfa.automata.alphabet import show
 
     return "≀".join(show(tokenizer.token(int(tokenizer.id_to_token[id]))) for id in ids)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
 from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
-    from tokdfa.alphabet import TokenAlphabet, Word
+    from tokdfa.automata.alphabet import TokenAlphabet, Word
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.draw.graph import Graph
+    from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
-    from tokdfa.wordpiece.trie import FailureTrie
 
 __all__ = ["command"]
 
@@ -87,7 +87,7 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
     drawn, with failure links and pops. An automaton with too many states, or with too many arrows for a layout, is
     summarized instead: nothing is written, and the exit status is 1.
     """
-    from tokdfa.training.atomic import check_writable
+    from tokdfa.base.atomic import check_writable
 
     run, around = asked["run"], asked["around"]
     asked["run"] = None if run is None else given_text(run, escapes=escapes)
@@ -179,9 +179,9 @@ def _check_options(asked: Asked) -> None:
 
 
 def _write(graph: Graph, n_states: int, n_transitions: int, asked: Asked) -> int:
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.draw.dot import to_dot
     from tokdfa.draw.render import render
-    from tokdfa.training.atomic import write_atomically
 
     output = asked["output"]
     if _is_laid_out(asked):
@@ -217,10 +217,10 @@ def _fresh(folded: Folded, dfa: TokenDFA) -> range:
 
 
 def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
+    from tokdfa.automata.transducers.determinize import determinize
+    from tokdfa.automata.transducers.minimize import minimize
+    from tokdfa.automata.transducers.transducer import Transducer
     from tokdfa.draw.automaton import transducer_graph
-    from tokdfa.transducers.determinize import determinize
-    from tokdfa.transducers.minimize import minimize
-    from tokdfa.transducers.transducer import Transducer
 
     max_states = asked["max_states"]
     hint = "use only the first rules, with --rules N, or --language REGEX; or raise --max-states"
@@ -245,8 +245,8 @@ def _draw_around(folded: Folded, token: str, asked: Asked) -> int:
 
 
 def _draw_film(folded: Folded, asked: Asked) -> int:
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.draw.film import Film
-    from tokdfa.training.atomic import write_atomically
 
     output = asked["output"]
     film = Film(folded.dictionary, folded.language, max_states=asked["max_states"], max_arrows=asked["max_arrows"])

@@ -28,8 +28,8 @@ def command(
     TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
     """
     check_one_text(text, path, "encodes", escapes=escapes)
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.stores.npy import npy_file
-    from tokdfa.training.atomic import write_atomically
 
     if output is not None:
         check_ids_output(output)

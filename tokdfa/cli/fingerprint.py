@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokdfa.base.errors import FileFormatError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, say
-from tokdfa.errors import FileFormatError
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.fingerprint import Fingerprint
@@ -43,8 +43,8 @@ def command(tok: str, lock: str | None, output: str | None, loading: Loading, as
     """
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")
+    from tokdfa.base.atomic import check_writable, write_atomically
     from tokdfa.tokenizers.fingerprint import fingerprint
-    from tokdfa.training.atomic import check_writable, write_atomically
 
     kept = None if lock is None else read_lock(lock)
     if output is not None:
@@ -66,8 +66,8 @@ def command(tok: str, lock: str | None, output: str | None, loading: Loading, as
 def made_with() -> dict[str, str]:
     """Return the versions that a lock names beside the fingerprint, which depends on none of them."""
     import tokdfa
-    from tokdfa.unicode.normalization import tables
-    from tokdfa.unicode.tables import version
+    from tokdfa.regex.unicode.normalization import tables
+    from tokdfa.regex.unicode.tables import version
 
     versions = {"tokdfa": tokdfa.__version__, "tokenizers": tables().version}
     return versions | {"tiktoken": version("tiktoken")}

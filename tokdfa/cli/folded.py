@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.cli.output import format_option, seconds_option, specials_option
-from tokdfa.errors import LimitExceededError
 
 if TYPE_CHECKING:
+    from tokdfa.automata.dictionary import Dictionary
     from tokdfa.automata.token_dfa import TokenDFA
-    from tokdfa.dictionary import Dictionary
 
 __all__ = ["Folded", "automaton_options", "refuse_options"]
 

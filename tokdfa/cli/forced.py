@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.base.errors import FileFormatError, MissingFileError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json
-from tokdfa.errors import FileFormatError, MissingFileError
 
 if TYPE_CHECKING:
-    from tokdfa.guiding.forcing import Forcing
+    from tokdfa.jobs.guiding.forcing import Forcing
 
 __all__ = ["command"]
 
@@ -49,7 +49,7 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
     tokdfa forced TOK --language '"(yes|no)": (true|false)'
     tokdfa forced TOK --json-schema person.json --longest 40
     """
-    from tokdfa.guiding.forcing import forced
+    from tokdfa.jobs.guiding.forcing import forced
 
     if (language is None) == (schema is None):
         raise click.UsageError("give the texts by --language REGEX or by --json-schema FILE, one of them")

@@ -99,7 +99,7 @@ def command(as_json: bool) -> int:
 
 
 def _tables() -> list[dict[str, Any]]:
-    from tokdfa.unicode.versions import LIBRARIES, ranges_of
+    from tokdfa.regex.unicode.versions import LIBRARIES, ranges_of
 
     return [
         {"library": part.library, "versions": part.versions, "newest": part.name == part.library}

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 import tokdfa
+from tokdfa.base.suggestions import nearest
 from tokdfa.cli.output import escaped
-from tokdfa.guesses import nearest
 
 __all__ = ["COMMANDS", "group", "run"]
 
@@ -193,13 +193,13 @@ def _formats() -> Iterable[str]:
 
 
 def _pretokenizers() -> Iterable[str]:
-    from tokdfa.splitting.named import NAMED
+    from tokdfa.tokenizers.pretokenizers.named import NAMED
 
     return (*NAMED, "none")
 
 
 def _versions() -> Iterable[str]:
-    from tokdfa.unicode.versions import TABLES, known_versions
+    from tokdfa.regex.unicode.versions import TABLES, known_versions
 
     return (f"{library}=={number}" for library in TABLES for number in reversed(known_versions(library)))
 

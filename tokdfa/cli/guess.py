@@ -10,7 +10,7 @@ from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.output import counted, json_option, print_json, print_table, remark, say, stages
 
 if TYPE_CHECKING:
-    from tokdfa.identification.result import Candidate, Identification
+    from tokdfa.jobs.identification.result import Candidate, Identification
 
 __all__ = ["command"]
 
@@ -51,7 +51,7 @@ def command(
     place, and another version of the tokenizer. The exit status is 0 if the best one has no violations and no mistakes
     in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
     """
-    from tokdfa.identification.api import MOST_IDS, identify
+    from tokdfa.jobs.identification.api import MOST_IDS, identify
 
     with stages() as stage:
         found = identify(

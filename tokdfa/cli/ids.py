@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tokdfa.arrays import Int64Array, IntegerArray
+    from tokdfa.base.arrays import Int64Array, IntegerArray
 
 __all__ = [
     "check_ids_output",
@@ -77,8 +77,8 @@ ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
 
 def check_ids_output(path: str, option: str = "-o") -> None:
     """Refuse a file for ids whose name promises another format than .npy, or that cannot be written."""
+    from tokdfa.base.atomic import check_writable
     from tokdfa.stores.opening import names_another_format
-    from tokdfa.training.atomic import check_writable
 
     if names_another_format(Path(path)):
         what = f"{path}: ids are written as .npy only; give a name that ends in .npy"

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.folded import Folded
-from tokdfa.cli.ids import dtype_option, field_option
-from tokdfa.cli.loading import Loading, tokenizer_options
-from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
-from tokdfa.cli.stores import describe_stores, is_store
-from tokdfa.errors import (
+from tokdfa.base.errors import (
     FileFormatError,
     ImproperDictionaryError,
     LimitExceededError,
     TokdfaError,
     UnsupportedFeatureError,
 )
+from tokdfa.cli.folded import Folded
+from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
+from tokdfa.cli.stores import describe_stores, is_store
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -118,7 +118,7 @@ def _lint(tok: str) -> list[dict[str, Any]]:
 
 def _engine_of(tokenizer: AnyTokenizer) -> str | None:
     """Return the name of what judges streams; None if its format does not say what an improper dictionary means."""
-    from tokdfa.validation.engine import engine_of
+    from tokdfa.jobs.validation.engine import engine_of
 
     try:
         return tokenizer.derived(engine_of).name
@@ -279,7 +279,7 @@ def describe_members(
     max_transitions: int = 500_000,
 ) -> dict[str, Any]:
     """Return the fields of T^D(L): the size of its automaton, and the lengths and number of its members."""
-    from tokdfa.alphabet import show
+    from tokdfa.automata.alphabet import show
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.language import Language
     from tokdfa.automata.lift import tokenized_language

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json
 from tokdfa.cli.text import escapes_option, given_parts, given_text
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
-    from tokdfa.splices.injection import Attack
+    from tokdfa.jobs.splices.injection import Attack
 
 __all__ = ["answer_fields", "command", "rule_option", "shown_answer"]
 
@@ -45,7 +45,7 @@ def command(
     \b
     tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
     """
-    from tokdfa.splices.injection import check_injection
+    from tokdfa.jobs.splices.injection import check_injection
 
     parts = given_parts(template, escapes=escapes)
     allowed = [given_text(name, escapes=escapes) for name in allow] or None
@@ -67,7 +67,7 @@ def command(
 
 def answer_fields(answer: Attack | str | None) -> dict[str, Any]:
     """Return an answer about injection as JSON values: an attack, why it is not decided, or None for a proof."""
-    from tokdfa.splices.injection import Injection
+    from tokdfa.jobs.splices.injection import Injection
 
     if isinstance(answer, str):
         return {"answer": "undecided", "attack": None, "reason": answer}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_fields, print_json, print_table
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -116,7 +116,7 @@ def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[st
 
 def _look_ahead(folded: Folded) -> dict[str, dict[str, Any]]:
     """Return the number of last tokens that a continuation may change, and that of their symbols, with texts."""
-    from tokdfa.alphabet import show
+    from tokdfa.automata.alphabet import show
     from tokdfa.automata.look_ahead import look_ahead
 
     found = {unit: look_ahead(folded.dictionary, unit) for unit in _UNITS}
@@ -127,7 +127,7 @@ def _look_ahead(folded: Folded) -> dict[str, dict[str, Any]]:
 
 
 def _measure(dfa: TokenDFA, longest: int, *, max_pairs: int = _MAX_PAIRS) -> dict[str, Any]:
-    from tokdfa.alphabet import show
+    from tokdfa.automata.alphabet import show
     from tokdfa.automata.locality import dloc
 
     degrees = {k: dloc(dfa, k) for k in range(1, longest + 1)}

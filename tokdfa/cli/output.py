@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
+from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tokdfa.certificates.api import Certificate
+    from tokdfa.jobs.certificates.api import Certificate
 
 __all__ = [
     "certificate_option",

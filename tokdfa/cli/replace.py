@@ -15,8 +15,8 @@ from tokdfa.cli.output import counted, json_option, print_json, remark, say, sec
 from tokdfa.cli.text import read_words
 
 if TYPE_CHECKING:
-    from tokdfa.arrays import Int64Array
-    from tokdfa.replacing.result import Change, Replacement
+    from tokdfa.base.arrays import Int64Array
+    from tokdfa.jobs.replacing.result import Change, Replacement
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["command"]
@@ -86,7 +86,7 @@ def command(
             "give TOK, PATTERN, REPLACEMENT and IDS, in this order; or TOK, REPLACEMENT, IDS and --words FILE"
         )
     *pattern, replacement, ids = pattern_replacement_and_ids
-    from tokdfa.replacing.api import Replacer
+    from tokdfa.jobs.replacing.api import Replacer
 
     for option, path in (("-o", output), ("--starts", starts)):
         if path is not None:
@@ -175,8 +175,8 @@ def _write(path: str | None, spool: IO[bytes], n_ids: int, starts_path: str | No
     """Write the new ids, and where documents begin in them."""
     import numpy as np
 
+    from tokdfa.base.atomic import Data, write_together
     from tokdfa.stores.npy import npy_file, npy_header
-    from tokdfa.training.atomic import Data, write_together
 
     def blocks() -> Iterator[bytes]:
         yield npy_header(np.dtype(np.int32), n_ids)

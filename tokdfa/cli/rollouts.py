@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids
-from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tokdfa.errors import TokdfaError
-    from tokdfa.rollouts.reading import Source
-    from tokdfa.rollouts.rollout import Rollout
-    from tokdfa.rollouts.tally import Example, Tally
+    from tokdfa.base.errors import TokdfaError
+    from tokdfa.jobs.rollouts.reading import Source
+    from tokdfa.jobs.rollouts.rollout import Rollout
+    from tokdfa.jobs.rollouts.tally import Example, Tally
 
 __all__ = ["command"]
 
@@ -96,16 +96,16 @@ def command(
     nemo       response.output: prompt_token_ids, generation_token_ids
     vllm       choices: prompt_token_ids, token_ids
     """
-    from tokdfa.rollouts.api import iter_outcomes
-    from tokdfa.rollouts.reading import iter_rollouts
-    from tokdfa.rollouts.records import fields_of
-    from tokdfa.rollouts.rollout import Rollout
-    from tokdfa.rollouts.tally import Tally
+    from tokdfa.jobs.rollouts.api import iter_outcomes
+    from tokdfa.jobs.rollouts.reading import iter_rollouts
+    from tokdfa.jobs.rollouts.records import fields_of
+    from tokdfa.jobs.rollouts.rollout import Rollout
+    from tokdfa.jobs.rollouts.tally import Tally
 
     fields = fields_of(framework, ids, prompt, mask)
     tokenizer = load_tokenizer(tok, loading)
     if html_path is not None:
-        from tokdfa.training.atomic import check_writable
+        from tokdfa.base.atomic import check_writable
 
         check_writable(html_path)
     tally = Tally(max(examples, 100) if html_path is not None else examples)
@@ -130,7 +130,7 @@ def command(
         else:
             tally.add(outcome, source)
     if html_path is not None:
-        from tokdfa.report.rollouts import RolloutsReport
+        from tokdfa.draw.report.rollouts import RolloutsReport
 
         RolloutsReport(tokenizer, tally, bad=bad, n_bad=n_bad, title=tok, source=", ".join(files)).save(html_path)
     is_failed = any(getattr(tally.counts, name) for name in fail_on)

@@ -19,10 +19,10 @@ from tokdfa.cli.text import escapes_option, given_text, read_words
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from tokdfa.arrays import IntegerArray
+    from tokdfa.base.arrays import IntegerArray
     from tokdfa.cli.corpus import Advance
-    from tokdfa.searching.api import Searcher
-    from tokdfa.searching.matches import Match
+    from tokdfa.jobs.searching.api import Searcher
+    from tokdfa.jobs.searching.matches import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
     Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
@@ -103,7 +103,7 @@ def command(
     if escapes and not names:
         raise click.UsageError("--escapes is for --special; regular expressions have escapes of their own")
     names = tuple(given_text(name, escapes=escapes) for name in names)
-    from tokdfa.searching.api import Searcher
+    from tokdfa.jobs.searching.api import Searcher
     from tokdfa.stores import iter_ids
     from tokdfa.tokenizers.loading import load_unsplit
 
@@ -173,7 +173,7 @@ def _print_specials(
     as_json: bool,
 ) -> int:
     """Print where special tokens are, and return the exit status."""
-    from tokdfa.rollouts.control import iter_special_tokens
+    from tokdfa.jobs.rollouts.control import iter_special_tokens
     from tokdfa.stores import iter_ids
 
     flags = None if mask is None else iter_ids(mask)

@@ -19,7 +19,7 @@ from tokdfa.cli.output import (
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
-    from tokdfa.splices.api import Splice
+    from tokdfa.jobs.splices.api import Splice
 
 __all__ = ["command", "found_option"]
 
@@ -83,8 +83,8 @@ def command(
     tokdfa splice TOK --before "<|im_end|>" --after "<|im_start|>"
     tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
     """
-    from tokdfa.splices.api import splice
-    from tokdfa.training.atomic import check_writable
+    from tokdfa.base.atomic import check_writable
+    from tokdfa.jobs.splices.api import splice
 
     if regex and escapes:
         raise click.UsageError("--escapes is for texts; regular expressions have escapes of their own")
@@ -113,7 +113,7 @@ def command(
     )
     written = None
     if certificate_path is not None:
-        from tokdfa.certificates.api import certify_splice
+        from tokdfa.jobs.certificates.api import certify_splice
 
         certificate = certify_splice(
             found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=special_tokens

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.output import json_option, print_fields, print_json, say
-from tokdfa.errors import TokdfaError
 
 if TYPE_CHECKING:
     from tokdfa.stores.store import Store

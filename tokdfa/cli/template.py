@@ -14,7 +14,7 @@ from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
-    from tokdfa.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam
+    from tokdfa.jobs.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam
 
 __all__ = ["command"]
 
@@ -50,8 +50,8 @@ def command(
     The exit status is 0 if all seams are safe, everything is kept and there is no attack, 1 if not, and 2 if something
     is undecided and nothing is found to be wrong. It needs the extra templates.
     """
-    from tokdfa.templates.api import check_template
-    from tokdfa.templates.sources import read_template
+    from tokdfa.jobs.templates.api import check_template
+    from tokdfa.jobs.templates.sources import read_template
 
     wrong = next((pair for pair in given if "=" not in pair), None)
     if wrong is not None:

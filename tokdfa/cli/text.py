@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokdfa.base.errors import AlphabetError, PatternError
 from tokdfa.cli.output import remark
-from tokdfa.errors import AlphabetError, PatternError
 
 if TYPE_CHECKING:
-    from tokdfa.splices.parts import Part
+    from tokdfa.jobs.splices.parts import Part
 
 __all__ = ["check_one_text", "escapes_option", "given_parts", "given_text", "read_text", "read_words"]
 
@@ -39,7 +39,7 @@ def given_text(text: str, *, escapes: bool) -> str:
 
 def given_parts(text: str, *, escapes: bool) -> tuple[Part, ...]:
     """Return the parts of a text with slots; the escapes of a slot's regular expression are its own."""
-    from tokdfa.splices.parts import checked_parts, parts_of
+    from tokdfa.jobs.splices.parts import checked_parts, parts_of
 
     parts = parts_of(text)
     return checked_parts(given_text(part, escapes=escapes) if isinstance(part, str) else part for part in parts)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
+from tokdfa.base.errors import TrainingError
 from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_text
-from tokdfa.errors import TrainingError
 
 if TYPE_CHECKING:
-    from tokdfa.dictionary import Dictionary
+    from tokdfa.automata.dictionary import Dictionary
     from tokdfa.training.api import EndOfWord, Level
     from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer
     from tokdfa.training.splitting import Unit
@@ -177,7 +177,7 @@ def _trained(
     from dataclasses import asdict
 
     if method == "exact":
-        from tokdfa.training.exact import train_exact_dictionary
+        from tokdfa.training.theory.exact import train_exact_dictionary
 
         return train_exact_dictionary(pieces, merges, alphabet=alphabet)
     if method == "naive":

@@ -21,7 +21,7 @@ def report(error: BaseException) -> int:
     """
     from click.exceptions import Abort, ClickException, Exit, UsageError
 
-    from tokdfa.errors import TokdfaError
+    from tokdfa.base.errors import TokdfaError
 
     if isinstance(error, Exit):
         return error.exit_code
@@ -59,7 +59,7 @@ def report(error: BaseException) -> int:
 
 
 def _hint_of_missing(path: Path) -> str:
-    from tokdfa.guesses import names_beside, nearest
+    from tokdfa.base.suggestions import names_beside, nearest
 
     if not path.parent.is_dir():
         return f" (there is no folder {path.parent})"

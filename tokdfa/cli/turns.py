@@ -41,7 +41,7 @@ def command(
     \b
     tokdfa turns TOK --escapes "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
     """
-    from tokdfa.splices.turns import check_turns
+    from tokdfa.jobs.splices.turns import check_turns
 
     sides = [given_parts(given, escapes=escapes) for given in (first, rest)]
     tokenizer = load_tokenizer(tok, loading)

@@ -14,10 +14,10 @@ from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, html_option, json_option, print_json, say, shown_ids
 
 if TYPE_CHECKING:
+    from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.tokenizers.models.unigram.lattice import Scores, Way
+    from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.unigram.lattice import Scores, Way
-    from tokdfa.unigram.segmenter import Segmenter
-    from tokdfa.validation.violation import Violation
 
 __all__ = ["command"]
 
@@ -103,7 +103,7 @@ def command(
         raise click.UsageError(f"{what} are for one file, without --threads, --report and --ray")
     if cluster is not None and paths == ("-",):
         raise click.UsageError("standard input cannot be read by the workers of a cluster")
-    from tokdfa.validation.api import validate
+    from tokdfa.jobs.validation.api import validate
 
     tokenizer = load_tokenizer(tok, loading)
     if explain:
@@ -117,8 +117,8 @@ def command(
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
-        from tokdfa.report.validation import validation_report
-        from tokdfa.training.atomic import check_writable
+        from tokdfa.base.atomic import check_writable
+        from tokdfa.draw.report.validation import validation_report
 
         check_writable(html_path)
         source = "standard input" if ids == "-" else ids
@@ -174,8 +174,8 @@ def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:
 
 def _explanation(segmenter: Segmenter, violation: Violation) -> Iterator[str]:
     """Yield the lines that show the lattice of the text that both segmentations have."""
-    from tokdfa.alphabet import quoted
-    from tokdfa.unigram.lattice import MOST_SHOWN, lattice
+    from tokdfa.automata.alphabet import quoted
+    from tokdfa.tokenizers.models.unigram.lattice import MOST_SHOWN, lattice
 
     scores = violation.scores
     if scores is None:
@@ -205,7 +205,7 @@ def _explanation(segmenter: Segmenter, violation: Violation) -> Iterator[str]:
 
 def _lattice_as_json(segmenter: Segmenter, scores: Scores) -> list[dict[str, Any]]:
     """Return the pieces of the lattice, as ``tokdfa validate --explain --json`` prints them."""
-    from tokdfa.unigram.lattice import lattice
+    from tokdfa.tokenizers.models.unigram.lattice import lattice
 
     return [
         {"start": way.start, "stop": way.stop, "id": way.id, "score": way.score, "sum": way.sum, "best": way.is_best}
@@ -214,7 +214,7 @@ def _lattice_as_json(segmenter: Segmenter, scores: Scores) -> list[dict[str, Any
 
 
 def _name(way: Way, scores: Scores) -> str:
-    from tokdfa.alphabet import quoted
+    from tokdfa.automata.alphabet import quoted
 
     text = quoted(scores.text[way.start : way.stop])
     return f"{text}, unknown" if way.id is None else f"{text} ({way.id})"

@@ -5,7 +5,7 @@ graphs, `labels` names their nodes and edges, `dot` writes DOT, `render` makes S
 within `limits`. `film` shows the fold rule by rule on one page. `display` decides what a notebook shows for each value;
 `summary` makes the tables for automata that are too large to draw.
 
-Callers: the command `draw`, notebooks through `tokdfa.display`, `report`.
+Callers: the command `draw`, notebooks through `tokdfa.base.display`, `report`.
 
 Cost: explicit automata only, within a budget of transitions. A layout has a budget of arrows and of seconds.
 """

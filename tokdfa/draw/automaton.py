@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import Int64Array
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.automata.transducers.arcs import Output
+from tokdfa.automata.transducers.transducer import Transducer
+from tokdfa.base.arrays import Int64Array
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label, word_labels
-from tokdfa.transducers.arcs import Output
-from tokdfa.transducers.transducer import Transducer
 
 __all__ = ["arrows_of", "dfa_graph", "dfa_to_dot", "edge_labels", "transducer_graph", "transducer_to_dot"]
 

@@ -10,13 +10,17 @@ from functools import singledispatch
 from itertools import islice
 from typing import Any
 
-from tokdfa.alphabet import TokenAlphabet
+from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.boolean import Combination, Complement
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.language import Language
 from tokdfa.automata.lift import Lifted
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
+from tokdfa.automata.transducers.transducer import Transducer
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.verdict import Verdict
 from tokdfa.draw.automaton import arrows_of, dfa_graph, transducer_graph
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Edge, Graph, Node
@@ -25,16 +29,12 @@ from tokdfa.draw.limits import MAX_ARROWS
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
-from tokdfa.errors import LimitExceededError
-from tokdfa.searching.matches import Matches
-from tokdfa.transducers.subsequential import SubsequentialTransducer
-from tokdfa.transducers.transducer import Transducer
-from tokdfa.validation.canonical import CanonicalAutomaton
-from tokdfa.validation.violation import Violation
-from tokdfa.verdict import Verdict
-from tokdfa.wordpiece.language import WordLanguage
-from tokdfa.wordpiece.maxmatch import LinMaxMatch
-from tokdfa.wordpiece.stream import StreamLanguage
+from tokdfa.jobs.searching.matches import Matches
+from tokdfa.jobs.validation.canonical import CanonicalAutomaton
+from tokdfa.jobs.validation.violation import Violation
+from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
+from tokdfa.tokenizers.models.wordpiece.maxmatch import LinMaxMatch
+from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
 
 __all__ = ["automaton_graph", "bundle", "state_label"]
 

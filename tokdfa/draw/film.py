@@ -10,17 +10,17 @@ from functools import cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
+from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.fold import iter_token_dfas
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.dictionary import Dictionary
+from tokdfa.base.errors import LimitExceededError, TokdfaError
+from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.draw.automaton import arrows_of, edge_labels
 from tokdfa.draw.dot import FRESH
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
 from tokdfa.draw.limits import MAX_ARROWS
 from tokdfa.draw.render import can_render, to_svg
-from tokdfa.errors import LimitExceededError, TokdfaError
-from tokdfa.guesses import Guided
 
 __all__ = ["Film", "Frame"]
 
@@ -40,7 +40,7 @@ class Frame(NamedTuple):
     fresh: range
 
 
-class Film(Guided):
+class Film(SuggestsNames):
     """The construction of the token DFA of a dictionary by Algorithm 2, step by step.
 
     All steps are laid out as one picture, and each frame shows a part of it, so nothing changes place between frames.

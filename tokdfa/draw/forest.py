@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
-from tokdfa.errors import LimitExceededError
-from tokdfa.training.merges import Merge, iter_submerges, yield_of
+from tokdfa.training.theory.merges import Merge, iter_submerges, yield_of
 
 __all__ = ["forest_graph"]
 
@@ -18,7 +18,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     Inner nodes are labelled with their yields, leaves with their symbols. The roots, which are the units, have a
     double outline. Arrows lead from a merge to its two parts.
 
-    At most `max_nodes` are drawn; a forest is what :func:`~tokdfa.training.merges.apply_merges` returns.
+    At most `max_nodes` are drawn; a forest is what :func:`~tokdfa.training.theory.merges.apply_merges` returns.
 
     Notes
     -----

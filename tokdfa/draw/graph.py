@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tokdfa.display import Displayed
+from tokdfa.base.display import Displayed
 
 __all__ = ["Edge", "Graph", "Node", "beside"]
 

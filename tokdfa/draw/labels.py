@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tokdfa.alphabet import Word
+from tokdfa.automata.alphabet import Word
 
 __all__ = ["character_sign", "word_label", "word_labels"]
 

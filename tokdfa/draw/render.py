@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.draw.dot import to_dot
 from tokdfa.draw.graph import Graph
 from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
-from tokdfa.errors import LimitExceededError, TokdfaError
 
 __all__ = ["can_render", "render", "to_svg"]
 

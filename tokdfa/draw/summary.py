@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.alphabet import Word
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.errors import AlphabetError
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label, word_labels
-from tokdfa.errors import AlphabetError
 
 __all__ = ["Dense", "Summary", "around", "summarize"]
 

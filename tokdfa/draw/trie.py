@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.draw.graph import Edge, Graph, Node
 from tokdfa.draw.labels import word_label
-from tokdfa.errors import LimitExceededError
-from tokdfa.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["trie_graph"]
 

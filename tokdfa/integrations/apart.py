@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, BinaryIO
 
-from tokdfa.errors import TokdfaError
+from tokdfa.base.errors import TokdfaError
 
 __all__ = ["iterate_apart"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.atomic import write_atomically
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.integrations.per_process import PerProcess, why_not_canonical
-from tokdfa.shards.check import Options, check_shard
-from tokdfa.shards.report import Report
+from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.report import Report
 from tokdfa.stores.fields import value_of
 from tokdfa.stores.finding import find_stores
-from tokdfa.training.atomic import write_atomically
 
 try:
     from datatrove.pipeline.base import PipelineStep

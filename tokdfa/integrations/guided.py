@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.errors import WrongTypeError
-from tokdfa.guiding.api import Guide, State, guide
-from tokdfa.guiding.matcher import checked_bitmask
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import WrongTypeError
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.patterns.syntax import parse
+from tokdfa.jobs.guiding.api import Guide, State, guide
+from tokdfa.jobs.guiding.matcher import checked_bitmask
+from tokdfa.regex.syntax import parse
 
 __all__ = ["GuidedLogits", "GuidedRequests", "Intersection", "SequenceStates", "allowed_rows"]
 

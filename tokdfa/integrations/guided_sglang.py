@@ -10,11 +10,11 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from tokdfa.errors import TokdfaError, TokenStreamError
-from tokdfa.guiding.api import Guide, guide
-from tokdfa.guiding.matcher import Matcher
+from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.integrations.json_schema import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
+from tokdfa.jobs.guiding.api import Guide, guide
+from tokdfa.jobs.guiding.matcher import Matcher
 
 __all__ = ["GuidedBackend", "GuidedGrammar", "register"]
 

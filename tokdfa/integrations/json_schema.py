@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.base.errors import UnsupportedFeatureError
 
 __all__ = ["pattern_of_schema"]
 

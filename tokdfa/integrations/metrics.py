@@ -8,9 +8,9 @@ from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tokdfa.rollouts.api import iter_rollout_checks
-from tokdfa.rollouts.result import RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.api import iter_rollout_checks
+from tokdfa.jobs.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.integrations.per_process import PerProcess, why_not_canonical
-from tokdfa.shards.report import Report
-from tokdfa.shards.rows import check_rows
+from tokdfa.jobs.shards.report import Report
+from tokdfa.jobs.shards.rows import check_rows
 
 try:
     from nemo_curator.stages.base import ProcessingStage

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.integrations.apart import iterate_apart
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.integrations.ray_tasks import run_tasks
-from tokdfa.shards.check import Options, check_shard
-from tokdfa.shards.report import Report
-from tokdfa.shards.rows import check_rows
-from tokdfa.shards.run import check_shards
+from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.report import Report
+from tokdfa.jobs.shards.rows import check_rows
+from tokdfa.jobs.shards.run import check_shards
 from tokdfa.stores.finding import find_stores
 
 __all__ = ["CheckRows", "CheckShards", "check", "total"]
@@ -59,7 +59,7 @@ def check(
         Whether Ray runs in a process of its own. If the cluster is lost, Ray ends the process that it runs in, with the
         exit status 1.
     report_path, advance, finished
-        See :func:`tokdfa.shards.run.check_shards`.
+        See :func:`tokdfa.jobs.shards.run.check_shards`.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def check(
         If there is no cluster at the address, or its workers have another version of tokdfa, or none; and, with
         `apart`, if the cluster is lost.
     ImproperDictionaryError, OSError
-        As :func:`tokdfa.shards.run.check_shards` does.
+        As :func:`tokdfa.jobs.shards.run.check_shards` does.
 
     Notes
     -----
@@ -168,7 +168,7 @@ class CheckRows:
     tokenizer : AnyTokenizer, path, or tokenizer of transformers
         A path is read by each actor, so all nodes must see it.
     field, key, literal, end
-        See :func:`tokdfa.shards.rows.check_rows`.
+        See :func:`tokdfa.jobs.shards.rows.check_rows`.
 
     Notes
     -----

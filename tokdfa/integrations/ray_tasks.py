@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
-from tokdfa.errors import TokdfaError, UnsupportedFeatureError
+from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 from tokdfa.integrations.per_process import built_once
-from tokdfa.shards.check import Options, check_shard
-from tokdfa.shards.report import Broken, Report
+from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.report import Broken, Report
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["LOCAL", "run_tasks"]

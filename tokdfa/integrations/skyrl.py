@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tokdfa.integrations.metrics import checks_of
-from tokdfa.rollouts.records import fields_of, rollouts_of
-from tokdfa.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.records import fields_of, rollouts_of
+from tokdfa.jobs.rollouts.result import RolloutChecks
 
 __all__ = ["check_output"]
 

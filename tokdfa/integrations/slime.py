@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.integrations.metrics import checks_of
-from tokdfa.rollouts.result import RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 
 __all__ = ["check_samples"]
 

@@ -7,9 +7,9 @@ from itertools import repeat
 from typing import Any
 
 from tokdfa.integrations.metrics import as_tokenizer, metrics_of
-from tokdfa.rollouts.api import iter_outcomes
-from tokdfa.rollouts.result import RolloutCheck, RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.api import iter_outcomes
+from tokdfa.jobs.rollouts.result import RolloutCheck, RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 
 __all__ = ["drift_metric"]
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from tokdfa.integrations.metrics import as_tokenizer, checks_of
-from tokdfa.rollouts.prefix import PrefixCheck, check_prefix
-from tokdfa.rollouts.records import from_parts
-from tokdfa.rollouts.result import RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.prefix import PrefixCheck, check_prefix
+from tokdfa.jobs.rollouts.records import from_parts
+from tokdfa.jobs.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 
 __all__ = ["check_branches", "check_extensions", "check_steps"]
 

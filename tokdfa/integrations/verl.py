@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tokdfa.integrations.metrics import checks_of
-from tokdfa.rollouts.records import from_parts
-from tokdfa.rollouts.result import RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.records import from_parts
+from tokdfa.jobs.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 
 __all__ = ["check_batch", "check_outputs"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tokdfa.integrations.metrics import checks_of
-from tokdfa.rollouts.records import fields_of, rollouts_of
-from tokdfa.rollouts.result import RolloutChecks
-from tokdfa.rollouts.rollout import Rollout
+from tokdfa.jobs.rollouts.records import fields_of, rollouts_of
+from tokdfa.jobs.rollouts.result import RolloutChecks
+from tokdfa.jobs.rollouts.rollout import Rollout
 
 __all__ = ["check_responses"]
 

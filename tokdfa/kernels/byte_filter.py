@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tokdfa.arrays import Uint8Array
+from tokdfa.base.arrays import Uint8Array
 
 __all__ = ["GROUPS", "byte_filter"]
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import KernelError
+from tokdfa.base.errors import KernelError
 
 __all__ = ["NO_MEMORY", "Struct", "call", "check_memory", "ffi", "lib", "readable", "slots_for", "writable"]
 

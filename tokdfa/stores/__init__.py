@@ -23,8 +23,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tokdfa.arrays import IntegerArray
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import IntegerArray
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.opening import open_store
 from tokdfa.stores.raw import dtype_of, iter_stream
 from tokdfa.stores.store import Chunk, Place, Problem, Store

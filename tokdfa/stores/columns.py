@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.arrays import BoolArray, Int64Array
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field, mask_field
 from tokdfa.stores.store import CHUNK, Chunk, Store
 

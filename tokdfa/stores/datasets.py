@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.columns import TableStore
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.store import Problem, Store

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tokdfa.errors import TokenStreamError
-from tokdfa.guesses import nearest
+from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.suggestions import nearest
 
 __all__ = ["IDS", "MASK", "ids_field", "mask_field", "value_of"]
 

@@ -10,7 +10,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.stores.datasets import SPLITS, STATE, split_files
 from tokdfa.stores.folder import read_index
 from tokdfa.stores.litdata import is_litdata

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 
 __all__ = ["FolderStore", "is_there", "read_index"]

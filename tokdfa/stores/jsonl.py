@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, IntegerArray, id_array
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import BoolArray, IntegerArray, id_array
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.fields import ids_field, mask_field, value_of
 from tokdfa.stores.packed import damage, opened
 from tokdfa.stores.store import Chunk, Document, Store, iter_document_chunks, signed

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.raw import Borders, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, Store

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.raw import RawStore
 from tokdfa.stores.store import Dtype, Problem
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, IntegerArray
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.arrays import Int64Array, IntegerArray
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.packed import unpacked

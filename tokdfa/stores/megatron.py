@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.stores.raw import Borders, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
 

@@ -12,7 +12,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.store import Dtype
 
 __all__ = ["npy_file", "npy_header", "read_header"]

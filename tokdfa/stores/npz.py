@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.fields import ids_field
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.store import CHUNK, Chunk, Problem, Store

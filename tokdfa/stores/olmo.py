@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.raw import Borders, RawStore
 from tokdfa.stores.store import Dtype, Problem
 

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tokdfa.arguments import wrong_argument
-from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.stores.columns import TableStore, is_arrow_stream
 from tokdfa.stores.datasets import SPLITS, STATE, open_dataset
 from tokdfa.stores.datatrove import open_datatrove

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 
 __all__ = ["compression_of", "damage", "opened", "unpacked"]
 

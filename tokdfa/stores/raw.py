@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, IntegerArray
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
 

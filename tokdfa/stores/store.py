@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, IntegerArray, running_sum
-from tokdfa.errors import TokdfaError, TokenStreamError
+from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray, running_sum
+from tokdfa.base.errors import TokdfaError, TokenStreamError
 
 __all__ = ["CHUNK", "Chunk", "Document", "Dtype", "Place", "Problem", "Store", "iter_document_chunks", "signed"]
 

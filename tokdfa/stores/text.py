@@ -10,8 +10,8 @@ from typing import BinaryIO, Literal, NoReturn
 
 import numpy as np
 
-from tokdfa.arrays import IntegerArray
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import IntegerArray
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.store import Chunk, Store
 
 __all__ = ["WrittenStore", "iter_text_or_json"]

@@ -10,8 +10,8 @@ from typing import IO
 
 import numpy as np
 
-from tokdfa.arrays import IntegerArray
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.arrays import IntegerArray
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.fields import IDS, value_of
 from tokdfa.stores.jsonl import ids_of
 from tokdfa.stores.npy import read_header

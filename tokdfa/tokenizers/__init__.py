@@ -3,16 +3,16 @@
 Read `protocol` first: what every tokenizer answers; `jobs` has the methods that packages above this one carry out. Then
 `tokenizer`: one class of five parts, named as Hugging Face names them:
 
-- added tokens (:mod:`tokdfa.encoding.added_tokens`), found in a text before anything else, or in the normalized text;
-- a normalizer (`normalizers`, `sentencepiece_normalizer`);
-- a pre-tokenizer (:mod:`tokdfa.splitting`);
+- added tokens (`encoding.added_tokens`), found in a text before anything else, or in the normalized text;
+- a normalizer (`normalizers`);
+- a pre-tokenizer (`pretokenizers`), as a finite machine;
 - a model (`models`): byte pairs, Unigram or WordPiece;
 - a decoder (`decoder`, and `whole_decoder` where more than one id decides; its steps are in `decoding`; `spelled` is
   what an id adds to a text).
 
-`loading` leads from a path to a tokenizer, and has the embedded one; untrusted bytes end in `formats`. `round_trip`
-decodes ids and encodes their text again. `boundaries` has the places where texts and ids are cut, whatever follows, so
-that streams are judged in parts.
+`encoding` leads from text to ids: which engine when, streams, batches. `loading` leads from a path to a tokenizer, and
+has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids and encodes their text again.
+`boundaries` has the places where texts and ids are cut, whatever follows, so that streams are judged in parts.
 
 What is known of a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper
 rules is proper), `fingerprint` (the hash of what it does, and its lock file), `facts` (its numbers), `pieces` (where a

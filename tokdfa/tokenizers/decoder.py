@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import (
+from tokdfa.base.arrays import (
     BoolArray,
     Int32Array,
     Int64Array,
@@ -21,9 +21,9 @@ from tokdfa.arrays import (
     id_array,
     running_sum,
 )
-from tokdfa.encoding.encoded import Decoded
-from tokdfa.errors import TokenStreamError
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
+from tokdfa.tokenizers.encoding.encoded import Decoded
 
 __all__ = ["Decoder", "SpelledTexts", "Spellings", "gathered", "is_utf8", "spellings", "words_of"]
 

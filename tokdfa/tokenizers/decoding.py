@@ -14,9 +14,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from tokdfa.encoding.encoded import Decoded
-from tokdfa.tokenizers.normalizers import Replace, check_growth, most_characters
-from tokdfa.unicode.byte_alphabet import BYTE_OF
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+from tokdfa.tokenizers.encoding.encoded import Decoded
+from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
 
 __all__ = [
     "BYTE_TOKENS",

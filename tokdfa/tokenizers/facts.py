@@ -5,11 +5,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tokdfa.alphabet import show
-from tokdfa.errors import AutomatonError, LimitExceededError
-from tokdfa.unicode.normalization import tables
-from tokdfa.unicode.versions import library_of, ranges_of
-from tokdfa.verdict import Verdict
+from tokdfa.automata.alphabet import show
+from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.verdict import Verdict
+from tokdfa.regex.unicode.normalization import tables
+from tokdfa.regex.unicode.versions import library_of, ranges_of
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer

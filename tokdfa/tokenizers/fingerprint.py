@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arguments import is_tokenizer, wrong_argument
-from tokdfa.arrays import BoolArray, Uint64Array
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.encoding.special import odd_ones
-from tokdfa.errors import LimitExceededError
-from tokdfa.guesses import Guided
-from tokdfa.splitting.normal_form import automaton_form
-from tokdfa.unicode.tables import content, library_of
+from tokdfa.base.arguments import is_tokenizer, wrong_argument
+from tokdfa.base.arrays import BoolArray, Uint64Array
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.regex.unicode.tables import content, library_of
+from tokdfa.tokenizers.encoding.special import odd_ones
+from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -38,7 +38,7 @@ PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials
 
 
 @dataclass(frozen=True)
-class Fingerprint(Guided):
+class Fingerprint(SuggestsNames):
     """What a tokenizer does, as hashes: equal fingerprints are those of tokenizers that do the same.
 
     Made by :func:`tokdfa.fingerprint`.

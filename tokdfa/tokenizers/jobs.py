@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from tokdfa import door
-from tokdfa.arrays import Int32Array, Int64Array, IntegerArray
-from tokdfa.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.patterns.budget import DEFAULT_MAX_SECONDS
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
-    from tokdfa.guiding.api import Guide
-    from tokdfa.guiding.bans import Ban
-    from tokdfa.patterns.finder import Wanted
-    from tokdfa.searching.matches import Matches
+    from tokdfa.jobs.guiding.api import Guide
+    from tokdfa.jobs.guiding.bans import Ban
+    from tokdfa.jobs.searching.matches import Matches
+    from tokdfa.jobs.validation.result import Validation
+    from tokdfa.regex.finder import Wanted
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.validation.result import Validation
 
 __all__ = ["Jobs"]
+
+# Jobs are above tokenizers, so they are imported when they are asked for. Even an import that is done takes a
+# microsecond or two, of the few that a short stream takes; so these two functions are kept.
+
+
+@cache
+def _validate() -> Callable[..., Validation]:
+    from tokdfa.jobs.validation.api import validate
+
+    return validate
+
+
+@cache
+def _search() -> Callable[..., Matches]:
+    from tokdfa.jobs.searching.api import search
+
+    return search
 
 
 class Jobs:
@@ -56,7 +72,7 @@ class Jobs:
         >>> bool(verdict), verdict.index, verdict.canonical_ids
         (False, 1, (2513,))
         """
-        return door.validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
+        return _validate()(self, ids, all=all, window=window, documents=documents, literal=literal)
 
     def search(
         self: Any,
@@ -86,7 +102,7 @@ class Jobs:
         >>> [tuple(match) for match in tokenizer.search("[a-z]+n", tokenizer.encode("a man wants tea"))]
         [(2, 5, 1, 2), (6, 9, 2, 3)]
         """
-        return door.search(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+        return _search()(self, pattern, ids, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
 
     def guide(
         self: Any,
@@ -110,7 +126,9 @@ class Jobs:
         >>> guide.forced(guide.initial).tolist() == tokenizer.encode("a single man").tolist()
         True
         """
-        return door.guide(self, language, end=end, vocab_size=vocab_size, ban=ban)
+        from tokdfa.jobs.guiding.api import guide
+
+        return guide(self, language, end=end, vocab_size=vocab_size, ban=ban)
 
     def split(self: Any, text: str, *, explain: bool = True) -> Pieces:
         r"""Return the pieces of a text, which the pre-tokenizer cuts before anything is merged.

@@ -7,20 +7,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tokdfa.dictionary import Dictionary
-from tokdfa.errors import UnsupportedFeatureError, WrongTypeError
-from tokdfa.splitting.steps import Splitting
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.errors import UnsupportedFeatureError, WrongTypeError
+from tokdfa.regex.unicode.versions import resolve
 from tokdfa.tokenizers.formats import read
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.files import named
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer, has_rules
-from tokdfa.unicode.versions import resolve
 
 if TYPE_CHECKING:
-    from tokdfa.splitting.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 __all__ = [
     "default_dictionary",
@@ -139,7 +139,7 @@ def load(
 
 def _prepare(tokenizer: Tokenizer) -> None:
     """Make now what the first call of `encode` would make, as far as that takes milliseconds."""
-    from tokdfa.splitting.known_machines import is_known
+    from tokdfa.tokenizers.pretokenizers.known_machines import is_known
 
     tokenizer.piece_ids.prepare()
     if tokenizer.pretokenizer is not None and is_known(tokenizer.pretokenizer.splitting):
@@ -189,7 +189,7 @@ def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[
     contents = read(path, None)
     if contents.says_splitting:
         return ((None, load(path)),)
-    from tokdfa.splitting.named import NAMED
+    from tokdfa.tokenizers.pretokenizers.named import NAMED
 
     names = (pretokenizer,) if pretokenizer is not None or contents.format == "tiktoken" else (*NAMED,)
     return tuple((name, _MAKERS[contents.algorithm](contents, name, path, None)) for name in names)
@@ -245,7 +245,7 @@ def _pretokenizer(
     splitting = contents.splitting if name is None else name
     if splitting is None and contents.format == "tiktoken":
         # Whatever was assumed, the answers would be about another tokenizer.
-        from tokdfa.splitting.named import NAMED
+        from tokdfa.tokenizers.pretokenizers.named import NAMED
 
         raise UnsupportedFeatureError(
             "a file of ranks does not say how text is split into pieces, and this one is not known",
@@ -258,7 +258,7 @@ def _pretokenizer(
     elif not isinstance(splitting, (str, Splitting)):
         raise WrongTypeError("a pre-tokenizer must be a name or a pattern", value=splitting)
     else:
-        from tokdfa.splitting.pretokenizer import pretokenizer
+        from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
         found = pretokenizer(splitting)
     if unicode is None:

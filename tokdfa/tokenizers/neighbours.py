@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA, Rows
+from tokdfa.automata.dictionary import Rule
 from tokdfa.automata.pairs import PairTest
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.dictionary import Rule
-from tokdfa.encoding.piece_ids import PieceIds
-from tokdfa.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import spellings
+from tokdfa.tokenizers.encoding.piece_ids import PieceIds
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary
 from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
 
 if TYPE_CHECKING:
-    from tokdfa.encoding.merger import Merger
+    from tokdfa.tokenizers.encoding.merger import Merger
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.tokenizer import Tokenizer
 

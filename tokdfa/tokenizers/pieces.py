@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
-from tokdfa.encoding.special import Special
-from tokdfa.encoding.texts import check_text
-from tokdfa.errors import AlphabetError
-from tokdfa.guesses import Guided
-from tokdfa.splitting.explanation import Look, alternatives, explain, look_aheads
-from tokdfa.splitting.matches import Span
-from tokdfa.splitting.named import bert
-from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.steps import Splitting
+from tokdfa.base.errors import AlphabetError
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.texts import check_text
+from tokdfa.tokenizers.pretokenizers.explanation import Look, alternatives, explain, look_aheads
+from tokdfa.tokenizers.pretokenizers.matches import Span
+from tokdfa.tokenizers.pretokenizers.named import bert
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -27,7 +27,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece(Guided):
+class Piece(SuggestsNames):
     """A piece of a text.
 
     Attributes
@@ -68,7 +68,7 @@ class Piece(Guided):
 
 
 @dataclass(frozen=True, slots=True)
-class SplitStep(Guided):
+class SplitStep(SuggestsNames):
     """A step of a pre-tokenizer, and the pieces that it makes of a text.
 
     Attributes
@@ -102,7 +102,7 @@ class SplitStep(Guided):
     pieces: tuple[Piece, ...]
 
 
-class Pieces(Guided, Sequence[Piece]):
+class Pieces(SuggestsNames, Sequence[Piece]):
     """The pieces of a text, in order; made by :meth:`AnyTokenizer.split`.
 
     Attributes

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.encoding.added_tokens import AddedTokens
-from tokdfa.encoding.special import Special
-from tokdfa.guesses import Guided
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
 from tokdfa.tokenizers.derived import DerivedTables
+from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.jobs import Jobs
 from tokdfa.tokenizers.round_trip import Reencoding, RoundTrip
 
 if TYPE_CHECKING:
-    from tokdfa.dictionary import Dictionary
-    from tokdfa.encoding.batches import EncodedDocuments
-    from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.automata.dictionary import Dictionary
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.tokenizers.neighbours import PairAutomaton
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.spelled import Spelled
-    from tokdfa.unigram.segmenter import Acceptor, Segmenter
 
 __all__ = ["AnyTokenizer", "Capability"]
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 Capability: TypeAlias = Literal["rules", "leftmost", "bytes", "letters", "spelling", "form"]
 
 
-class AnyTokenizer(Jobs, Guided, ABC):
+class AnyTokenizer(Jobs, SuggestsNames, ABC):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
     Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.encoding.encoded import Decoded
-from tokdfa.errors import AlphabetError, TokenStreamError
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError, TokenStreamError
+from tokdfa.regex.unicode.normalization import Form, normalize
+from tokdfa.regex.unicode.quick_check import Change, changes
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
-from tokdfa.unicode.normalization import Form, normalize
-from tokdfa.unicode.quick_check import Change, changes
+from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
-    from tokdfa.encoding.batches import EncodedDocuments
     from tokdfa.tokenizers.decoder import SpelledTexts
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.models.unigram.lattice import RecordedText
+    from tokdfa.tokenizers.models.unigram.segmenter import Before, WrongWords
     from tokdfa.tokenizers.protocol import AnyTokenizer
-    from tokdfa.unigram.lattice import RecordedText
-    from tokdfa.unigram.segmenter import Before, WrongWords
 
 __all__ = ["Ends", "Reencoding", "RoundTrip", "ends_before_normalizing", "ends_in"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
     REPLACEMENT,

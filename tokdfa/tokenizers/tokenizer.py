@@ -11,45 +11,45 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.encoded import Encoded
-from tokdfa.encoding.special import Special, odd_ones
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.encoding.texts import check_bytes_or_text, check_text
-from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.splitting.steps import Splitting
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings
+from tokdfa.tokenizers.encoding.encoded import Encoded
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.encoding.texts import check_bytes_or_text, check_text
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.models.model import Model
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer, Capability
 from tokdfa.tokenizers.round_trip import RoundTrip
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
-    from tokdfa.encoding.batches import EncodedDocuments
-    from tokdfa.encoding.merges import Merges
-    from tokdfa.encoding.piece_ids import PieceIds
-    from tokdfa.encoding.stream import EncodingStream
-    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.automata.transducers.one_pass import OnePass
+    from tokdfa.regex.unicode.normalization import Form
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.merges import Merges
+    from tokdfa.tokenizers.encoding.piece_ids import PieceIds
+    from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
-    from tokdfa.tokenizers.models.unigram import Unigram
-    from tokdfa.tokenizers.models.wordpiece import WordPiece
+    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
+    from tokdfa.tokenizers.models.unigram.unigram import Unigram
+    from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd, Tokens
+    from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
+    from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
+    from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
+    from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.spelled import IdTexts, Spelled
-    from tokdfa.transducers.one_pass import OnePass
-    from tokdfa.unicode.normalization import Form
-    from tokdfa.unigram.segmenter import Acceptor, Segmenter
-    from tokdfa.wordpiece.end_to_end import EndToEnd, Tokens
-    from tokdfa.wordpiece.stream import StreamLanguage
-    from tokdfa.wordpiece.trie import FailureTrie
-    from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
 
 __all__ = ["StringsOfIds", "Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "has_rules"]
 
@@ -140,7 +140,7 @@ class Tokenizer(AnyTokenizer):
         self.rewriting = Rewriting(normalizer, steps)
         self.first_normalizer = None if normalizer is None else normalizer.later
         if self.splitting.prefix_space is not None:
-            from tokdfa.splitting.pretokenizer import pretokenizer
+            from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
             self.first_pretokenizer = pretokenizer(replace(self.splitting, prefix_space=None))
 
@@ -472,7 +472,7 @@ class WordPieceTokenizer(Tokenizer):
         tokens = self.end_to_end.encode(text, unit)
         if not any(special.lstrip or special.rstrip for special in self.specials):
             return tokens
-        from tokdfa.wordpiece.end_to_end import with_stripped
+        from tokdfa.tokenizers.models.wordpiece.end_to_end import with_stripped
 
         return with_stripped(tokens, text, unit, self.specials)
 
@@ -493,10 +493,10 @@ def _model_of(contents: Any) -> Model:
 
         return BytePairs(contents)
     if contents.algorithm == "Unigram":
-        from tokdfa.tokenizers.models.unigram import Unigram
+        from tokdfa.tokenizers.models.unigram.unigram import Unigram
 
         return Unigram(contents)
-    from tokdfa.tokenizers.models.wordpiece import WordPiece
+    from tokdfa.tokenizers.models.wordpiece.wordpiece import WordPiece
 
     return WordPiece(contents)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, running_sum
-from tokdfa.encoding.encoded import Decoded
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.spelling.spell import spell
 from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings, is_utf8
+from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep

@@ -7,13 +7,12 @@
    checkpoint;
 3. `rules`: how pairs are counted and ties are broken, by name, or all of it as another library does;
 4. `greedy`: the fast trainer, in C. `naive` is its slow twin, the trainer as printed in the papers;
-5. `output`: the dictionary as a file that other libraries load, written whole or not at all by `atomic`.
+5. `output`: the dictionary as a file that other libraries load.
 
-The theory: `merges` (merges as trees), `utility` and `exact` (the best possible sequence),
-`permutations` (rearrangements that change nothing), `gage`, `longest_piece`.
+`theory` has what training optimises: merges as trees, utility, the best possible sequence.
 
 Callers: the command `train`; `tokdfa.train`, `tokdfa.train_greedy`.
 
 Cost: counting is linear in the corpus; the greedy trainer takes time proportional to the occurrences of the merged
-pairs. `exact` is exponential and for small words only.
+pairs. The exact optimum is exponential and for small words only.
 """

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from tokdfa.alphabet import Word
-from tokdfa.arguments import wrong_argument
-from tokdfa.dictionary import Dictionary
-from tokdfa.errors import TrainingError
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.errors import TrainingError
 from tokdfa.training.corpus import Corpus
 from tokdfa.training.pieces import PieceCounts, with_end_of_word
 from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from tokdfa.errors import FileFormatError, TrainingError
+from tokdfa.base.errors import FileFormatError, TrainingError
 
 __all__ = ["BLOCK", "Block", "Corpus", "opened"]
 

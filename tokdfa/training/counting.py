@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import FileFormatError, TokenStreamError, TrainingError
+from tokdfa.base.atomic import write_atomically
+from tokdfa.base.errors import FileFormatError, TokenStreamError, TrainingError
 from tokdfa.stores.npy import read_header
-from tokdfa.training.atomic import write_atomically
 from tokdfa.training.corpus import Block, Corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable
 from tokdfa.training.splitting import CorpusSplitter

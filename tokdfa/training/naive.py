@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
-from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.dictionary import Dictionary, Rule
-from tokdfa.errors import TrainingError
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.dictionary import Dictionary, Rule
+from tokdfa.base.errors import TrainingError
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
 __all__ = ["apply_rule", "count_pairs", "train_naive"]

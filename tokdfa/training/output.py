@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.dictionary import Dictionary
-from tokdfa.errors import TrainingError
-from tokdfa.splitting.named import NAMED
-from tokdfa.training.atomic import write_atomically, write_together
-from tokdfa.unicode.byte_alphabet import GPT2_ORDER, spell
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.atomic import write_atomically, write_together
+from tokdfa.base.errors import TrainingError
+from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER, spell
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 
 __all__ = ["check_output", "write_dictionary"]
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint8Array
-from tokdfa.errors import TrainingError
-from tokdfa.splitting.pretokenizer import pretokenizer
+from tokdfa.base.arrays import Int64Array, Uint8Array
+from tokdfa.base.errors import TrainingError
+from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
 __all__ = ["PieceCounts", "PieceTable", "count_pieces", "with_end_of_word"]
 
@@ -92,7 +92,8 @@ class PieceTable:
 def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
     """Return the UTF-8 pieces of some texts with their multiplicities, in the order of their first occurrence.
 
-    The pattern is that of a :func:`tokdfa.splitting.pretokenizer.pretokenizer`; with None every text is one piece.
+    The pattern is that of a :func:`tokdfa.tokenizers.pretokenizers.pretokenizer.pretokenizer`; with None every text is
+    one piece.
     """
     split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
     pieces: dict[str, int] = {}

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from tokdfa.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
-from tokdfa.arrays import Int32Array
-from tokdfa.errors import TrainingError
-from tokdfa.unicode.byte_alphabet import GPT2_ORDER
+from tokdfa.automata.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import TrainingError
+from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER
 
 __all__ = [
     "COUNT_RULES",
@@ -185,7 +185,7 @@ def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     'overlapping'
     >>> resolve("minbpe", {"unit": "line"})
     Traceback (most recent call last):
-    tokdfa.errors.TrainingError: minbpe has the unit 'file': 'line' (leave it out, or leave like out)
+    tokdfa.base.errors.TrainingError: minbpe has the unit 'file': 'line' (leave it out, or leave like out)
     """
     if like is None:
         return {**DEFAULTS, **given}

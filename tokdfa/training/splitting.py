@@ -8,15 +8,15 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint8Array
-from tokdfa.errors import LimitExceededError, PatternError, TrainingError
-from tokdfa.splitting.certain import CONTEXT, CertainPairs
-from tokdfa.splitting.named import NAMED, whitespace_split
-from tokdfa.splitting.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.splitting.splitter import Splitter
-from tokdfa.splitting.steps import Splitting
+from tokdfa.base.arrays import Int64Array, Uint8Array
+from tokdfa.base.errors import LimitExceededError, PatternError, TrainingError
+from tokdfa.regex.unicode.utf8 import byte_offsets
+from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
+from tokdfa.tokenizers.pretokenizers.named import NAMED, whitespace_split
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.training.corpus import Block
-from tokdfa.unicode.utf8 import byte_offsets
 
 __all__ = ["PRETOKENIZERS", "CorpusSplitter", "Unit"]
 

@@ -1,6 +1,6 @@
 """Extract the tables from the installed libraries: ``python -m tests.campaigns.tables.classes [TABLE…]``.
 
-It rewrites ``data/`` of `tokdfa.unicode`. Every class is tried on every code point. This needs the libraries
+It rewrites ``data/`` of `tokdfa.regex.unicode`. Every class is tried on every code point. This needs the libraries
 themselves (the extra ``test`` installs them) and takes a minute or two. For
 other versions than those installed, see :mod:`tests.campaigns.tables.versions`.
 """
@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
-from tokdfa.unicode.ranges import LAST, SCALARS, Ranges, complement, contains
-from tokdfa.unicode.tables import CATEGORIES, Table, data_file
+from tokdfa.base.arrays import BoolArray
+from tokdfa.regex.unicode.ranges import LAST, SCALARS, Ranges, complement, contains
+from tokdfa.regex.unicode.tables import CATEGORIES, Table, data_file
 
 __all__ = ["Library", "as_text", "libraries", "main", "probe"]
 
@@ -127,7 +127,7 @@ def _characters(ranges: Ranges) -> str:
 
 
 def _deltas(mask: Mask, text: str) -> list[int]:
-    """Return the encoding of a set that :func:`tokdfa.unicode.ranges.decode` undoes."""
+    """Return the encoding of a set that :func:`tokdfa.regex.unicode.ranges.decode` undoes."""
     members = np.zeros(LAST + 3, dtype=np.int8)
     members[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)[mask] + 1] = 1
     edges = np.flatnonzero(np.diff(members))

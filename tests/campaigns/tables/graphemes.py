@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.unicode.ranges import SCALARS, characters_of, encode
-from tokdfa.unicode.tables import data_file
+from tokdfa.regex.unicode.ranges import SCALARS, characters_of, encode
+from tokdfa.regex.unicode.tables import data_file
 
 __all__ = ["charsmap", "main", "probe"]
 
@@ -73,7 +73,7 @@ def _unit(offset: int, label: int, node: dict[int, Any]) -> int:
 
 
 def probe() -> dict[str, Any]:
-    """Return the classes; :mod:`tokdfa.unicode.graphemes` says what they hold."""
+    """Return the classes; :mod:`tokdfa.regex.unicode.graphemes` says what they hold."""
     letters = _replacer({"a": "A", _MARK: "M", _PICTURE: "P", _VOWEL: "V", _TAIL: "T", _LEAD: "L"})
     members = [*characters_of(SCALARS)]
 

@@ -11,8 +11,8 @@ import json
 import sys
 from typing import Any
 
-from tokdfa.unicode.ranges import LAST, encode
-from tokdfa.unicode.tables import data_file
+from tokdfa.regex.unicode.ranges import LAST, encode
+from tokdfa.regex.unicode.tables import data_file
 
 __all__ = ["main"]
 

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from itertools import chain, pairwise
 from typing import Any
 
-from tokdfa.unicode.ranges import SCALARS, characters_of, encode
-from tokdfa.unicode.tables import data_file
+from tokdfa.regex.unicode.ranges import SCALARS, characters_of, encode
+from tokdfa.regex.unicode.tables import data_file
 
 __all__ = ["main", "probe"]
 
@@ -20,7 +20,7 @@ _HANGUL = range(0xAC00, 0xD7A4)
 
 
 def probe() -> dict[str, Any]:
-    """Return the tables; :mod:`tokdfa.unicode.normalization` says what they hold."""
+    """Return the tables; :mod:`tokdfa.regex.unicode.normalization` says what they hold."""
     from tokenizers import normalizers
 
     steps = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tokdfa.arrays import BoolArray, Uint16Array
-from tokdfa.splitting.hypotheses_building import build_hypotheses
-from tokdfa.splitting.known_machines import DATA, known_names
-from tokdfa.splitting.machine import Hypotheses, Machine, Runs, splitting_budget
-from tokdfa.splitting.machine_building import build_machine
-from tokdfa.splitting.pairs import certain_pairs
-from tokdfa.splitting.steps import Splitting
+from tokdfa.base.arrays import BoolArray, Uint16Array
+from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
+from tokdfa.tokenizers.pretokenizers.known_machines import DATA, known_names
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, Machine, Runs, splitting_budget
+from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
+from tokdfa.tokenizers.pretokenizers.pairs import certain_pairs
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, check_memory, lib
 
 __all__ = [

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.byte_filter import GROUPS, byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 

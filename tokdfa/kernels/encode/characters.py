@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint64Array, distinct
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array, Uint64Array, distinct
 from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import empty
 

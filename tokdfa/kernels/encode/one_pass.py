@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
-from tokdfa.errors import LimitExceededError
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.pages import zeros, zeros_together
 
@@ -108,7 +108,8 @@ LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER = range(RECORD)
 """The columns of the records of tokens: the number of bytes; the longest live token that is a proper prefix, or -1; for
 the state reached on the token, the number of the product of the rule that made the state, and the last token read in
 that state, or -1 for the initial state; the birth as a number; head and tail (see
-:class:`~tokdfa.dictionary.Folding`), -1 for symbols; the number. Symbols are numbered first, then tokens in the order
+:class:`~tokdfa.automata.dictionary.Folding`), -1 for symbols; the number. Symbols are numbered first, then tokens in
+the order
 of their births; the birth of symbols is the last symbol."""
 
 

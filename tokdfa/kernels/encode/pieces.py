@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.pages import LARGE_PAGE, untouched, zeros
 

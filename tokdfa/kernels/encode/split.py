@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.encode.added import scan_struct, windows_of
 from tokdfa.kernels.encode.characters import ids_a_byte
 from tokdfa.kernels.encode.events import EVENT_BITS

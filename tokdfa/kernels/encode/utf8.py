@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import ffi, lib
 
 __all__ = ["FoundTexts", "kept_utf8"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
 __all__ = [
@@ -63,8 +63,8 @@ def fold(
 ) -> tuple[npt.NDArray[Any], ...]:
     """Fold all rules of a proper dictionary, from u and v to uv; tokens below `n_symbols` are symbols.
 
-    Returns the fields of :class:`tokdfa.dictionary.Folding`, which explains them, in order; `blocker` has `LEFT_DEAD`
-    or `RIGHT_DEAD` where that part is a dead token.
+    Returns the fields of :class:`tokdfa.automata.dictionary.Folding`, which explains them, in order; `blocker` has
+    `LEFT_DEAD` or `RIGHT_DEAD` where that part is a dead token.
     """
     n_rules = len(left)
     parent, removed, rule = np.full((3, n_rules + 1), -1, dtype=np.int32)

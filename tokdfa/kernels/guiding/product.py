@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
 __all__ = [
@@ -171,7 +171,7 @@ def ban_of(
 
     In `table`, of shape (states, columns), state 0 is that of what is banned, and leads to itself; `column` has those
     of the bytes. States from which ids go on or may end are `alive`, not state 0. The bytes of id i are
-    ``text[offsets[i]:offsets[i + 1]]``; `trie`, a :class:`~tokdfa.patterns.trie.TokenTrie`, has those of the ids that
+    ``text[offsets[i]:offsets[i + 1]]``; `trie`, a :class:`~tokdfa.regex.trie.TokenTrie`, has those of the ids that
     can be allowed.
     """
     return Struct(

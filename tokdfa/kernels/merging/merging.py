@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, distinct
-from tokdfa.errors import LimitExceededError
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, distinct
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 from tokdfa.kernels.pages import zeros_together
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.byte_filter import byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 from tokdfa.kernels.pages import empty

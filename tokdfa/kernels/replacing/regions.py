@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, writable
 
 __all__ = ["OPEN", "cut_tables", "kinds_of", "regions_around", "splice"]
@@ -34,10 +34,10 @@ def regions_around(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    `cuts` is of :func:`cut_tables`; `matches`, of shape (n, 4), those of :class:`tokdfa.replacing.rewriting.Found`, in
-    order, within the ids, which are checked. `beside` has the classes of the first and the last symbol of what comes in
-    the place of each match; None if that differs, or has none. A text `begins` with the ids, and ends with them if
-    `final`.
+    `cuts` is of :func:`cut_tables`; `matches`, of shape (n, 4), those of
+    :class:`tokdfa.jobs.replacing.rewriting.Found`, in order, within the ids, which are checked. `beside` has the
+    classes of the first and the last symbol of what comes in the place of each match; None if that differs, or has
+    none. A text `begins` with the ids, and ends with them if `final`.
 
     An int64 array of shape (n, 4): the first id of each region, the one after its last, its first match and the one
     after its last. The end of the last region may be `OPEN`.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, ffi, lib, readable, writable
 from tokdfa.kernels.search.tables import TOLD

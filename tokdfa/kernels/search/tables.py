@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
 __all__ = [
@@ -75,7 +75,7 @@ def backward_of(
 ) -> Struct:
     """Return the automaton that finds where matches begin.
 
-    `table`, of shape (states, classes + 3), is that of :class:`tokdfa.patterns.class_dfa.ClassDFA`; `accepts` says
+    `table`, of shape (states, classes + 3), is that of :class:`tokdfa.regex.class_dfa.ClassDFA`; `accepts` says
     which states do; `initial` has the state for each kind of the symbol after a match, `class_of` the class of every
     code point. If `delayed`, it takes the symbol before a match to know that it begins after that symbol.
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
+from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
 from tokdfa.kernels.library import Struct, call, check_memory, lib
 from tokdfa.kernels.spelling.lookup import check_words
 

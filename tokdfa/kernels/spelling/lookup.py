@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, offsets_of
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, offsets_of
 from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
 __all__ = ["WordTable", "check_words", "sort_words"]

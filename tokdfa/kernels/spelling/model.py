@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, lib
 
 __all__ = [

@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words

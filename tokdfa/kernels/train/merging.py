@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
 __all__ = ["FIRST_SEEN", "FIXED", "SENTENCEPIECE", "SUBWORD_NMT", "Pieces", "Text", "Training"]

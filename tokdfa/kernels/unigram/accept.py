@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
+from tokdfa.base.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
 from tokdfa.kernels.library import Struct, lib, readable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Room, packed_trie
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of
+from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.pages import untouched, zeros
 

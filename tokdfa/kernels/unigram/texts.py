@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.encode.utf8 import kept_utf8
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Room, packed_trie, packed_trie_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint16Array
+from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint16Array
 from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = ["find_broken", "text_cuts"]

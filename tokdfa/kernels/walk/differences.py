@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = ["Tokenizations", "find_differences"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.fold.folding import depths
 from tokdfa.kernels.library import Struct, lib, readable, slots_for, writable
 

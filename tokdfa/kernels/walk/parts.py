@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
 __all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "Completions", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
@@ -34,7 +34,7 @@ def take_apart(
     """Take the words ``text[offsets[i]:offsets[i + 1]]`` apart.
 
     Only `BAD` is recorded for those that are `skipped`. `class_of` has the class of each code point, less than
-    `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.validation.spelled.Backwards`.
+    `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.jobs.validation.spelled.Backwards`.
     `effect_after` takes the number of an effect, or None for that of nothing, and a class of symbols, and returns the
     number of the effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
 
@@ -100,7 +100,7 @@ class Completions:
     def standing_for(self, cut: bytes) -> bytes:
         """Return the first incomplete symbol seen whose completions have the same classes in the same order.
 
-        `cut` has the first bytes of a symbol, but not all, as :func:`tokdfa.unicode.utf8.cut_apart` gives them.
+        `cut` has the first bytes of a symbol, but not all, as :func:`tokdfa.regex.unicode.utf8.cut_apart` gives them.
         """
         known = self._known.get(cut)
         if known is None:

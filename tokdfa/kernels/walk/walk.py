@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.kernels.library import Struct, ffi, lib
 
 __all__ = [
@@ -99,10 +99,10 @@ def walker(
     For class c the nodes ``node_at[trigger[c]:trigger[c + 1]]`` are those of the tree of all special tokens read
     backwards, and what follows node n on byte b is ``children[256 * n + b]``: 0 for nothing, -1 for a whole special.
     `doubt_keys` and the other three are the sequences of ids that call for a closer look; see
-    :class:`tokdfa.validation.model.Doubts`. `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role` of
-    each class is 0, or JOINS and PARTS as bits: entries of a class with JOINS or with nodes that lead to a row have the
-    marks LOOK and CLOSELY. `form` is of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has borders if
-    a class has JOINS.
+    :class:`tokdfa.jobs.validation.model.Doubts`. `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role`
+    of each class is 0, or JOINS and PARTS as bits: entries of a class with JOINS or with nodes that lead to a row have
+    the marks LOOK and CLOSELY. `form` is of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has
+    borders if a class has JOINS.
     """
     return Struct(
         "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,

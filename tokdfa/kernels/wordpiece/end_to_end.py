@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.errors import LimitExceededError
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib
 
 __all__ = ["BuiltTrie", "build_trie", "count_cells_read", "match_word", "word_trie"]
@@ -33,8 +33,9 @@ def build_trie(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_begi
     begin words of texts; the others continue them. Other words are a ValueError; more than 2²⁸ nodes, 2³¹ cells or
     more, or more than 2²⁶ pops in total, which takes words of thousands of symbols, a LimitExceededError.
 
-    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.wordpiece.trie.FailureTrie` is the slow twin.
-    The key of the hash is drawn anew for each trie, so that no file can be written whose words collide.
+    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.tokenizers.models.wordpiece.trie.FailureTrie`
+    is the slow twin. The key of the hash is drawn anew for each trie, so that no file can be written whose words
+    collide.
     """
     _check_words(symbols, offsets, ids, n_beginnings, n_kinds)
     keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()

@@ -4,8 +4,9 @@
 says where it does not join the two sides of a text:
 
 - added tokens in `added`: by two characters, and by the text around;
-- normalizers in their methods; see :class:`tokdfa.unicode.normalizer.Normalizer`;
-- pre-tokenizers in :mod:`tokdfa.splitting.safe_pieces`, exactly, and :mod:`tokdfa.splitting.certain`, by two symbols;
+- normalizers in their methods; see :class:`tokdfa.regex.unicode.normalizer.Normalizer`;
+- pre-tokenizers in :mod:`tokdfa.tokenizers.pretokenizers.safe_pieces`, exactly, and
+  :mod:`tokdfa.tokenizers.pretokenizers.certain`, by two symbols;
 - models where there is nothing else that cuts: `characters` (merging) and `words` (Unigram and WordPiece).
 
 `texts` puts them together for texts over bytes, `characters` for texts over characters.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray
-from tokdfa.encoding.special import Special, odd_ones
-from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.unicode.normalization import spaces
+from tokdfa.base.arrays import BoolArray
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
-from tokdfa.encoding.special import Special, odd_ones
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import AlphabetError
-from tokdfa.locks import SHARED
-from tokdfa.splitting.steps import Split
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
+from tokdfa.base.errors import AlphabetError
+from tokdfa.base.locks import SHARED
+from tokdfa.regex.unicode.normalizer import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
 from tokdfa.tokenizers.decoding import REPLACEMENT
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.models.byte_pair_texts import pieces_of
-from tokdfa.unicode.normalizer import Sides
+from tokdfa.tokenizers.pretokenizers.steps import Split
 
 if TYPE_CHECKING:
-    from tokdfa.alphabet import Word
+    from tokdfa.automata.alphabet import Word
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
 __all__ = ["CharacterBoundaries", "why_none"]

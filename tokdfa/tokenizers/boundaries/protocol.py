@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
-from tokdfa.locks import SHARED
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
+from tokdfa.base.locks import SHARED
 
 if TYPE_CHECKING:
     pass

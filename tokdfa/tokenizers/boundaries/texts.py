@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.splitting.safe_pieces import codes_of, safe_pieces
+from tokdfa.regex.unicode.normalization import Form, normalize
+from tokdfa.regex.unicode.normalizer import Sides
+from tokdfa.regex.unicode.quick_check import borders, composites, is_normal
+from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.boundaries.added import AddedPairs, Around, Occurrences
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, PairBoundaries
-from tokdfa.tokenizers.normalizers import UnicodeForm
-from tokdfa.unicode.normalization import Form, normalize
-from tokdfa.unicode.normalizer import Sides
-from tokdfa.unicode.quick_check import borders, composites, is_normal
-from tokdfa.unicode.utf8 import begins_symbol
+from tokdfa.tokenizers.normalizers.steps import UnicodeForm
+from tokdfa.tokenizers.pretokenizers.safe_pieces import codes_of, safe_pieces
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer

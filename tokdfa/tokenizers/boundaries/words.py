@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.encoding.special import Special, odd_ones
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.regex.unicode.normalization import spaces
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoding import DecodeMetaspace, byte_of
-from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer, SpaceAfter
-from tokdfa.unicode.normalization import spaces
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer, SpaceAfter
+from tokdfa.tokenizers.normalizers.steps import Normalizer
 
 if TYPE_CHECKING:
-    from tokdfa.splitting.steps import Splitting
     from tokdfa.tokenizers.formats.contents import Rewriting
-    from tokdfa.unigram.model import UnigramModel
+    from tokdfa.tokenizers.models.unigram.model import UnigramModel
+    from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["SpacedBoundaries", "UnigramBoundaries", "splits_at_spaces", "why_none"]
 
 
 def splits_at_spaces(splitting: Splitting) -> bool:
     """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
-    from tokdfa.splitting.named import whitespace_split
+    from tokdfa.tokenizers.pretokenizers.named import whitespace_split
 
     if splitting.metaspace != SPACE or splitting.byte_steps:
         return False

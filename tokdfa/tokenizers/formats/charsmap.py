@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokdfa.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
-from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
+from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.charsmap import LARGE, MOST_PREFIXES, TableWords, UnreadableTableError, read_table
 from tokdfa.kernels.unigram.texts import RuleArrays
-from tokdfa.tokenizers.normalizers import MOST_GROWTH
-from tokdfa.unigram.character_rules import CharacterRules
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules
+from tokdfa.tokenizers.normalizers.steps import MOST_GROWTH
 
 __all__ = ["read_charsmap"]
 

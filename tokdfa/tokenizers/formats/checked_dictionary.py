@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.dictionary import Dictionary
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 
 __all__ = ["ByteTokens", "CheckedDictionary", "SymbolTokens", "in_order_of_mention"]

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from tokdfa.alphabet import TokenAlphabet, Word
-from tokdfa.arrays import Int32Array, Int64Array
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.merges import Merges
-from tokdfa.encoding.special import Special, odd_ones
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import FileFormatError
-from tokdfa.locks import SHARED
-from tokdfa.splitting.steps import Splitting
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import FileFormatError
+from tokdfa.base.locks import SHARED
+from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
+from tokdfa.tokenizers.encoding.merges import Merges
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
-from tokdfa.unicode.utf8 import BYTES_OF_UTF8
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
-    from tokdfa.tokenizers.normalizers import Normalizer
+    from tokdfa.tokenizers.normalizers.steps import Normalizer
 
 __all__ = [
     "LARGEST_ID",

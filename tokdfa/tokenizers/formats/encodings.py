@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tokdfa.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
 
 __all__ = ["ENCODINGS", "PUBLISHED", "Encoding", "encoding_of_model", "how_to_get", "published_file"]
 

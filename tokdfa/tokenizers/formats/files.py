@@ -8,7 +8,7 @@ from os import PathLike, fstat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tokdfa.errors import FileFormatError, LimitExceededError
+from tokdfa.base.errors import FileFormatError, LimitExceededError
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, read_head
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import FileFormatError
-from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
+from tokdfa.base.errors import FileFormatError
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 from tokdfa.tokenizers.formats.gguf_tokens import (
@@ -28,10 +28,10 @@ from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
-from tokdfa.tokenizers.sentencepiece_normalizer import SPACE, SentencePieceNormalizer
-from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
-from tokdfa.wordpiece.llama_cpp import LlamaCppNormalizer
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.llama_cpp import LlamaCppNormalizer
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
 
 __all__ = ["LLAMA_CPP", "read_gguf"]
 

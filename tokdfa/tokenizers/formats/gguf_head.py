@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 
 __all__ = ["MAGIC", "GGUFHead", "read_head"]
 

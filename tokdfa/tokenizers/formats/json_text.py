@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 
 __all__ = ["JsonObject", "as_serde_json", "check_surrogates", "decode_utf8", "parse_object"]
 

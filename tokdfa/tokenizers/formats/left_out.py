@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tokdfa.errors import FileFormatError
+from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tokdfa.errors import FileFormatError
-from tokdfa.splitting.llama_cpp import PRE_TOKENIZERS
+from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.decoding import byte_of
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead, read_head
 from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, TOKENS, TYPES, UNUSED
+from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer

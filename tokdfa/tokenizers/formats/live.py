@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.tokenizers.decoder import spellings
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, is_wanted, named, unpacked
 from tokdfa.tokenizers.formats.live_merges import asked, attribute, given, read_merges
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.formats.tiktoken import as_published, specials_of
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents

@@ -17,13 +17,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
+from tokdfa.regex.unicode.versions import resolve
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.reading import read_as
-from tokdfa.unicode.byte_alphabet import CHARACTER_OF
-from tokdfa.unicode.versions import resolve
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 __all__ = ["asked", "attribute", "given", "read_merges"]
 

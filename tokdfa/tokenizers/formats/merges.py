@@ -10,18 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import Int32Array
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
 from tokdfa.tokenizers.formats.written import Pairs, in_utf8
-from tokdfa.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 __all__ = [
     "CLIP_HEADER",
@@ -197,7 +197,7 @@ def read_clip(data: bytes, path: Path) -> Contents:
 
 def clip_as_transformers_has_it(contents: Contents) -> Contents:
     """Return CLIP's rules with transformers' treatment of texts; OpenAI's own also repairs texts with ftfy."""
-    from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, UnicodeForm
+    from tokdfa.tokenizers.normalizers.steps import Chain, Lowercase, Replace, UnicodeForm
 
     steps = (UnicodeForm("NFC"), Replace(r"\s+", " ", literal=False), Lowercase())
     return replace(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.errors import FileFormatError
+from tokdfa.base.errors import FileFormatError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import NOWHERE, SEPARATOR, ModelText, Scores, read_model
 from tokdfa.tokenizers.decoder import Spellings

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array, Int32Array, Int64Array, running_sum
-from tokdfa.encoding.merges import Merges
-from tokdfa.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings, gathered
+from tokdfa.tokenizers.encoding.merges import Merges
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
 

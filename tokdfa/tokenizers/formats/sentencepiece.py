@@ -11,22 +11,22 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array, Uint8Array
-from tokdfa.encoding.special import Special
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.base.arrays import Float64Array, Uint8Array
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, LateContents, Rewriting
 from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, Settings, read_plain_model
 from tokdfa.tokenizers.formats.ranks import MOST_SYMBOLS, over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.tokenizers.sentencepiece_normalizer import SentencePieceNormalizer, SpaceAfter
-from tokdfa.unigram.character_rules import CharacterTable
-from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
+from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
+from tokdfa.tokenizers.normalizers.sentencepiece import SentencePieceNormalizer, SpaceAfter
 
 __all__ = ["read_sentencepiece"]
 

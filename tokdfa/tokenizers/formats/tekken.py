@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError
-from tokdfa.splitting.steps import Split, Splitting
+from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.decoder import spellings
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 __all__ = ["read_tekken"]
 

@@ -7,9 +7,8 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast, get_args
 
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.splitting import named as patterns
-from tokdfa.splitting.steps import Behavior, Split, Splitting
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.decoding import (
     CLEANUP,
     ByteFallback,
@@ -25,7 +24,9 @@ from tokdfa.tokenizers.decoding import (
 )
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.json_text import JsonObject
-from tokdfa.tokenizers.normalizers import (
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import Precompiled
+from tokdfa.tokenizers.normalizers.steps import (
     ByteLetters,
     Chain,
     Lowercase,
@@ -37,9 +38,8 @@ from tokdfa.tokenizers.normalizers import (
     StripAccents,
     UnicodeForm,
 )
-from tokdfa.tokenizers.sentencepiece_normalizer import Precompiled
-from tokdfa.unicode.normalization import Form
-from tokdfa.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.pretokenizers import named as patterns
+from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
 __all__ = [
     "flatten",

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
-from tokdfa.errors import FileFormatError, MissingFileError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.guesses import names_beside, nearest
+from tokdfa.base.errors import FileFormatError, MissingFileError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.suggestions import names_beside, nearest
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
-from tokdfa.splitting.named import NAMED
 from tokdfa.tokenizers.decoder import Spellings, words_of
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.encodings import (
     ENCODINGS,
@@ -32,6 +31,7 @@ from tokdfa.tokenizers.formats.encodings import (
 from tokdfa.tokenizers.formats.files import content, is_wanted
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
+from tokdfa.tokenizers.pretokenizers.named import NAMED
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents

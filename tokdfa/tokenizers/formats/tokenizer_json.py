@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.splitting.steps import Splitting
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, is_spelled
+from tokdfa.regex.unicode.normalization import spaces
 from tokdfa.tokenizers.decoding import DecodeSuffix
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
@@ -22,9 +23,8 @@ from tokdfa.tokenizers.formats.plain_model import read_plain
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined
-from tokdfa.tokenizers.normalizers import Normalizer
-from tokdfa.unicode.byte_alphabet import BYTE_OF, is_spelled
-from tokdfa.unicode.normalization import spaces
+from tokdfa.tokenizers.normalizers.steps import Normalizer
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["check_top", "read_added_tokens", "read_specials", "read_steps", "read_tokenizer_json"]
 

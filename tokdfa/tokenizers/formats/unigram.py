@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tokdfa.arrays import Float64Array
-from tokdfa.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.base.arrays import Float64Array
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.model import Scores
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json
@@ -18,7 +18,7 @@ from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.text_steps import read_decoder
 from tokdfa.tokenizers.formats.tokenizer_json import read_specials, read_steps
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.unigram.model import PieceTexts, UnigramModel, unknown_score
+from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 __all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]
 

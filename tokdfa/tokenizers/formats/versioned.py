@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-from tokdfa.errors import UnsupportedFeatureError
-from tokdfa.tokenizers.normalizers import Chain, Lowercase, Replace, Strip, StripAccents, UnicodeForm
-from tokdfa.tokenizers.sentencepiece_normalizer import Precompiled
-from tokdfa.unicode.tables import ranges
-from tokdfa.unicode.versions import Range, changed_normalizers, resolve
-from tokdfa.wordpiece.normalizer import BertNormalizer
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.regex.unicode.tables import ranges
+from tokdfa.regex.unicode.versions import Range, changed_normalizers, resolve
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.normalizers.sentencepiece import Precompiled
+from tokdfa.tokenizers.normalizers.steps import Chain, Lowercase, Replace, Strip, StripAccents, UnicodeForm
 
 if TYPE_CHECKING:
-    from tokdfa.encoding.special import Special
+    from tokdfa.tokenizers.encoding.special import Special
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents

@@ -8,19 +8,19 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word, iter_symbols
-from tokdfa.arrays import Int32Array
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.symbols import Fallback
-from tokdfa.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
+from tokdfa.automata.alphabet import Word, iter_symbols
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
+from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes, numbering
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary
-from tokdfa.unicode.byte_alphabet import BYTE_OF, LETTERS, is_spelled
 
 __all__ = ["over_bytes", "over_characters", "read_vocabulary_and_merges"]
 

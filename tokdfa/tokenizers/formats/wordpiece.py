@@ -9,8 +9,9 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from tokdfa.encoding.special import Special
-from tokdfa.errors import AlphabetError, FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
@@ -19,10 +20,9 @@ from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import check_top, read_added_tokens
 from tokdfa.tokenizers.formats.written import Vocabulary
-from tokdfa.unicode.normalization import spaces
-from tokdfa.wordpiece.normalizer import BertNormalizer, WordNormalizer
-from tokdfa.wordpiece.vocabulary import WordPieceVocabulary
-from tokdfa.wordpiece.words import EntryTexts
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
 
 __all__ = ["Case", "WordPieceContents", "read_vocab_txt", "read_wordpiece_json", "with_case"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.errors import FileFormatError
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.errors import FileFormatError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import SEPARATOR
 from tokdfa.tokenizers.decoder import Spellings

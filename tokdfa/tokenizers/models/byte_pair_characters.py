@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from tokdfa.encoding.character_splitter import CharacterSplitter
 from tokdfa.kernels.encode.added import added_struct
 from tokdfa.kernels.encode.characters import ALWAYS, EVEN_ALONE, NOTHING, UNLESS_THERE
-from tokdfa.splitting.steps import Splitting
-from tokdfa.unicode.normalizer import Substitution
+from tokdfa.regex.unicode.normalizer import Substitution
+from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.kernels.library import Struct
-    from tokdfa.splitting.pretokenizer import PreTokenizer
+    from tokdfa.regex.unicode.normalizer import Normalizer
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.unicode.normalizer import Normalizer
 
 __all__ = ["character_splitter"]
 

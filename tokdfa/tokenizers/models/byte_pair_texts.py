@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.arrays import Int32Array, Int64Array, running_sum
-from tokdfa.encoding.batches import EncodedDocuments
-from tokdfa.encoding.character_splitter import CharacterSplitter
-from tokdfa.encoding.in_form import InForm, OverlapError
-from tokdfa.encoding.piece_ids import ForeignSymbolError
-from tokdfa.encoding.side_by_side import encode_side_by_side as on_threads
-from tokdfa.encoding.special import Special
-from tokdfa.errors import AlphabetError
+from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
+from tokdfa.regex.unicode.quick_check import is_normal
 from tokdfa.tokenizers.boundaries.added import break_each_other
+from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
+from tokdfa.tokenizers.encoding.in_form import InForm, OverlapError
+from tokdfa.tokenizers.encoding.piece_ids import ForeignSymbolError
+from tokdfa.tokenizers.encoding.side_by_side import encode_side_by_side as on_threads
+from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.models.byte_pair_characters import character_splitter
 from tokdfa.tokenizers.models.model import Direct
-from tokdfa.unicode.byte_alphabet import CHARACTER_OF
-from tokdfa.unicode.quick_check import is_normal
 
 if TYPE_CHECKING:
     from tokdfa.kernels.library import Struct
-    from tokdfa.splitting.pretokenizer import PreTokenizer
-    from tokdfa.splitting.splitter import Splitter
+    from tokdfa.regex.unicode.normalization import Form
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.pretokenizers.splitter import Splitter
     from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.unicode.normalization import Form
 
 __all__ = [
     "direct",

@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from tokdfa.alphabet import Word
-from tokdfa.arrays import BoolArray, Int32Array, running_sum
-from tokdfa.dictionary import Dictionary
-from tokdfa.encoding.piece_ids import PieceIds
-from tokdfa.errors import AlphabetError
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
+from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
+from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
+from tokdfa.tokenizers.encoding.piece_ids import PieceIds
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens
 from tokdfa.tokenizers.formats.contents import LEFTMOST_FORMATS, Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.round_trip import Ends, ends_before_normalizing
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
-from tokdfa.unicode.byte_alphabet import BYTE_OF
 
 if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
-    from tokdfa.encoding.batches import EncodedDocuments
-    from tokdfa.encoding.merges import Merges
-    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.automata.transducers.one_pass import OnePass
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.merges import Merges
+    from tokdfa.tokenizers.encoding.stream import EncodingStream
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.transducers.one_pass import OnePass
 
 __all__ = ["BytePairs"]
 
@@ -342,7 +342,7 @@ class BytePairs(Model):
 
     def stream(self, tokenizer: Tokenizer) -> EncodingStream:
         """Return a stream that encodes a text part by part; see :meth:`Tokenizer.stream`."""
-        from tokdfa.encoding.stream import HeldStream, SettlingStream, encode_from
+        from tokdfa.tokenizers.encoding.stream import HeldStream, SettlingStream, encode_from
 
         if tokenizer.why_not("spelling") is None:
             return SettlingStream(tokenizer)

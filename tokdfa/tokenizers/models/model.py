@@ -6,20 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from tokdfa.arrays import BoolArray, Int32Array
-from tokdfa.errors import UnsupportedFeatureError
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.tokenizers.round_trip import Reencoding
 
 if TYPE_CHECKING:
-    from tokdfa.dictionary import Dictionary
-    from tokdfa.encoding.batches import EncodedDocuments
-    from tokdfa.encoding.stream import EncodingStream
+    from tokdfa.automata.dictionary import Dictionary
     from tokdfa.tokenizers.boundaries.protocol import Boundaries
     from tokdfa.tokenizers.decoder import Decoder, Spellings
+    from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+    from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, Segmenter
     from tokdfa.tokenizers.neighbours import PairAutomaton
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
-    from tokdfa.unigram.segmenter import Acceptor, Segmenter
 
 __all__ = ["Direct", "Model"]
 

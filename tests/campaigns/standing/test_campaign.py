@@ -1,0 +1,183 @@
+"""The standing campaign finds no difference on its first seeds, reaches what it is about, and notices faults."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tokdfa
+from tests.campaigns.standing import certifying, comparing, seams
+from tests.campaigns.standing.campaign import ONE_OF, PROMISES, run
+from tests.campaigns.standing.cases import case
+from tokdfa.tokenizers.encoding.stream import EncodingStream
+
+# Part -> what some of the first seeds have to reach.
+REACHED = {
+    "encode": [
+        *("texts", "not ASCII", "longer than a stretch", "a special token", "a piece of more than 64 bytes"),
+        *("documents in one call", "several threads", "an empty document", "in parts", "not UTF-8"),
+        *("a part that ends within a symbol", "rules", "ranks", "rules in any order", "ranks, another pattern"),
+    ],
+    "validate": [
+        *("canonical", "spoiled", "not UTF-8", "more than a chunk", "in chunks", "all violations", "documents"),
+        "all violations, improper",
+        *("a document that is spoiled", "an unused id", "violation: pair", "violation: border", "violation: not-utf8"),
+    ],
+    "search": [
+        *("a match", "a match over several tokens", "a match within a token", "wanted first", "wanted longest"),
+        *("words", "blocks", "in chunks", "not canonical", "not UTF-8", "aligned"),
+        "a match with an added token",
+    ],
+    "replace": [
+        *("replaced", "changed", "nothing matches", "with control tokens", "with added tokens", "blocks", "in chunks")
+    ],
+    "stream": [
+        "texts",
+        "in parts of bytes",
+        "in parts of characters",
+        "several parts",
+        "added tokens",
+        "refused texts",
+    ],
+    "verdict": ["canonical", "spoiled", "repaired", "several violations", "not UTF-8", "in chunks"],
+    "cut": ["safe", "not safe", "continuations", "both parts", "safe for ids"],
+    "ban": ["allowed", "banned", "whole streams", "added tokens that are text"],
+    "find": ["streams", "a match", "special tokens", "added tokens that are text", "not UTF-8"],
+    "rewrite": ["streams", "replaced", "special tokens"],
+    "guide": ["masks of a finite language", "added tokens allowed", "texts of an endless language", "walks"],
+    "history": ["pickled", "copied", "in threads", "validate_in_chunks", "stream", "search", "safe_cuts", "refusals"],
+    "bound": ["calls", "a long word"],
+    "train": ["pieces", "files", "no pair is left", "count overlapping", "tie first-seen", "tie sentencepiece"],
+    "wordpiece": ["texts", "not ASCII", "an added token", "documents in one call", "canonical", "spoiled"],
+    "splice": ["split", "split: the shortest", "safe", "bytes", "characters"],
+    "turns": ["split", "safe", "bytes", "characters"],
+    "injection": ["attack", "safe", "bytes", "characters", "characters with any steps"],
+    "compare": ["different", "different: the shortest", "equivalent, by another file", "wordpiece", "unigram"],
+    "forced": ["the same", "different", "repeats", "not ASCII", "ranks", "bytes", "bytes with any steps"],
+    "certificates": ["splices", "does not splice", "equivalent", "spoiled"],
+}
+
+
+@pytest.mark.parametrize("part", PROMISES)
+def test_first_seeds(part: str) -> None:
+    asked = ONE_OF.get(part)
+    chosen = range(60) if asked is None else range(0, 30 * asked, asked)
+    outcome = run(chosen, [part])
+    assert not outcome.differences, outcome.differences[0]
+    assert outcome.seeds == len(chosen)
+    missed = [name for name in REACHED[part] if not outcome.met[part][name]]
+    assert not missed, (missed, outcome.met[part])
+
+
+def test_safe_seams_survive_a_thousand_contents() -> None:
+    met = sum((seams.check(random.Random(f"nasty {seed}"), n_nasty=1000) for seed in range(25)), Counter[str]())
+    assert met["safe"] > 4, met
+
+
+# Seeds of longer runs that found something; see the changes that mended it.
+@pytest.mark.parametrize(
+    ("part", "seed"),
+    [("cut", 400252), ("cut", 408612), ("find", 403692), ("splice", 412950), ("turns", 406096), ("verdict", 401466)],
+)
+def test_seeds_that_found_something_find_it_no_more(part: str, seed: int) -> None:
+    outcome = run([seed], [part])
+    assert not outcome.differences
+    assert outcome.met[part].total() > 0
+
+
+def another(ids: np.ndarray) -> np.ndarray:
+    """Return other ids than these."""
+    return np.append(ids, ids[-1:])
+
+
+def encoded_wrongly(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
+    return lambda tokenizer, text: another(encode(tokenizer, text))
+
+
+def test_faults_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokdfa.Tokenizer, "encode", encoded_wrongly(tokdfa.Tokenizer.encode))
+    outcome = run(range(3), ["encode"])
+    assert len(outcome.differences) == 3
+    assert [seed for _, seed, _ in outcome.differences] == [0, 1, 2]
+
+
+def always(value: Any) -> Callable[..., Any]:
+    return lambda *given, **options: value
+
+
+def tiring(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
+    """Return an `encode` that is wrong from its third call on."""
+    calls: Counter[int] = Counter()
+
+    def encode_or_not(tokenizer: Any, text: str) -> np.ndarray:
+        calls[id(tokenizer)] += 1
+        return encode(tokenizer, text if calls[id(tokenizer)] < 3 else text + "a")
+
+    return encode_or_not
+
+
+def keeping(encode: Callable[[Any, str], np.ndarray]) -> Callable[[Any, str], np.ndarray]:
+    """Return an `encode` that keeps memory."""
+    kept: list[str] = []
+
+    def encode_and_keep(tokenizer: Any, text: str) -> np.ndarray:
+        kept.append(text * 1000)
+        return encode(tokenizer, text)
+
+    return encode_and_keep
+
+
+# Part -> a method, and a fault in it.
+FAULTS: dict[str, tuple[type, str, Callable[[Any], Callable[..., Any]]]] = {
+    "stream": (EncodingStream, "finish", lambda old: lambda stream: np.append(old(stream), 0)),
+    "verdict": (tokdfa.Validator, "iter_finish", lambda old: always(())),
+    "cut": (tokdfa.Tokenizer, "safe_cuts", lambda old: lambda _, ids, **options: np.arange(1, len(ids))),
+    "ban": (tokdfa.Ban, "allowed", lambda old: lambda ban, state: np.arange(ban._n_ids)),
+    "find": (tokdfa.Searcher, "search", lambda old: always([])),
+    "rewrite": (tokdfa.Replacer, "replace", lambda old: lambda replacer, ids: old(replacer, ids[1:])),
+    "guide": (tokdfa.Guide, "is_final", lambda old: lambda guide, state: not old(guide, state)),
+    "history": (tokdfa.Tokenizer, "encode", tiring),
+    "bound": (tokdfa.Tokenizer, "encode", keeping),
+}
+
+
+@pytest.mark.parametrize("part", FAULTS)
+def test_faults_against_a_law_are_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, spoil = FAULTS[part]
+    chosen = range(48 if part == "bound" else 16)
+    sound = {seed for _, seed, _ in run(chosen, [part]).differences}
+    monkeypatch.setattr(owner, name, spoil(getattr(owner, name)))
+    assert {seed for _, seed, _ in run(chosen, [part]).differences} > sound
+
+
+def unspoiled(drawn: random.Random, fields: dict[str, Any]) -> dict[str, Any]:
+    return fields
+
+
+# Part -> where an answer is taken from, and a wrong one.
+WRONG: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "splice": (tokdfa, "splice", lambda *question, **options: tokdfa.Splice(True)),
+    "turns": (tokdfa, "check_turns", lambda *question: tokdfa.Turns(True)),
+    "injection": (tokdfa, "check_injection", lambda *question: tokdfa.Injection(True)),
+    "compare": (comparing, "compare_tokenizers", lambda *both, tuning: tokdfa.Comparison(True)),
+    "forced": (tokdfa, "forced", lambda *question, longest: tokdfa.Forcing(True, 0, None, {}, {}, longest)),
+    "certificates": (certifying, "spoiled", unspoiled),
+}
+
+
+@pytest.mark.parametrize("part", WRONG)
+def test_wrong_answers_are_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*WRONG[part])
+    assert run(range(0, 20 * ONE_OF[part], ONE_OF[part]), [part]).differences
+
+
+def test_cases_are_drawn_again_by_their_seed() -> None:
+    one, other = (case(random.Random("case 5")) for _ in range(2))
+    assert one.texts == other.texts
+    assert one.words == other.words
+    assert one.tokenizer.fingerprint == other.tokenizer.fingerprint

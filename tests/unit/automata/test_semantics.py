@@ -1,0 +1,192 @@
+"""Whether Algorithm 1 and merging leftmost are one function, against both as they are defined."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.campaigns.evidence.tally import Tally
+from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
+from tokdfa import Dictionary, load
+from tokdfa.automata.bpe import tokenize_leftmost, tokenize_rounds, tokenize_single_pass
+from tokdfa.automata.semantics import LateRule, agrees_with_leftmost
+from tokdfa.base.errors import ImproperDictionaryError
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+
+def distinct(rules: Iterable[tuple[str, str]]) -> Dictionary:
+    return Dictionary(dict.fromkeys(map(tuple, rules)), "abc")  # type: ignore[arg-type]
+
+
+def repeating(symbols: str, n_rules: int) -> Iterator[Dictionary]:
+    """Every proper dictionary of distinct rules two of which make one token; no others can differ."""
+    for dictionary in all_proper_dictionaries(symbols, n_rules):
+        if len(set(dictionary.product.tolist())) < n_rules:
+            yield dictionary
+
+
+def products(dictionary: Dictionary) -> set[str]:
+    return {rule.product for rule in dictionary}  # type: ignore[misc]
+
+
+def check(dictionary: Dictionary, words: Iterable[str]) -> bool:
+    """Compare the decision with what happens on words; return it."""
+    verdict = agrees_with_leftmost(dictionary)
+    if verdict:
+        for word in words:
+            expected = tokenize_single_pass(dictionary, word)
+            assert tokenize_leftmost(dictionary, word) == expected, (dictionary, word)
+            assert tokenize_rounds(dictionary, word) == expected, (dictionary, word)
+    else:
+        late = verdict.witness
+        assert late is not None
+        assert late.again is None
+        rule = dictionary[late.index]
+        assert late.text == rule.product
+        assert late.index < late.made_by
+        assert dictionary[late.made_by].product in (rule.left, rule.right)
+        assert tokenize_single_pass(dictionary, late.text) == (rule.left, rule.right)
+        assert tokenize_leftmost(dictionary, late.text) != (rule.left, rule.right)
+        assert tokenize_rounds(dictionary, late.text) != (rule.left, rule.right)
+    return bool(verdict)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "n_rules", "longest", "n_dictionaries", "n_differing"),
+    [
+        ("a", 3, 12, 2, 0),
+        ("ab", 3, 8, 4, 0),
+        ("a", 4, 20, 50, 1),
+        pytest.param("a", 5, 10, 1416, 45),
+        pytest.param("ab", 4, 5, 240, 6),
+        pytest.param("a", 5, 64, 1416, 45, marks=pytest.mark.slow),
+        pytest.param("ab", 4, 11, 240, 6, marks=pytest.mark.slow),
+        # 570 have one symbol or two: 3 * 50 + 3 * (240 - 2 * 50). With all three there are 48 with "bc" or
+        # the like beside rules of one symbol, and 36 that make "abc" or the like in both ways.
+        pytest.param("abc", 4, 6, 654, 15, marks=pytest.mark.slow),
+    ],
+)
+def test_every_small_dictionary_whose_products_repeat(
+    symbols: str, n_rules: int, longest: int, n_dictionaries: int, n_differing: int, tally: Tally
+) -> None:
+    # Where the decision is yes, words on which they differ would be found among the products of rules.
+    short = list(all_words(symbols, longest))
+    agreeing = [check(each, {*short, *products(each)}) for each in repeating(symbols, n_rules)]
+    assert (len(agreeing), agreeing.count(False)) == (n_dictionaries, n_differing)
+    tally("construction", "exhaustive cases", n_dictionaries * len(short))
+
+
+def with_late_parts(dice: random.Random) -> Dictionary:
+    """A proper dictionary, often with a rule that makes once more what another one makes, after rules that use it."""
+    tokens, rules = list("ab"), list[tuple[str, str]]()
+    for _ in range(dice.randrange(3, 10)):
+        rule = (dice.choice(tokens[-4:]), dice.choice(tokens[-4:]))
+        again = [(u, v) for u in tokens for v in tokens if u + v in tokens and (u, v) not in rules]
+        if again and dice.random() < 0.3:
+            rule = dice.choice(again)
+        if rule not in rules and len("".join(rule)) <= 24:
+            rules.append(rule)
+            tokens.append("".join(rule))
+    return Dictionary(rules, "ab")
+
+
+def test_random_dictionaries_with_late_parts() -> None:
+    dice = random.Random(7)
+    agreeing = []
+    for _ in range(1_000):
+        dictionary = with_late_parts(dice)
+        words = ["".join(dice.choices([*"ab", *products(dictionary)], k=3)) for _ in range(4)]
+        agreeing.append(check(dictionary, {*words, *products(dictionary)}))
+    assert agreeing.count(False) >= 20
+
+
+@given(proper_dictionaries(max_rules=12), st.lists(st.text("abc", max_size=24), max_size=4))
+def test_random_dictionaries(dictionary: Dictionary, words: list[str]) -> None:
+    dictionary = distinct(dictionary)
+    check(dictionary, {*words, *products(dictionary)})
+
+
+WITNESSES = [
+    ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a")], "aaaaa"),
+    ([("a", "a"), ("a", "aa"), ("b", "aaa"), ("aa", "a")], "baaa"),
+    ([("b", "a"), ("ba", "b"), ("bab", "a"), ("baba", "bab"), ("ba", "ba")], "bababab"),
+    ([("a", "b"), ("b", "c"), ("a", "bc"), ("abc", "ab"), ("ab", "c")], "abcab"),
+]
+
+
+@pytest.mark.parametrize(("rules", "text"), WITNESSES)
+def test_dictionaries_on_which_they_differ(rules: list[tuple[str, str]], text: str) -> None:
+    dictionary = Dictionary(rules)
+    assert dictionary.properness()
+    assert not check(dictionary, [])
+    assert agrees_with_leftmost(dictionary).witness.text == text  # type: ignore[union-attr]
+
+
+def test_three_rules_never_differ() -> None:
+    for symbols in ("a", "ab", "abc"):
+        assert all(agrees_with_leftmost(each) for n in range(4) for each in all_proper_dictionaries(symbols, n))
+
+
+def test_a_late_part_alone_makes_no_difference() -> None:
+    # aaa, which rule 3 makes too late for rule 2, never meets a b there.
+    dictionary = Dictionary([("a", "a"), ("a", "aa"), ("aaa", "b"), ("a", "b"), ("aa", "a")], "ab")
+    assert dictionary.folding.birth[dictionary.alphabet.number("aaa")] > 0
+    assert check(dictionary, all_words("ab", 8))
+
+
+@pytest.mark.parametrize(
+    ("rules", "agree"),
+    [
+        # The second time that a live rule occurs there, it is dead.
+        ([("a", "b"), ("b", "a"), ("a", "b")], True),
+        # Rule 2 is live the second time. Nothing comes between, so that using it early or late is the same.
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aa", "aaa")], False),
+        # As before; but rule 4 takes the aaa away first.
+        ([("a", "a"), ("a", "aa"), ("aa", "aaa"), ("aa", "a"), ("aaa", "aaa"), ("aa", "aaa")], False),
+    ],
+)
+def test_rules_given_twice(rules: list[tuple[str, str]], agree: bool) -> None:
+    dictionary = Dictionary(rules)
+    verdict = agrees_with_leftmost(dictionary)
+    assert bool(verdict) == agree
+    if not agree:
+        assert verdict.witness is not None
+        assert verdict.witness.again == len(rules) - 1
+
+
+def test_what_certainly_differs_is_told_first() -> None:
+    # Rule 2 is given again; rule 3 is not.
+    rules = [("a", "a"), ("a", "aa"), ("aa", "aaa"), ("b", "aaa"), ("aa", "a"), ("aa", "aaa")]
+    verdict = agrees_with_leftmost(Dictionary(rules))
+    assert verdict.witness == LateRule(index=3, made_by=4, text="baaa", again=None)
+
+
+def test_improper_dictionaries_are_refused() -> None:
+    with pytest.raises(ImproperDictionaryError):
+        agrees_with_leftmost(Dictionary([("ab", "a"), ("a", "b")]))
+
+
+def test_a_large_dictionary_takes_one_pair_test_for_each_late_rule() -> None:
+    # 2,000 rules use aaa before it is made. In the second dictionary each of them is barred by another rule.
+    letters = [chr(0x4E00 + n) for n in range(2000)]
+    rules = [("a", "a"), ("a", "aa"), *((letter, "aaa") for letter in letters), *((x, "a") for x in letters)]
+    dictionary = Dictionary([*rules, ("aa", "a")])
+    assert not agrees_with_leftmost(dictionary)
+    barred = Dictionary([*rules[:1], *((x, "aa") for x in letters), *rules[1:], ("aa", "a")])
+    assert agrees_with_leftmost(barred)
+    aaa = barred.alphabet.number("aaa")
+    assert barred.folding.birth[aaa] > 0
+    assert (barred.right == aaa).sum() == 2000
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base.tiktoken", "o200k_base.tiktoken"])
+def test_real_dictionaries_agree(data: Path, name: str) -> None:
+    tokenizer = load(data / "vocabs" / name)
+    assert isinstance(tokenizer, Tokenizer)
+    assert len(tokenizer.dictionary) > 49_000
+    assert agrees_with_leftmost(tokenizer.dictionary)

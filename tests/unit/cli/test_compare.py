@@ -1,0 +1,123 @@
+"""tokdfa compare."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import tokdfa
+from tests.support.commands import run
+from tests.support.tokenizer_files import merges_txt
+from tokdfa.jobs.comparison.findings import Stage, Step
+
+PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
+
+
+def write(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> Path:
+    path = folder / name / "merges.txt"
+    path.parent.mkdir()
+    path.write_text(merges_txt(pairs), encoding="utf-8")
+    return path
+
+
+def test_equivalent(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    assert run("compare", a, a, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["equivalent"] is True
+    assert found["witness"] is None
+    # The rules come in another order, which changes nothing; the ids are numbered in the order of the rules.
+    assert run("compare", a, b, "--ignore-ids") == 0
+    assert capsys.readouterr().out.startswith("equivalent ")
+    assert run("compare", a, b, "--json") == 1
+    witness = json.loads(capsys.readouterr().out)["witness"]
+    assert witness["text"] == "ab"
+    assert witness["ids_a"] != witness["ids_b"]
+
+
+def test_different(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    assert run("compare", a, b, "--ignore-ids", "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    sides = [tokdfa.load(path) for path in (a, b)]
+    assert found["equivalent"] is False
+    assert found["witness"] == {
+        "text": "bcd",
+        "ids_a": sides[0].encode("bcd").tolist(),
+        "ids_b": sides[1].encode("bcd").tolist(),
+    }
+    assert found["checked"] == {
+        "dictionary": "different",
+        "ids": "ignored",
+        "pretokenizer": "same",
+        "normalizer": "same",
+        "specials": "same",
+        "shortest": "proven",
+    }
+    assert found["report"]["n_other_ids"] == 2
+    assert run("compare", a, b, "--ignore-ids") == 1
+    out = capsys.readouterr().out
+    assert out.startswith("different")
+    assert "bcd" in out
+
+
+def test_bad_input(tmp_path: Path, capsys) -> None:
+    a = write(tmp_path, "a", PAIRS)
+    improper = write(tmp_path, "b", [(b"ab", b"c"), (b"a", b"b")])
+    for arguments in (
+        (a, tmp_path / "nothing"),
+        (improper, improper, "--pretokenizer-b", "gpt2"),
+        (a,),
+        (a, a, "--pretokenizer", "nobody"),
+        (a, a, "--pretokenizer-b", "(a"),
+        (a, a, "--format", "tekken"),
+        (a, a, "--format-b", "word"),
+    ):
+        assert run("compare", *arguments) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("tokdfa: error: ")
+        assert err.count("\n") == 1
+
+
+def test_the_page(tmp_path: Path, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
+    page = tmp_path / "report.html"
+    for other, status, heading in ((a, 0, "Equivalent"), (b, 1, "Different")):
+        for options in ([], ["--json"]):
+            assert run("compare", a, other, *options) == status
+            without = capsys.readouterr()
+            assert run("compare", a, other, *options, "--html", page) == status
+            assert capsys.readouterr() == without
+            assert f"<h1>{heading}</h1>" in page.read_text(encoding="utf-8")
+    assert run("compare", a, b, "--html", tmp_path / "nothing" / "report.html") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tokdfa: error: ")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch, capsys) -> None:
+    a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
+    said: list[Stage] = []
+    assert tokdfa.compare(tokdfa.load(a), tokdfa.load(b), ignore_ids=True, progress=said.append)
+    assert said[:3] == [Stage(Step.DICTIONARIES), Stage(Step.PRETOKENIZERS), Stage(Step.SEARCH, 1)]
+    assert said[-1] == Stage(Step.TRIALS)
+    lengths = [stage.n_bytes for stage in said[2:-1]]
+    assert lengths == sorted(set(lengths))
+    assert len(lengths) > 2
+    assert run("compare", a, b, "--ignore-ids", "--json") == 0
+    plain = capsys.readouterr()
+    assert plain.err == ""
+    # Stages that are soon over need not be shown; the last one is.
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    assert run("compare", a, b, "--ignore-ids", "--json") == 0
+    assert "trying texts" in terminal.getvalue()
+    assert capsys.readouterr().out == plain.out

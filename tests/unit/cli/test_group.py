@@ -1,0 +1,65 @@
+"""The group of commands: what is asked without a command, or by a wrong name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import commands
+from tokdfa.cli.group import COMMANDS
+
+
+def test_no_command_shows_the_help_as_it_is_and_is_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("--help") == 0
+    asked = capsys.readouterr().out
+    assert commands.run() == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == asked
+    assert all(f"\n  {name}  " in asked for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("valdiate", "did you mean validate?"),
+        ("Compare", "did you mean compare?"),
+        ("serach", "did you mean search?"),
+        ("check", "did you mean validate?"),
+        ("diff", "did you mean compare?"),
+        ("grep", "did you mean search?"),
+        ("tokenize", "did you mean encode?"),
+        ("plot", "did you mean draw?"),
+        ("help", "did you mean --help?"),
+        ("version", "did you mean --version?"),
+        ("xyzzy", "tokdfa --help lists them"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_one(name: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(name, "a", "--json") == 2
+    assert capsys.readouterr().err == f"tokdfa: error: no such command: {name!r} ({meant})\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("validate", "--jsn", "a", "b"), "--json"),
+        (("validate", "a", "b", "--pretokeniser", "gpt2"), "--pretokenizer"),
+        (("validate",), "(usage: tokdfa validate [OPTIONS] TOK IDS...; tokdfa validate --help says more)"),
+        (("search", "a"), "(usage: tokdfa search [OPTIONS] TOK [PATTERN] IDS; tokdfa search --help says more)"),
+        (("draw", "a"), "Missing option '-o'"),
+        (("--jsn",), "No such option"),
+    ],
+)
+def test_wrong_arguments_are_answered_with_the_usage(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert commands.run(*arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tokdfa: error: ")
+    assert said in line
+
+
+@pytest.mark.parametrize("name", ["cuts", "forced", "injection", "rollouts", "splice", "turns"])
+def test_lines_of_help_that_are_kept_as_they_are(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(name, "--help") == 0
+    assert "\\b" not in capsys.readouterr().out

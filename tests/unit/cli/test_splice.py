@@ -1,0 +1,45 @@
+"""`tokdfa splice`: the answer, its status, and what it says about bad questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import commands
+from tests.support.tokenizer_files import as_bytes, tokenizer_json
+
+
+@pytest.fixture
+def tok(tmp_path: Path) -> Path:
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(as_bytes(tokenizer_json([(b"a", b"b")])))
+    return path
+
+
+def test_the_answer(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("splice", tok, "--before", "a", "--after", "b", "--json") == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["witness"]["before"] == "a"
+    assert answer["witness"]["after"] == "b"
+    assert commands.run("splice", tok, "--before", "<|end|>", "--after", "b") == 0
+    assert "splices" in capsys.readouterr().out
+    assert commands.run("splice", tok, "--before", "[ab]", "--regex", "--after", "b") == 1
+    assert "the shortest texts for which not" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--before-ids", "a"], "is no id"),
+        (["--before", "(", "--regex"], "not closed"),
+        (["--before", "a", "--within-before", "b"], "no text is in this language"),
+        (["--before-ids", "99999"], "99999"),
+    ],
+)
+def test_bad_questions(tok: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("splice", tok, *options) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

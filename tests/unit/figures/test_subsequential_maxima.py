@@ -1,0 +1,39 @@
+"""The table of the largest minimal subsequential transducers, measured again where that is quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from figures.small_dictionaries import small_dictionaries
+from figures.subsequential_maxima import RANGES, measure
+from figures.table import read_table
+
+ROWS = read_table(Path(__file__).parents[3] / "figures" / "subsequential_maxima.csv")
+
+
+def test_up_to_three_rules_again() -> None:
+    assert measure({n: RANGES[n] for n in (1, 2, 3)}) == [row for row in ROWS if row["rules"] <= 3]
+
+
+def test_the_bound_is_attained_and_never_exceeded() -> None:
+    assert {(row["rules"], row["symbols"]) for row in ROWS} == {
+        (n, count) for n, most in RANGES.items() for count in range(1, most + 1)
+    }
+    for n in RANGES:
+        assert max(row["minimal"] for row in ROWS if row["rules"] == n) == 2**n
+
+
+def test_each_dictionary_comes_once_up_to_renaming() -> None:
+    # Every dictionary of two rules over two symbols, in one of its two namings.
+    every = {
+        (first, second)
+        for first in ((u, v) for u in "ab" for v in "ab")
+        for second in ((u, v) for u in ("a", "b", "".join(first)) for v in ("a", "b", "".join(first)))
+        if second != first
+    }
+    swapped = str.maketrans("ab", "ba")
+    found = list(small_dictionaries(2, 2))
+    renamed = {tuple((u.translate(swapped), v.translate(swapped)) for u, v in rules) for rules in found}
+    assert len(found) == len({*found})
+    assert {*found} | renamed == every
+    assert not {*found} & renamed

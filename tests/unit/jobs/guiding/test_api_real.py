@@ -1,0 +1,128 @@
+"""Guides of real tokenizers beside their own libraries: what is chosen at random, and what the libraries encode."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import regex
+
+import tokdfa
+from tests.benchmarks.encode_peers import as_tokenizers
+from tests.support.libraries import pair
+
+NAMES = ["gpt2", "gpt2.json", "cl100k", "cl100k.json", "o200k", "tekken"]
+
+
+def _words(dice: random.Random) -> str:
+    words = ("".join(dice.choices("etaoinshrdlucmw", k=dice.randrange(1, 9))) for _ in range(dice.randrange(1, 6)))
+    return " ".join(words) + dice.choice(".!?")
+
+
+def _record(dice: random.Random) -> str:
+    name = "".join(dice.choices("ABab éßж中 '", k=dice.randrange(0, 9)))
+    return json.dumps({"name": name, "age": dice.randrange(1000)}, ensure_ascii=False)
+
+
+def _date(dice: random.Random) -> str:
+    month = dice.choice(["January", "May", "Sept."])
+    iso = f"{dice.randrange(10_000):04}-{dice.randrange(1, 13):02}-{dice.randrange(1, 32):02}"
+    return dice.choice([iso, f"{month} {dice.randrange(1, 32)}, {dice.randrange(10_000)}"])
+
+
+LANGUAGES: dict[str, Callable[[random.Random], str]] = {
+    r"[a-z]{1,8}( [a-z]{1,8}){0,4}[.!?]": _words,
+    r'\{"name": "[AaBb éßж中\']{0,8}", "age": (0|[1-9][0-9]{0,2})\}': _record,
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}|(January|May|Sept\.) [1-9][0-9]?, (0|[1-9][0-9]{0,3})": _date,
+}
+"""Expressions, and functions that choose members at random."""
+
+
+@cache
+def both(name: str, data: Path) -> tuple[Any, Callable[[str], list[int]]]:
+    """A tokenizer, and the function by which its own library encodes."""
+    if not name.endswith(".json"):
+        found = pair(name, data)
+        return found.tokenizer, found.encode
+    tokenizers = pytest.importorskip("tokenizers")
+    if name == "gpt2.json":
+        theirs = tokenizers.Tokenizer.from_file(str(data / "vocabs/gpt2/tokenizer.json"))
+    else:
+        theirs = as_tokenizers(data / "vocabs/cl100k_base.tiktoken", "cl100k")
+    return tokdfa.load(theirs.to_str().encode()), lambda text: theirs.encode(text).ids
+
+
+def walk(guide: tokdfa.Guide, dice: random.Random, most: int) -> list[int]:
+    """Choose among the allowed ids until the stream may end; after `most` ids, at the first place where it may."""
+    state, ids = guide.initial, []
+    while not guide.is_final(state) or (len(ids) < most and dice.random() < 0.7):
+        allowed = guide.allowed(state)
+        if not len(allowed):
+            assert guide.is_final(state)
+            break
+        ids.append(int(allowed[dice.randrange(len(allowed))]))
+        following = guide.step(state, ids[-1])
+        assert following is not None
+        state = following
+    return ids
+
+
+def check_walks(name: str, language: str | None, data: Path, n: int, dice: random.Random) -> Counter[str]:
+    tokenizer, encode = both(name, data)
+    guide = tokenizer.guide(language)
+    met: Counter[str] = Counter()
+    for _ in range(n):
+        ids = walk(guide, dice, 12)
+        text = tokenizer.decode(ids)
+        assert language is None or regex.fullmatch(language, text), (ids, text)
+        # Special tokens are those that the stream was cut at; the library spells them only where it is asked to.
+        if not set(tokenizer.special_ids.tolist()) & set(ids):
+            assert list(encode(text)) == ids, (ids, text)
+            met["walks"] += 1
+        met["ids"] += len(ids)
+    return met
+
+
+def check_members(name: str, language: str | None, data: Path, n: int, dice: random.Random) -> Counter[str]:
+    tokenizer, encode = both(name, data)
+    guide = tokenizer.guide(language)
+    met: Counter[str] = Counter()
+    corpus = (data / "corpora/multilingual.txt").read_text("utf-8") if language is None else ""
+    for _ in range(n):
+        begin = dice.randrange(max(len(corpus) - 40, 1))
+        text = corpus[begin : begin + dice.randrange(40)] if language is None else LANGUAGES[language](dice)
+        assert language is None or regex.fullmatch(language, text), text
+        state: tokdfa.State | None = guide.initial
+        for id in encode(text):
+            assert state is not None
+            assert guide.mask(state)[id >> 5] >> (id & 31) & 1, (text, id)
+            state = guide.step(state, id)
+            met["ids"] += 1
+        assert state is not None
+        assert guide.is_final(state), text
+        met["members"] += 1
+    return met
+
+
+@pytest.mark.parametrize("check", [check_walks, check_members])
+@pytest.mark.parametrize("name", ["gpt2.json", "cl100k"])
+def test_some(name: str, check: Callable[..., Counter[str]], data: Path) -> None:
+    for language in (None, *LANGUAGES):
+        assert check(name, language, data, 3, random.Random(1))["ids"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check_walks, check_members])
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_thousand(name: str, check: Callable[..., Counter[str]], data: Path) -> None:
+    met: Counter[str] = Counter()
+    for number, language in enumerate((None, *LANGUAGES)):
+        met += check(name, language, data, 2500, random.Random(number))
+    print(name, check.__name__, dict(met))
+    assert met["walks"] + met["members"] > 9_900

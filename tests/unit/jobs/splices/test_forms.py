@@ -1,0 +1,57 @@
+"""Tests for `tokdfa.jobs.splices.forms`: which texts normalization leaves as they are beside any others."""
+
+from __future__ import annotations
+
+from itertools import product
+from unicodedata import normalize
+
+import pytest
+
+from tokdfa.jobs.splices.forms import is_ascii, is_steady_after, is_steady_before, normalized_after, normalized_before
+from tokdfa.jobs.splices.languages import ANYTHING, language_of, literal
+
+SYMBOLS = [
+    "a",
+    "<",
+    "1",
+    "\n",
+    "\u0301",
+    "\u0338",
+    "\u1100",
+    "\u1161",
+    "\u11a8",
+    "\uac00",
+    "\u212b",
+    "\u00e9",
+    "\u4e2d",
+]
+TEXTS = [*SYMBOLS, *map("".join, product(SYMBOLS, repeat=2))]
+
+
+def test_steady_texts_stay_beside_any_others() -> None:
+    met = {"before": 0, "after": 0}
+    for symbol in SYMBOLS:
+        language = language_of("text", literal(symbol, "text"))
+        if is_steady_before("NFC", language):
+            met["before"] += 1
+            assert all(normalize("NFC", text + symbol) == normalize("NFC", text) + symbol for text in TEXTS), symbol
+        if is_steady_after("NFC", language):
+            met["after"] += 1
+            assert is_steady_before("NFC", language)
+            assert all(normalize("NFC", symbol + text) == symbol + normalize("NFC", text) for text in TEXTS), symbol
+    assert met == {"before": 8, "after": 3}
+
+
+@pytest.mark.parametrize("symbol", ["a", "1", "\u4e2d", "\uac00"])
+def test_normalized_texts_are_in_the_languages(symbol: str) -> None:
+    before, after = normalized_before("NFC", symbol), normalized_after("NFC", symbol)
+    for text in TEXTS:
+        assert normalize("NFC", text + symbol) in before
+        assert normalize("NFC", symbol + text) in after
+    assert "b" not in before
+    assert "b" not in after
+
+
+def test_ascii() -> None:
+    assert is_ascii(language_of("text", literal("abc", "text")))
+    assert not is_ascii(language_of("text", ANYTHING))

@@ -1,0 +1,85 @@
+"""Turns of a chat: a proof, or contents for which the library changes the ids of the first part, or the rest."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import product
+from random import Random
+
+import pytest
+import tokenizers
+
+import tokdfa
+from tests.support.random_seams import is_over_bytes, random_question
+from tests.support.tokenizer_files import added_token, tokenizer_json
+from tokdfa.jobs.splices.parts import Part, Slot
+from tokdfa.jobs.splices.turns import check_turns
+
+
+def filled(parts: list[Part], contents: tuple[str, ...]) -> str:
+    rest = iter(contents)
+    return "".join(part if isinstance(part, str) else next(rest) for part in parts)
+
+
+def assert_agrees(seed: int, met: Counter[str]) -> None:
+    random = Random(seed)
+    question = random_question(random, 3)
+    content = json.loads(question.content)
+    if not is_over_bytes(question.content):
+        return
+    library = tokenizers.Tokenizer.from_str(question.content)
+    literals = ["".join(random.choice(question.symbols) for _ in range(random.randrange(3))) for _ in range(4)]
+    if content["added_tokens"]:
+        literals[random.randrange(4)] += random.choice(content["added_tokens"])["content"]
+    limit = f"[{question.symbols}]{{0,2}}".replace("\n", r"\n")
+    first: list[Part] = [literals[0], Slot("a", limit), literals[1]]
+    rest: list[Part] = [literals[2], Slot("b", limit), literals[3]]
+    found = check_turns(tokdfa.load(content), first, rest)
+    texts = ["".join(some) for n in range(3) for some in product(question.symbols, repeat=n)]
+    differ = []
+    keeps = True
+    for one, other in product(texts, repeat=2):
+        u, v = filled(first, (one,)), filled(rest, (other,))
+        ids = [library.encode(text, add_special_tokens=False).ids for text in (u, v, u + v)]
+        if ids[0] + ids[1] != ids[2]:
+            differ.append((len((u + v).encode()), len(u.encode()), (u + v).encode(), u, v))
+            keeps = keeps and ids[2][: len(ids[0])] == ids[0]
+    assert bool(found) == (not differ), (seed, first, rest)
+    if found.witness is not None:
+        assert found.witness.shortest
+        assert (found.witness.before, found.witness.after) == min(differ)[3:], (seed, first, rest)
+        assert found.keeps_prefix is not keeps or found.keeps_prefix is None or not keeps
+        assert found.keeps_prefix is None or found.keeps_prefix == keeps, seed
+    met["kept" if found else "not kept"] += 1
+    met["special"] += bool(content["added_tokens"])
+    met["prefix changes"] += found.keeps_prefix is False
+
+
+def test_random_conversations() -> None:
+    met: Counter[str] = Counter()
+    for seed in range(40):
+        assert_agrees(seed, met)
+    assert min(met.values()) > 4, met
+
+
+def test_what_is_far_from_the_seam_is_not_searched() -> None:
+    tokenizer = tokdfa.load(tokenizer_json())
+    long = "the he " * 200
+    turn = f"{long}<|end|>user {{q}}"
+    assert check_turns(tokenizer, turn, f"<|end|>{long}{{a}}")
+    found = check_turns(tokenizer, turn, f"{{a}}<|end|>{long}").witness
+    assert found is not None
+    assert found.before == f"{long}<|end|>user "
+    assert found.after == f"t<|end|>{long}"
+    assert found.ids_before + found.ids_after != found.ids
+
+
+def test_normalization_and_bad_questions() -> None:
+    tokenizer = tokdfa.load(tokenizer_json([], normalizer={"type": "NFC"}))
+    assert check_turns(tokenizer, "user {q}\n", "bot {a}")
+    assert check_turns(tokenizer, "user {q}", "\n{a}")
+    with pytest.raises(tokdfa.TokdfaError, match="a tokenizer"):
+        check_turns("gpt2", "a", "b")  # type: ignore[arg-type]
+    strips = tokdfa.load(tokenizer_json([], added_tokens=[{**added_token(256, "<x>"), "lstrip": True}]))
+    assert not check_turns(strips, "{q} ", "<x>{a}")

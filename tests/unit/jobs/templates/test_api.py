@@ -1,0 +1,108 @@
+"""Chat templates: what they write is what jinja2 renders, and what they do to contents is noticed."""
+
+from __future__ import annotations
+
+import pytest
+
+import tokdfa
+from tests.support.tokenizer_files import tokenizer_json
+from tokdfa.jobs.splices.parts import Slot
+from tokdfa.jobs.templates.api import TemplateCheck, TemplateSeam, check_template
+from tokdfa.jobs.templates.rendering import SHAPES, Shape, rendered
+
+jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")
+
+USER = (Shape(("user",)),)
+TURNS = "{% for m in messages %}<|end|>{{ m.role }} {{ m['content'] CHANGE }}<|end|>{% endfor %}"
+
+
+def tokenizer() -> tokdfa.Tokenizer:
+    found = tokdfa.load(tokenizer_json([(b"t", b"h"), (b"e", b"r"), (b" ", b"th")]))
+    assert isinstance(found, tokdfa.Tokenizer)
+    return found
+
+
+def checked(change: str, **options: object) -> TemplateCheck:
+    return check_template(tokenizer(), TURNS.replace("CHANGE", change), shapes=USER, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", ["", "| trim", "+ '\\n'", "~ ''", "| string", ".strip()", ".rstrip()"])
+def test_what_is_written_is_what_jinja2_renders(change: str) -> None:
+    template = TURNS.replace("CHANGE", change)
+    for rendering in rendered(template, SHAPES[:5], {}):
+        assert not rendering.notes
+        contents = {name: f"\t{name} <{number}>\n " for number, name in enumerate(rendering.shape.slots)}
+        messages = [{"role": name.split()[0], "content": text} for name, text in contents.items()]
+        text = ""
+        for part in rendering.parts:
+            value = part if isinstance(part, str) else contents[part.name]
+            if isinstance(part, Slot) and part.strips_left:
+                value = value.lstrip()
+            if isinstance(part, Slot) and part.strips_right:
+                value = value.rstrip()
+            text += value
+        assert text == jinja2.Template(template).render(messages=messages)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("| upper", "the filter upper"),
+        (".split('a')[-1]", "split"),
+        ("[1:]", "getitem"),
+        ("| tojson", "the filter tojson"),
+        ("if m.content else 'x'", "a branch on whether it is empty"),
+        ("if m.content == 'a' else 'b'", "eq"),
+        ("if 'a' in m.content else 'b'", "contains"),
+        ("| length", "the filter length"),
+        ("* 2", "the operator *"),
+        (".strip('a')", "strip"),
+        ("| replace('a', 'b')", "the filter replace"),
+    ],
+)
+def test_what_is_done_to_contents_leaves_their_seams_undecided(change: str, what: str) -> None:
+    found = checked(change)
+    assert {(seam.answer, seam.reason, seam.line) for seam in found.seams} == {("undecided", what, 1)}
+    assert found.attacks["spelling none"] == f"line 1 of the template: {what}"
+    assert not found
+
+
+def test_seams_and_attacks() -> None:
+    found = checked("")
+    assert [(seam.side, seam.answer) for seam in found.seams] == [("before", "splits"), ("after", "safe")]
+    witness = found.seams[0].witness
+    assert witness is not None
+    assert witness.before == "<|end|>user "
+    assert witness.after.startswith("t")
+    attack = found.attacks["any text"]
+    assert isinstance(attack, tokdfa.Attack)
+    assert attack.values == ("<|end|>",)
+    assert found.attacks["spelling none"] is None
+    assert checked("", rule="mistral-common").attacks["any text"] is None
+    assert isinstance(found.seams[0], TemplateSeam)
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{% for %}", "the template cannot be read"),
+        ("a\n{{ b", "line 2: the template cannot be read"),
+        ("{{ raise_exception('never') }}", "refuses every conversation.*never"),
+        ("{% include '/etc/passwd' %}", "refuses every conversation"),
+        ("{{ messages.__class__.__mro__ }}", "refuses every conversation.*unsafe"),
+        ("{{ messages.append(1) }}", "refuses every conversation"),
+        ("{{ 'a' * 10**10 }}", "the template"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "nested too deeply"),
+        ("\U000f0000", "private characters"),
+        ("hello", "writes the contents of no conversation: 'hello'"),
+    ],
+)
+def test_bad_templates(template: str, message: str) -> None:
+    with pytest.raises(tokdfa.TokdfaError, match=message):
+        check_template(tokenizer(), template, shapes=USER)
+
+
+def test_a_template_that_runs_on_is_stopped() -> None:
+    loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    with pytest.raises(tokdfa.TokdfaError, match="the template takes too"):
+        check_template(tokenizer(), loop, shapes=USER, max_seconds=1)

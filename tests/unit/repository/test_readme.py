@@ -1,0 +1,104 @@
+"""Every snippet of the README, of the page of all jobs and of the guides is run, in order, in one folder a page."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import schemas
+
+ROOT = Path(__file__).parents[3]
+GUIDES = tuple(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "notebooks" / "guides").glob("*.md")))
+PAGES = ("README.md", "notebooks/jobs.md", "notebooks/index.md", "notebooks/unicode_versions.md", *GUIDES)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Return the snippets of a page, each with its language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """Split a console block into commands and what each prints."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(head, expected) for head, _, expected in (part.partition("\n") for part in parts)]
+
+
+def assert_shows(expected: str, printed: str, what: str) -> None:
+    assert doctest.OutputChecker().check_output(expected, printed, OPTIONS), (
+        f"{what}\n--- wanted\n{expected}--- got\n{printed}"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_snippets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    run_any = False
+    for language, block in blocks(page):
+        if language == "python":
+            test = doctest.DocTestParser().get_doctest(block, names, page, page, 0)
+            report: list[str] = []
+            assert test.examples, f"a python block without examples:\n{block}"
+            runner = doctest.DocTestRunner(optionflags=OPTIONS)
+            runner.run(test, out=report.append, clear_globs=False)
+            assert not runner.summarize(verbose=False).failed, "".join(report)
+            names = test.globs
+            run_any = True
+        elif language == "console":
+            for command, expected in commands(block):
+                printed = shell(command, tmp_path)
+                assert_shows(expected, printed, command)
+                if "--json" in command:
+                    schemas.check(command.split()[1], printed)
+                run_any = True
+        else:
+            assert language == "sh", f"a block of kind {language!r} that no test runs"
+    assert run_any
+
+
+def shell(command: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_the_two_set_up_commands_are_what_ci_runs() -> None:
+    first, second = [block.strip() for language, block in blocks("README.md") if language == "sh"]
+    assert [first, second] == [block.strip() for language, block in blocks("notebooks/index.md") if language == "sh"]
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert first in script
+    assert second in script
+
+
+def _module(name: str) -> tuple[Path, Path]:
+    path = ROOT.joinpath(*name.split("."))
+    return path / "__init__.py", path.with_suffix(".py")
+
+
+def test_names_in_sentences_resolve() -> None:
+    pages = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in (*PAGES, "notebooks/formats.md"))
+    prose = re.sub(r"^```.*?^```$", "", pages, flags=re.MULTILINE | re.DOTALL)
+    names = sorted(set(re.findall(r"`(tokdfa(?:\.\w+)+)(?:\(|`)", prose)))
+    # Modules are named as well; whatever else is named is there when tokdfa is imported, and nothing more.
+    names = [name for name in names if not any(map(Path.exists, _module(name)))]
+    assert names
+    program = f"import tokdfa\nfor name in {names}: eval(name)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

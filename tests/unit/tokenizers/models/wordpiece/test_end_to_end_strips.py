@@ -1,0 +1,60 @@
+"""Added tokens that strip: the ids are the library's, and so are the places where those tokens come from."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tokdfa
+from tests.support import random_files
+from tests.support.tokenizer_files import added_token
+from tokdfa import WordPieceTokenizer
+from tokdfa.base.errors import UnsupportedFeatureError
+
+tokenizers = pytest.importorskip("tokenizers")
+
+
+def load(fields: dict[str, Any], folder: Path) -> WordPieceTokenizer:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    tokenizer = tokdfa.load(path)
+    assert isinstance(tokenizer, WordPieceTokenizer)
+    return tokenizer
+
+
+def like_mpnet(*tokens: dict[str, Any]) -> dict[str, Any]:
+    fields = random_files.wordpiece_file(random.Random(0))
+    vocab = {"[UNK]": 0, "a": 1, "##b": 2, ".": 3, "<s>": 4, "<mask>": 5}
+    fields["model"] |= {"vocab": vocab, "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    fields["decoder"]["prefix"] = "##"
+    return fields | {"added_tokens": [added_token(4, "<s>"), *tokens]}
+
+
+@pytest.mark.parametrize(("lstrip", "rstrip"), [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("unit", ["characters", "bytes"])
+def test_a_mask_that_strips(lstrip: bool, rstrip: bool, unit: Any, tmp_path: Path) -> None:
+    fields = like_mpnet(added_token(5, "<mask>", lstrip=lstrip, rstrip=rstrip))
+    ours, theirs = load(fields, tmp_path), tokenizers.Tokenizer.from_str(json.dumps(fields))
+    for text in ["ab <mask> .", "<mask>", "\u00a0\t<mask>\u3000 <mask>\n", "é <s> <mask><mask> é", "ab<mask>ab", ""]:
+        expected = theirs.encode(text, add_special_tokens=False)
+        tokens = ours.encode_with_offsets(text, unit)
+        assert tokens.ids.tolist() == expected.ids
+        places = zip(tokens.begins.tolist(), tokens.ends.tolist(), strict=True)
+        for id, place, (start, stop) in zip(expected.ids, places, expected.offsets, strict=True):
+            if id == 5:
+                width = [len(text[:at].encode()) if unit == "bytes" else at for at in (start, stop)]
+                assert list(place) == width, (text, expected.offsets)
+        again = theirs.encode(theirs.decode(expected.ids, skip_special_tokens=False), add_special_tokens=False)
+        assert bool(ours.validate(expected.ids)) == (again.ids == expected.ids)
+
+
+def test_beside_white_space_in_a_token_it_is_refused(tmp_path: Path) -> None:
+    fields = like_mpnet(added_token(5, "<mask>", lstrip=True), added_token(6, "a b"))
+    with pytest.raises(UnsupportedFeatureError, match=r"added_tokens\[1\]: .*strip beside others with white space"):
+        load(fields, tmp_path)
+    with pytest.raises(UnsupportedFeatureError, match="single words"):
+        load(like_mpnet(added_token(5, "<mask>", single_word=True)), tmp_path)

@@ -1,0 +1,103 @@
+"""Safe borders: the pieces of a text, however it goes on, are those of its two parts; and no other place has that."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
+from tokdfa.tokenizers.pretokenizers.safe_pieces import SAFE, UNSAFE, SafePieces
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+
+PATTERNS = {
+    "words": r"\s+(?!\S)|\s+|\S+",
+    "before b": r"a+(?!b)|b",
+    "choice": r"ab|a|[^a]+",
+    "lazy": r"[ab]+?(?= )|\s|.",
+    "runs": r"a{1,3}(?=(?:a{3})*(?!a))|b",
+    "possessive": r"\s?+[ab]++|\s+$|\s",
+}
+
+
+Spans = Callable[[str], list[tuple[int, int]]]
+
+
+def safe_by_trying(spans: Spans, text: str, place: int, rests: list[str]) -> bool:
+    before = spans(text[:place])
+    for rest in rests:
+        after = [(start + place, end + place) for start, end in spans(text[place:] + rest)]
+        if before + after != spans(text + rest):
+            return False
+    return True
+
+
+def state_of(borders: SafePieces, text: str, place: int, *, anywhere: bool = False) -> int:
+    classes = borders.classes_of(np.array([*map(ord, text)])).tolist()
+    state = borders.anywhere if anywhere else borders.start
+    for symbol in classes[:place]:
+        state = borders.read(state, symbol)
+    state = borders.cut(state)
+    for symbol in classes[place:]:
+        state = borders.go_on(state, symbol)
+    return state
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_all_short_texts(name: str) -> None:
+    splitting = Splitting("tokenizers", (Split(PATTERNS[name]),))
+    spans, borders = cache(PreTokenizer(splitting).spans), SafePieces(find_hypotheses(splitting))
+    rests = ["".join(some) for n in range(4) for some in product("ab ", repeat=n)]
+    found: Counter[bool] = Counter()
+    for text in ("".join(some) for n in range(2, 4) for some in product("ab ", repeat=n)):
+        for place in range(1, len(text)):
+            state = state_of(borders, text, place)
+            expected = safe_by_trying(spans, text, place, rests)
+            assert (state == SAFE) == expected, (text, place)
+            assert borders.is_safe_at_end(state) == safe_by_trying(spans, text, place, [""]), (text, place)
+            if state == UNSAFE:
+                assert not any(safe_by_trying(spans, text, place, [rest]) for rest in rests), (text, place)
+            if state_of(borders, text, place, anywhere=True) == SAFE:
+                firsts = rests[:13]
+                assert all(safe_by_trying(spans, first + text, len(first) + place, rests[:13]) for first in firsts)
+            found[expected] += 1
+    assert min(found[True], found[False]) > 3, found
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_two_symbols_of_named_patterns(name: str) -> None:
+    splitter = pretokenizer(name)
+    spans, borders = cache(splitter.spans), SafePieces(find_hypotheses(splitter.splitting))
+    always, never = borders.between
+    drawn = random.Random(name)
+    symbols = "aAsSt19 \n\r\t.'/-中ぬé\u0301"
+    found: Counter[str] = Counter()
+    for _ in range(20):
+        text = "".join(drawn.choices(symbols, k=9))
+        whole, classes = spans(text), borders.classes_of(np.array([*map(ord, text)]))
+        for place in range(1, len(text)):
+            pair = classes[place - 1], classes[place]
+            is_safe = safe_by_trying(spans, text, place, [""])
+            assert is_safe or not always[pair], (text, place)
+            assert place not in [start for start, _ in whole] or not never[pair], (text, place)
+            found["always"] += bool(always[pair])
+            found["never"] += bool(never[pair])
+    assert min(found["always"], found["never"]) > 20, found
+
+
+def test_what_is_not_read() -> None:
+    dropping = find_hypotheses(Splitting("tokenizers", (Split(" ", "removed"),)))
+    with pytest.raises(UnsupportedFeatureError, match="may drop text"):
+        SafePieces(dropping)
+    large = Hypotheses(dropping.class_of_code_point, (((),),) * 200, (True,) * 200)
+    with pytest.raises(LimitExceededError, match="too many hypotheses"):
+        SafePieces(large)

@@ -1,0 +1,148 @@
+"""Byte pair encoding of a word, straight from the definitions: Algorithm 1 and its two neighbours.
+
+Three semantics are in use. They agree on every word when each part of a rule is a symbol or the product of an earlier
+live rule. A proper dictionary can fail this condition: the earlier rule may be dead while a later one makes the same
+token. Whether the semantics still agree is decided in :mod:`tokdfa.automata.semantics`.
+
+*single pass*
+    Algorithm 1 of the automaton paper: each rule once, in order of priority, each to exhaustion from the left.
+*leftmost*
+    each merge is by the strongest rule that applies anywhere, at its leftmost place (SentencePiece, tiktoken,
+    Hugging Face's ``tokenizers``).
+*rounds*
+    the strongest rule that applies anywhere, to exhaustion from the left, then again from the top (Hugging Face's
+    slow tokenizers, minbpe).
+
+Nothing here is fast or clever. The automata are tested against these functions, which share no code with them.
+
+Notes
+-----
+Berglund, Martens, van der Merwe, *Constructing a BPE Tokenization DFA*, Algorithm 1 and Example 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.dictionary import Dictionary, Rule
+from tokdfa.base.arguments import wrong_argument
+
+__all__ = ["tokenize_leftmost", "tokenize_rounds", "tokenize_single_pass"]
+
+
+def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` by Algorithm 1: each rule once, in order of priority, each to exhaustion from the left.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The rules; proper or not.
+    word : bytes, str or sequence of symbols
+        A word over the dictionary's base alphabet.
+
+    Returns
+    -------
+    tuple of words
+        The tokens, spelled.
+
+    Raises
+    ------
+    AlphabetError
+        If `word` has a symbol outside the base alphabet.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Algorithm 1 (called "HuggingFace semantics" there). The time is proportional
+    to the number of rules times the length of the word, and to the square of the length where many merges happen.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_single_pass(d, "baaab")
+    ('b', 'aa', 'a', 'b')
+    """
+    tau = _base_tokenization(dictionary, word)
+    for rule in dictionary:
+        while (place := _first_place(tau, rule)) is not None:
+            tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` by repeatedly applying the strongest applicable rule at its leftmost place.
+
+    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, section 2 (called "SentencePiece semantics" there).
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_leftmost(d, "baaab")
+    ('b', 'aa', 'a', 'b')
+    """
+    tau = _base_tokenization(dictionary, word)
+    priority = _priorities(dictionary)
+    while (rule := _strongest_applicable(tau, priority)) is not None:
+        place = _first_place(tau, rule)
+        assert place is not None
+        tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
+    """Tokenize `word` in rounds, each of which applies the strongest applicable rule to exhaustion from the left.
+
+    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Example 5, the second reading of "HuggingFace semantics" there.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> tokdfa.tokenize_rounds(d, "baaab")
+    ('b', 'aa', 'a', 'b')
+    """
+    tau = _base_tokenization(dictionary, word)
+    priority = _priorities(dictionary)
+    while (rule := _strongest_applicable(tau, priority)) is not None:
+        while (place := _first_place(tau, rule)) is not None:
+            tau[place : place + 2] = [rule.product]
+    return tuple(tau)
+
+
+def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> list[Word]:
+    if not isinstance(dictionary, Dictionary):
+        raise wrong_argument(
+            dictionary,
+            "a dictionary",
+            "tokdfa.tokenize_leftmost(dictionary, word)",
+            swapped=isinstance(word, Dictionary),
+        )
+    alphabet = dictionary.alphabet
+    return list(alphabet.spell(alphabet.base_tokenization(word)))
+
+
+def _first_place(tau: list[Word], rule: Rule) -> int | None:
+    """Return the least |φ| with φ≀u≀v≀φ' = `tau`, or None."""
+    return next((place for place in range(len(tau) - 1) if (tau[place], tau[place + 1]) == rule), None)
+
+
+@lru_cache(maxsize=4)
+def _priorities(dictionary: Dictionary) -> dict[Rule, int]:
+    """Return the priority of each rule; a rule given twice has that of its first occurrence."""
+    priority: dict[Rule, int] = {}
+    for index, rule in enumerate(dictionary):
+        priority.setdefault(rule, index)
+    return priority
+
+
+def _strongest_applicable(tau: list[Word], priority: dict[Rule, int]) -> Rule | None:
+    applicable = [rule for rule in map(Rule, tau, tau[1:]) if rule in priority]
+    return min(applicable, key=priority.__getitem__, default=None)

@@ -1,0 +1,157 @@
+"""The square of a transducer: pairs of runs side by side on one word, and how far one output is ahead of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from tokdfa.automata.alphabet import Word, concatenate, quoted
+from tokdfa.automata.exploration import trace
+from tokdfa.automata.protocol import check_budget
+from tokdfa.automata.transducers.arcs import Output, common_prefix, show_output
+from tokdfa.base.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.automata.transducers.transducer import Transducer
+
+__all__ = ["Delay", "Pair", "PairStep", "Square", "extend_delay", "functionality"]
+
+Pair: TypeAlias = tuple[int, int]
+# A word, and two of its outputs.
+TwoOutputs: TypeAlias = tuple[Word, tuple[Word, ...], tuple[Word, ...]]
+# The rest of each output after their common prefix.
+Delay: TypeAlias = tuple[Output, Output]
+
+DEFAULT_MAX_PAIRS = 1_000_000
+
+
+class PairStep(NamedTuple):
+    """A step of two runs on one symbol: the outputs of both, and the pair of states they reach."""
+
+    symbol: int
+    first: Output
+    second: Output
+    target: Pair
+
+
+class Square:
+    """The pairs of states that two runs from the initial state reach on one word; `max_pairs` at most.
+
+    `steps` has the steps out of each pair, with the pairs in the order of a breadth-first search.
+    """
+
+    def __init__(self, transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> None:
+        self.transducer = transducer
+        self.start: Pair = (transducer.initial, transducer.initial)
+        self.steps: dict[Pair, list[PairStep]] = {self.start: []}
+        queue = [self.start]
+        for pair in queue:  # grows during the loop
+            self.steps[pair] = list(self._steps(pair))
+            for step in self.steps[pair]:
+                if step.target not in self.steps:
+                    check_budget("pairs", len(self.steps) + 1, max_pairs, "the square of the transducer has")
+                    self.steps[step.target] = []
+                    queue.append(step.target)
+
+    def _steps(self, pair: Pair) -> Iterator[PairStep]:
+        p, q = pair
+        second = self.transducer.rows[q]
+        for symbol, arcs in self.transducer.rows[p].items():
+            for one in arcs:
+                for other in second.get(symbol, ()):
+                    yield PairStep(symbol, one.output, other.output, (one.target, other.target))
+
+    def ways_to_the_end(self) -> dict[Pair, PairStep | None]:
+        """Return the first step of a shortest path to the end from each pair that has one; None at the end itself."""
+        finals = self.transducer.finals
+        into: dict[Pair, list[tuple[Pair, PairStep]]] = {}
+        for pair, steps in self.steps.items():
+            for step in steps:
+                into.setdefault(step.target, []).append((pair, step))
+        way: dict[Pair, PairStep | None] = {(p, q): None for p, q in self.steps if p in finals and q in finals}
+        queue = list(way)
+        for pair in queue:  # grows during the loop
+            for source, step in into.get(pair, ()):
+                if source not in way:
+                    way[source] = step
+                    queue.append(source)
+        return way
+
+    def spell(self, steps: Sequence[PairStep]) -> Word:
+        """Return the word that these steps read."""
+        alphabet = self.transducer.alphabet
+        return concatenate(alphabet.spell(step.symbol for step in steps), alphabet.kind)
+
+
+def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
+    """Return the delay after each run has written more."""
+    one, other = delay[0] + first, delay[1] + second
+    common = len(common_prefix((one, other)))
+    return one[common:], other[common:]
+
+
+def functionality(transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[TwoOutputs]:
+    """Decide whether no word has two outputs; the witness is a word and two of its outputs, spelled.
+
+    There is a limit on the pairs of states reached on equal words.
+
+    Notes
+    -----
+    M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch, *Squaring transducers*, 2003: for pairs of states from which both
+    runs can end on one word, the delay between their outputs must depend on the pair alone, and be compensated at the
+    end.
+    """
+    square = Square(transducer.trim(), max_pairs=max_pairs)
+    way = square.ways_to_the_end()
+    delays: dict[Pair, Delay] = {square.start: ((), ())} if square.start in way else {}
+    origin: dict[Pair, tuple[Pair, PairStep]] = {}
+    for pair in (queue := list(delays)):  # grows during the loop
+        end = way[pair]
+        if end is None and _ends_apart(square, pair, delays[pair]):
+            return _two_outputs(square, [trace(origin, pair)])
+        for step in square.steps[pair]:
+            if step.target not in way:
+                continue
+            delay = extend_delay(delays[pair], step.first, step.second)
+            if step.target not in delays:
+                delays[step.target] = delay
+                origin[step.target] = (pair, step)
+                queue.append(step.target)
+                if not (delay[0] and delay[1]):
+                    continue
+            elif delays[step.target] == delay:
+                continue
+            # Of two paths to a pair with different delays, at most one leads to equal outputs.
+            rest = _rest(way, step.target)
+            ways = [[*trace(origin, pair), step, *rest], [*trace(origin, step.target), *rest]]
+            return _two_outputs(square, ways)
+    return Verdict(True, None, "no word has two outputs")
+
+
+def _ends_apart(square: Square, pair: Pair, delay: Delay) -> bool:
+    finals = square.transducer.finals
+    return extend_delay(delay, finals[pair[0]], finals[pair[1]]) != ((), ())
+
+
+def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
+    rest = []
+    while (step := way[pair]) is not None:
+        rest.append(step)
+        pair = step.target
+    return rest
+
+
+def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[TwoOutputs]:
+    """Return the verdict with the shortest of these words whose two runs have different outputs."""
+    alphabet, finals = square.transducer.alphabet, square.transducer.finals
+    for steps in sorted(ways, key=len):
+        p, q = steps[-1].target if steps else square.start
+        first = tuple(token for step in steps for token in step.first) + finals[p]
+        second = tuple(token for step in steps for token in step.second) + finals[q]
+        if first != second:
+            word = square.spell(steps)
+            shown = f"{show_output(alphabet, first)} and {show_output(alphabet, second)}"
+            return Verdict(
+                False, (word, alphabet.spell(first), alphabet.spell(second)), f"{quoted(word)} has the outputs {shown}"
+            )
+    raise AssertionError("of two different delays at one pair, one is not made up for")

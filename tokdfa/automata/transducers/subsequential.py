@@ -1,0 +1,256 @@
+"""The subsequential transducer of a dictionary, built lazily as texts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from tokdfa.automata.alphabet import Word
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.automata.transducers.arcs import Output, common_prefix
+from tokdfa.automata.transducers.one_pass import OnePass
+from tokdfa.automata.transducers.table import TransducerTable
+from tokdfa.automata.transducers.transducer import Transducer
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.errors import AlphabetError
+from tokdfa.regex.trie import TokenTrie
+
+__all__ = ["SubsequentialTransducer", "TransducerStream"]
+
+DEFAULT_MAX_STATES = 1 << 16
+DEFAULT_MAX_EXPLICIT_STATES = 100_000
+
+_Answer = TypeVar("_Answer", bool, int)
+
+# The number of answers kept; when there are more, all are dropped.
+_MAX_ANSWERS = 1 << 20
+_FEW = 8
+
+# A place where a token may have begun: the tokens before it that are not yet written, the node of the trie that spells
+# the part of it read so far, and the state of the token DFA before it.
+_Place: TypeAlias = tuple[Output, int, int]
+
+
+class _State:
+    """What must be known about a text: the places where its last token may begin, the end of the text first."""
+
+    __slots__ = ("arcs", "places")
+
+    def __init__(self, places: tuple[_Place, ...]) -> None:
+        self.places = places
+        self.arcs: dict[int, tuple[Output, _State]] = {}
+
+
+class SubsequentialTransducer(Displayed):
+    """The function T^D of a proper dictionary, symbol by symbol: tokens are written as soon as they are settled.
+
+    A token is settled when no continuation of the text can change it. States are made when a text first reaches them,
+    and a bounded number is kept. It therefore also works for dictionaries whose explicit transducer would not fit in
+    memory. Whole words are evaluated in one pass without states.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        A proper dictionary.
+    max_states : int
+        The number of states kept. When there are more, all but the current one are dropped.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper.
+
+    Notes
+    -----
+    *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
+    Carton, with all tokens that continue alike in one element. A place in the text where the last token is known is in
+    the state as long as some token that may follow there begins with everything read since.
+
+    Examples
+    --------
+    >>> T = tokdfa.SubsequentialTransducer(tokdfa.default_dictionary())
+    >>> tokens = T(b"single")
+    >>> tokens
+    (b's', b'ingle')
+    """
+
+    def __init__(self, dictionary: Dictionary, *, max_states: int = DEFAULT_MAX_STATES) -> None:
+        self.dictionary = dictionary
+        self._automaton = CompactTokenDFA(dictionary)
+        self._one_pass: OnePass | None = None
+        self._max_states = max_states
+        self._states: dict[tuple[_Place, ...], _State] = {}
+        self._reached: list[int] = dictionary.folding.state.tolist()
+        every = dictionary.alphabet.trie()
+        self._trie = TokenTrie(every.symbols, every.offsets, dictionary.folding.birth < 0)
+        self._words: list[int] = self._trie.words.tolist()
+        self._children: dict[tuple[int, int], int] = {}
+        self._continues: dict[tuple[int, int], bool] = {}
+        self._allowed: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
+        """Return T^D(word), spelled.
+
+        Raises
+        ------
+        AlphabetError
+            If `word` has a symbol outside the base alphabet; the message gives the offset.
+        """
+        return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
+
+    def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
+        """Return T^D(word) as token numbers; errors are those of a call."""
+        if self._one_pass is None:
+            self._one_pass = OnePass(self.dictionary)
+        return self._one_pass.tokenize(word)
+
+    def stream(self) -> TransducerStream:
+        """Return a stream that is fed a text part by part."""
+        return TransducerStream(self)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states currently kept."""
+        return len(self._states)
+
+    def explicit(self, *, max_states: int = DEFAULT_MAX_EXPLICIT_STATES) -> Transducer:
+        """Return the whole transducer with every state and transition, numbered breadth first.
+
+        Raises
+        ------
+        LimitExceededError
+            If it has more than `max_states` states.
+        """
+        return TransducerTable.of(self.dictionary, max_states=max_states).transducer()
+
+    def _start(self) -> _State:
+        return self._state((((), 0, 0),))
+
+    def _state(self, places: tuple[_Place, ...]) -> _State:
+        state = self._states.get(places)
+        if state is None:
+            if len(self._states) >= self._max_states:
+                forgotten, self._states = self._states, {}
+                for old in list(forgotten.values()):
+                    old.arcs.clear()
+            state = self._states[places] = _State(places)
+        return state
+
+    def step(self, state: _State, symbol: int) -> tuple[Output, _State]:
+        """Return the tokens written on a symbol, and the next state."""
+        arc = state.arcs.get(symbol)
+        if arc is None:
+            output, places = self._advance(state.places, symbol)
+            arc = state.arcs[symbol] = (output, self._state(places))
+        return arc
+
+    def _advance(self, places: tuple[_Place, ...], symbol: int) -> tuple[Output, tuple[_Place, ...]]:
+        end: _Place | None = None
+        following: list[_Place] = []
+        for pending, node, state in places:
+            child = self._child(node, symbol)
+            if child < 0:
+                continue
+            token = self._token(child)
+            if token >= 0 and self._allows(state, token):
+                end = ((*pending, token), 0, self._reached[token])
+            if self._goes_on(state, child):
+                following.append((pending, child, state))
+        # Every prefix of a word has a tokenization and therefore a last token.
+        assert end is not None
+        new = [end, *following]
+        written = common_prefix([pending for pending, _, _ in new])
+        if not written:
+            return (), tuple(new)
+        return written, tuple((pending[len(written) :], node, state) for pending, node, state in new)
+
+    def _child(self, node: int, symbol: int) -> int:
+        child = self._children.get((node, symbol))
+        if child is None:
+            child = -1
+            candidate, stop = node + 1, int(self._trie.end[node])
+            while candidate < stop:
+                if self._trie.symbol[candidate] == symbol:
+                    child = candidate
+                    break
+                candidate = int(self._trie.end[candidate])
+            _note(self._children, (node, symbol), child)
+        return child
+
+    def _token(self, node: int) -> int:
+        """Return the live token that a node spells, or -1."""
+        first = self._trie.first[node]
+        return self._words[first] if first < self._trie.first[node + 1] else -1
+
+    def _allows(self, state: int, token: int) -> bool:
+        allowed = self._allowed.get((state, token))
+        if allowed is None:
+            allowed = self._automaton.step(state, token) is not None
+            _note(self._allowed, (state, token), allowed)
+        return allowed
+
+    def _goes_on(self, state: int, node: int) -> bool:
+        """Return whether a state allows a token that properly extends what a node spells."""
+        answer = self._continues.get((state, node))
+        if answer is None:
+            longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]
+            answer = any(self._allows(state, token) for token in longer[:_FEW])
+            if not answer and len(longer) > _FEW:
+                answer = bool(self._automaton.allowed_mask(state)[longer].any())
+            _note(self._continues, (state, node), answer)
+        return answer
+
+
+class TransducerStream:
+    """A text read in parts, whose tokens are returned as soon as they are settled."""
+
+    def __init__(self, transducer: SubsequentialTransducer) -> None:
+        self._transducer = transducer
+        self._state = transducer._start()
+        self._symbol = {word: number for number, word in enumerate(transducer.dictionary.alphabet.symbols)}
+        self._lengths = [len(word) for word in transducer.dictionary.alphabet]
+        # Symbols read, those of them that the tokens returned so far spell, and the largest delay so far.
+        self.n_read = self.n_settled = self.longest_delay = 0
+
+    @property
+    def delay(self) -> int:
+        """The number of symbols that have been read but are not in a token returned so far."""
+        return self.n_read - self.n_settled
+
+    def feed(self, part: Word | Iterable[str]) -> Int32Array:
+        """Read more of the text and return the numbers of the tokens settled since the last call.
+
+        Of a part with a symbol outside the base alphabet, which is an error, the symbols before it have been read.
+        """
+        word = self._transducer.dictionary.alphabet.word(part)
+        written: list[int] = []
+        step = self._transducer.step
+        for i in range(len(word)):
+            symbol = self._symbol.get(word[i : i + 1])
+            if symbol is None:
+                what = "the symbol is not in the base alphabet"
+                raise AlphabetError(what, value=word[i : i + 1], where=f"offset {self.n_read}")
+            output, self._state = step(self._state, symbol)
+            self.n_read += 1
+            if output:
+                written.extend(output)
+                self.n_settled += sum(self._lengths[token] for token in output)
+            self.longest_delay = max(self.longest_delay, self.delay)
+        return np.array(written, dtype=np.int32)
+
+    def finish(self) -> Int32Array:
+        """Return the tokens of the rest of the text, and reset the stream for another text."""
+        rest = self._state.places[0][0]
+        self._state = self._transducer._start()
+        self.n_read = self.n_settled = 0
+        return np.array(rest, dtype=np.int32)
+
+
+def _note(answers: dict[tuple[int, int], _Answer], question: tuple[int, int], answer: _Answer) -> None:
+    if len(answers) >= _MAX_ANSWERS:
+        answers.clear()
+    answers[question] = answer

@@ -1,0 +1,45 @@
+"""The answer of a decision procedure: yes or no, with evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from tokdfa.base.display import Displayed
+
+__all__ = ["Verdict"]
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Displayed, Generic[W]):
+    """A decision with its evidence; truthy when the property holds.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether the property holds.
+    witness : object, optional
+        Evidence against the property (a pair of runs, a rule, a text) if it does not hold. Some properties also give
+        evidence when they hold.
+    reason : str
+        One sentence that explains the decision.
+
+    Examples
+    --------
+    >>> d = tokdfa.Dictionary.from_pairs([("a", "a"), ("b", "a")], alphabet="ab")
+    >>> verdict = d.properness()
+    >>> bool(verdict), verdict.witness
+    (True, None)
+    >>> verdict = tokdfa.Dictionary([("ab", "c"), ("a", "b")], alphabet="abc").properness()
+    >>> bool(verdict), verdict.witness.index, verdict.witness.part
+    (False, 0, 'ab')
+    """
+
+    holds: bool
+    witness: W | None = None
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.holds

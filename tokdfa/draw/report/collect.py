@@ -1,0 +1,231 @@
+"""Collecting the violations of a stream: the first ones with their surroundings, and all of them counted."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from typing import Any, Unpack
+
+import numpy.typing as npt
+
+from tokdfa.base.arrays import IntegerArray, id_array
+from tokdfa.draw.labels import word_label
+from tokdfa.draw.report.lanes import divergence, lanes
+from tokdfa.draw.report.spelling import Spelling, cut_down, shortened
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.validator import ValidationOptions, Validator
+from tokdfa.jobs.validation.violation import Violation
+from tokdfa.jobs.validation.wording import MergedPair, Quote, Token, parts
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Collection", "LastIds", "Places"]
+
+CHUNK = 1 << 16
+CONTEXT = 8
+MAX_STEPS = 5
+
+# What the page lays out itself: runs of ids, and a sentence in parts.
+_NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "scores", "reason"})
+
+
+class Places:
+    """The number of violations in each part of a stream whose length is not known in advance.
+
+    The `width` of a part, in tokens, is a power of two, such that there are at most `most` parts.
+    """
+
+    def __init__(self, most: int = 96) -> None:
+        self.width = 1
+        self.counts: list[int] = []
+        self._most = most
+
+    def add(self, token: int) -> None:
+        """Count a violation at a token."""
+        self.reach(token)
+        part = token // self.width
+        self.counts += [0] * (part + 1 - len(self.counts))
+        self.counts[part] += 1
+
+    def reach(self, token: int) -> None:
+        """Widen the parts until they cover this token."""
+        while token // self.width >= self._most:
+            self.width *= 2
+            padded = [*self.counts, 0] if len(self.counts) % 2 else self.counts
+            self.counts = [left + right for left, right in zip(padded[::2], padded[1::2], strict=True)]
+
+
+class LastIds:
+    """The last ids of a stream: its tokens from `first` to before `end`."""
+
+    def __init__(self) -> None:
+        self.first = self.end = 0
+        self._chunks: deque[IntegerArray] = deque()
+
+    def append(self, ids: IntegerArray) -> None:
+        """Take the next ids."""
+        self._chunks.append(ids)
+        self.end += len(ids)
+
+    def keep(self, count: int) -> None:
+        """Keep only the last `count` ids."""
+        while self._chunks and self.end - self.first - len(self._chunks[0]) >= count:
+            self.first += len(self._chunks.popleft())
+
+    def between(self, start: int, stop: int) -> list[int]:
+        """Return the tokens from `start` to before `stop`, as far as they are kept."""
+        # The tokens asked for are near the end.
+        found: list[int] = []
+        end = self.end
+        for chunk in reversed(self._chunks):
+            begin = end - len(chunk)
+            if begin < stop and end > start:
+                found[:0] = chunk[max(start - begin, 0) : max(stop - begin, 0)].tolist()
+            if begin <= start:
+                break
+            end = begin
+        return found
+
+
+class Collection:
+    """What a report shows of the violations of a stream.
+
+    All are counted, by kind, by rule and by place; the first `max_shown` are kept with their surroundings, as JSON
+    values. The options are those of :class:`~tokdfa.Validator`.
+    """
+
+    def __init__(self, tokenizer: AnyTokenizer, max_shown: int, **options: Unpack[ValidationOptions]) -> None:
+        self.tokenizer = tokenizer
+        self._validator = Validator(tokenizer, **options)
+        self.spelling = Spelling(tokenizer)
+        self.tokens = self.violations = 0
+        self.kinds: Counter[ViolationKind] = Counter()
+        self.rules: Counter[int] = Counter()
+        self.places = Places()
+        self.shown: list[dict[str, Any]] = []
+        self._max_shown = max_shown
+        self._recent = LastIds()
+        # The violations that still lack the tokens after them, with the first one that they lack.
+        self._open: list[tuple[dict[str, Any], int]] = []
+        self._allowed: dict[int, int] = {}
+
+    def watch(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Violation]:
+        """Judge a stream that comes in chunks, and yield its violations."""
+        for array in map(id_array, chunks):
+            for begin in range(0, len(array), CHUNK):
+                # The copy releases the array from which the chunk was cut.
+                chunk = array[begin : begin + CHUNK].copy()
+                self._recent.append(chunk)
+                for violation in self._validator.iter_feed(chunk):
+                    self._add(violation)
+                    yield violation
+                self._close(final=False)
+                self._recent.keep(self._validator.n_kept + CONTEXT)
+        for violation in self._validator.iter_finish():
+            self._add(violation)
+            yield violation
+        self._close(final=True)
+        self.tokens = self._validator.tokens
+        self.places.reach(max(self.tokens - 1, 0))
+
+    def _close(self, final: bool) -> None:
+        """Give those that lack what follows them what has come."""
+        still_open = []
+        for fields, start in self._open:
+            if final or start + CONTEXT <= self._recent.end:
+                self._finish(fields, start)
+            else:
+                still_open.append((fields, start))
+        self._open = still_open
+
+    def _add(self, violation: Violation) -> None:
+        self.violations += 1
+        self.kinds[violation.kind] += 1
+        if violation.rule is not None:
+            self.rules[violation.rule] += 1
+        self.places.add(violation.index)
+        if len(self.shown) >= self._max_shown:
+            return
+        self.shown.append(self._fields(violation))
+        self._open.append((self.shown[-1], violation.start + len(violation.ids)))
+
+    def _fields(self, violation: Violation) -> dict[str, Any]:
+        ids, canonical = violation.ids, violation.canonical_ids
+        found = divergence(ids, () if canonical is None else canonical)
+        at = violation.start + found.before
+        before = [*self._recent.between(max(at - CONTEXT, 0), violation.start), *ids[: found.before]][-CONTEXT:]
+        table = lanes(found.left, found.right, self.spelling.length)
+        known = violation.detected_at - at
+        end = len(found.left)
+        self.spelling.note((*before, *(cell[0] for cell in (*table.left, *table.right))))
+        return {
+            **{name: value for name, value in violation.as_json().items() if name not in _NOT_ON_PAGE},
+            "n": self.violations,
+            "said": self._said(violation),
+            "before": before,
+            "begins": at <= len(before),
+            "lanes": table._asdict(),
+            "text": canonical is not None,
+            "known_in": known if 0 <= known < len(table.left) else -1,
+            "known_behind": known - end if known >= end else -1,
+            "behind": [*ids[len(ids) - found.behind :]],
+            "picture": self._picture(violation, at, found.left, found.right),
+        }
+
+    def _said(self, violation: Violation) -> list[str]:
+        """Return the sentence in parts; every second one is the label of a token, a text or a rule."""
+        said = [""]
+        for part in parts(violation):
+            match part:
+                case Token(id, _):
+                    said += [self.spelling.label(id), f" ({id})"]
+                case Quote(text):
+                    said += [cut_down(repr(text)), ""]
+                case MergedPair(left, right):
+                    said += [f"{shortened(word_label(left))}≀{shortened(word_label(right))}", ""]
+                case int():
+                    said[-1] += f"{part:,}"
+                case str():
+                    said[-1] += part
+        return said
+
+    def _finish(self, fields: dict[str, Any], start: int) -> None:
+        """Add what follows the ids of a violation, which end before token `start`."""
+        behind = [*fields["behind"], *self._recent.between(start, start + CONTEXT)]
+        fields["ends"] = start + len(behind) - len(fields["behind"]) == self._recent.end and len(behind) <= CONTEXT
+        fields["behind"] = behind[:CONTEXT]
+        self.spelling.note(fields["behind"])
+
+    def _picture(
+        self, violation: Violation, at: int, left: tuple[int, ...], right: tuple[int, ...]
+    ) -> dict[str, Any] | None:
+        """Return the run up to the token not allowed, where `allowed` tokens could come, and the canonical run."""
+        if violation.canonical_ids is None:
+            return None
+        given = violation.ids[at - violation.start : violation.detected_at + 1 - violation.start]
+        if not given:
+            return None
+        fields: dict[str, Any] = {"given": _steps(given), "right": _steps(right), "states": {}, "allowed": None}
+        shown = {id for first, _, last in (fields["given"], fields["right"]) for id in (*first, *last)}
+        self.spelling.note(shown)
+        pair, automaton = violation.pair, self.tokenizer.pair_automaton
+        if violation.kind is not ViolationKind.PAIR or pair is None or pair[1] != given[-1]:
+            return fields
+        if automaton is None:
+            return fields
+        self.spelling.note(pair)
+        states = {id: automaton.state_of(id) for id in sorted({*shown, *pair})}
+        before = pair[0]
+        if states[before] is None:
+            return fields
+        if before not in self._allowed:
+            self._allowed[before] = automaton.n_allowed(before)
+        fields["states"] = {str(id): state for id, state in states.items() if state is not None}
+        fields["allowed"] = self._allowed[before]
+        return fields
+
+
+def _steps(ids: tuple[int, ...]) -> list[Any]:
+    """Return the first steps of a run, the number of steps left out, and the last steps."""
+    if len(ids) <= MAX_STEPS:
+        return [[*ids], 0, []]
+    return [[*ids[:2]], len(ids) - MAX_STEPS + 1, [*ids[len(ids) - MAX_STEPS + 3 :]]]

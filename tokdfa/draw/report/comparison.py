@@ -1,0 +1,231 @@
+"""The report on a comparison of two tokenizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from tokdfa.automata.alphabet import Word, quoted
+from tokdfa.base.errors import ImproperDictionaryError
+from tokdfa.draw.labels import word_label
+from tokdfa.draw.report.lanes import divergence, lanes
+from tokdfa.draw.report.markup import Markup, json_block, tag
+from tokdfa.draw.report.page import Report, data_table, page, verdict
+from tokdfa.draw.report.spelling import Spelling, marked_up, shortened
+from tokdfa.jobs.comparison.api import compare
+from tokdfa.jobs.comparison.result import Comparison, Difference
+from tokdfa.jobs.comparison.wording import answer, part_rows
+from tokdfa.tokenizers.neighbours import PairAutomaton
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["ComparisonReport", "comparison_report"]
+
+
+class ComparisonReport(Report):
+    """A page that shows whether two tokenizers are equivalent, and how they differ.
+
+    Made by :func:`comparison_report`.
+
+    Attributes
+    ----------
+    verdict : Comparison
+        What :func:`tokdfa.compare` returns.
+    """
+
+    def __init__(self, found: Comparison, a: AnyTokenizer, b: AnyTokenizer, names: tuple[str, str]) -> None:
+        self.verdict = found
+        self._sides = (a, b)
+        self._names = names
+
+    def __repr__(self) -> str:
+        return f"<ComparisonReport: {'equivalent' if self.verdict else 'different'}>"
+
+    def to_html(self, *, max_shown: int | None = None) -> str:
+        """Return the page; see :meth:`Report.to_html`."""
+        found = self.verdict
+        heading = "Equivalent" if found else "Different"
+        names = zip("AB", self._names, strict=True)
+        named = [", ".join(f"{side}: {name}" for side, name in names)] if self._names != ("A", "B") else []
+        said = answer(found)
+        subject = [f"{said[:1].upper()}{said[1:]}."]
+        if found.witness is not None:
+            subject = [tag("bdi", shortened(quoted(found.witness.text))), f" {said}."]
+        data = self._data()
+        return page(
+            f"{heading}: {' and '.join(self._names)}",
+            verdict(bool(found), heading, tag("span", *subject), *named),
+            *([] if data is None or found.witness is None else self._witness(found.witness, data)),
+            tag(
+                "section",
+                tag("h2", "What was compared"),
+                data_table("Part by part", ("Part", "Outcome"), part_rows(found)),
+                class_="tables",
+            ),
+            tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
+            data=None if data is None else json_block(data, "data"),
+        )
+
+    def _data(self) -> dict[str, Any] | None:
+        """Return the two tokenizations of the witness, which the script lays out."""
+        if self.verdict.witness is None:
+            return None
+        _, *both = self.verdict.witness
+        spellings = [Spelling(side) for side in self._sides]
+        left, right = ([] if ids is None else [*ids] for ids in both)
+        # Tokens that the two share have the same id and the same bytes.
+        keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
+        found = divergence(left, keys)
+        other = tuple(right[found.before : len(right) - found.behind])
+        for spelling, ids in zip(spellings, (left, right), strict=True):
+            spelling.note(ids)
+        return {
+            "witness": {
+                "lanes": lanes(found.left, other, spellings[0].length, spellings[1].length)._asdict(),
+                "before": left[: found.before],
+                "behind": left[len(left) - found.behind :],
+                "known_in": -1,
+                "known_behind": -1,
+                "begins": True,
+                "ends": True,
+            },
+            "names": ["A", "B"],
+            "absent": ["cannot be tokenized" if ids is None else "nothing" for ids in both],
+            "whole": "text",
+            "tokens": spellings[0].table(),
+            "other": spellings[1].table(),
+        }
+
+    def _witness(self, witness: Difference, data: dict[str, Any]) -> Iterator[Markup]:
+        text, *both = witness
+        left, right = ([] if ids is None else [*ids] for ids in both)
+        rows = [
+            (name, " ".join(map(str, ids)) or absent, " ".join(data[table][str(id)][0] for id in ids))
+            for name, ids, absent, table in zip("AB", (left, right), data["absent"], ("tokens", "other"), strict=True)
+        ]
+        yield tag(
+            "section",
+            tag("h2", "A text on which they differ"),
+            tag("p", tag("bdi", marked_up(_shown(text))), class_="witness"),
+            tag("p", _size(text)),
+            tag("div", id="witness", class_="scroll", role="group", aria_label="tokens", hidden=True),
+            tag("noscript", data_table("Tokens", ("Tokenizer", "Ids", "Tokens"), rows)),
+            *self._pictures(left, right),
+            class_="card",
+        )
+
+    def _pictures(self, left: list[int], right: list[int]) -> Iterator[Markup]:
+        """Return, for each side, why it does not give the tokens of the other."""
+        for side, names, ids in ((0, "AB", right), (1, "BA", left)):
+            judge, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
+            if judge is None or other is None or len(ids) < 1:
+                continue
+            said = _objection(judge, [word for word in map(other.word, ids) if word is not None])
+            if said:
+                yield tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
+
+    def _tables(self) -> Iterator[Markup]:
+        found, (a, b) = self.verdict, self._sides
+        rows = [("Format", a.format, b.format), ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}")]
+        rows += [
+            (name.capitalize(), f"{size:,}", f"{b.sizes[name]:,}") for name, size in a.sizes.items() if name in b.sizes
+        ]
+        rows += [
+            ("Live tokens that the other lacks", f"{found.n_tokens_only_a:,}", f"{found.n_tokens_only_b:,}"),
+            ("Dead tokens", f"{found.n_dead_a:,}", f"{found.n_dead_b:,}"),
+            ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
+            ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
+        ]
+        yield data_table("Numbers", ("What", "A", "B"), rows)
+        for side, tokens, total in (
+            ("A", found.tokens_only_a, found.n_tokens_only_a),
+            ("B", found.tokens_only_b, found.n_tokens_only_b),
+        ):
+            if tokens:
+                yield data_table(
+                    f"Live tokens only in {side}: the first {len(tokens):,} of {total:,}",
+                    ("Token", "Symbols"),
+                    ((tag("bdi", marked_up(_shown(word))), f"{len(word):,}") for word in tokens),
+                )
+
+
+def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
+    """Return why a tokenizer does not give these tokens, as parts of a sentence; empty if there is no simple reason."""
+    try:
+        dfa = judge.dfa
+    except ImproperDictionaryError:
+        return []
+    alphabet = dfa.alphabet
+    for word in words:
+        if word not in alphabet:
+            return [_bdi(word), " is not one of its tokens."]
+        if dfa.state_of(word) is None:
+            return ["merging never gives ", _bdi(word), "."]
+    for left, right in pairwise(words):
+        number = dfa.blocking_rule(left, right)
+        if number is not None:
+            rule = judge.rule(number)
+            return [
+                f"state {dfa.state_of(left)}, reached on ",
+                _bdi(left),
+                ", does not allow ",
+                _bdi(right),
+                f", since rule {number:,}, ",
+                tag("bdi", marked_up(f"{_shown(rule.left)}≀{_shown(rule.right)}")),
+                ", merges across their border.",
+            ]
+    return []
+
+
+def _shown(word: Word) -> str:
+    return shortened(word_label(word))
+
+
+def _bdi(word: Word) -> Markup:
+    return tag("bdi", marked_up(_shown(word)))
+
+
+def _size(text: Word) -> str:
+    if isinstance(text, bytes):
+        return f"{len(text):,} bytes"
+    size = len("".join(text).encode("utf-8", "surrogatepass"))
+    return f"{len(text):,} character{'s' * (len(text) != 1)}, {size:,} byte{'s' * (size != 1)}"
+
+
+def comparison_report(
+    a: AnyTokenizer,
+    b: AnyTokenizer,
+    found: Comparison | None = None,
+    *,
+    ignore_ids: bool = False,
+    names: tuple[str, str] = ("A", "B"),
+) -> ComparisonReport:
+    """Compare two tokenizers, and make a page of the result.
+
+    Parameters
+    ----------
+    a, b : AnyTokenizer
+    found : Comparison, optional
+        The result of :func:`tokdfa.compare`; by default it is called.
+    ignore_ids : bool
+        See :func:`tokdfa.compare`.
+    names : tuple of str
+        The names of the two.
+
+    Returns
+    -------
+    ComparisonReport
+
+    Raises
+    ------
+    UnsupportedFeatureError, ImproperDictionaryError, LimitExceededError
+        As :func:`tokdfa.compare` does.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> report = tokdfa.comparison_report(tokenizer, tokenizer)
+    >>> bool(report.verdict), report.to_html()[:15]
+    (True, '<!doctype html>')
+    """
+    return ComparisonReport(compare(a, b, ignore_ids=ignore_ids) if found is None else found, a, b, names)

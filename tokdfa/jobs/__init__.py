@@ -1,0 +1,13 @@
+"""What tokdfa does with tokenizers and their ids: a package for each job.
+
+- `validation`: whether a stream is canonical, and if not, where, why, and which ids belong there;
+- `searching`: patterns over the text of ids; `replacing`: what matches, replaced in the ids;
+- `guiding`: which ids can come next;
+- `comparison`: whether two tokenizers agree on every text; `certificates`: proofs that `tokdfa.check` verifies alone;
+- `splices`: whether two texts can be encoded separately, and whether a text can forge a control id;
+  `templates`: both for the templates of chats;
+- `rollouts`: what of a rollout is a bug, what is drift, and what a junction;
+- `shards`: corpora of many files, whose reports add up; `identification`: which tokenizer made them.
+
+Each package has a module `api` (or is named in `tokdfa`): the public functions, where reading begins.
+"""

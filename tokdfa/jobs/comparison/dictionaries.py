@@ -1,0 +1,150 @@
+"""Comparing two dictionaries by the live tokens and the rows of their compact token DFAs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.compact import CompactTokenDFA
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.automata.semantics import agrees_with_leftmost
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import AlphabetError, AutomatonError
+from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Comparison, Difference
+from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
+
+__all__ = ["by_length", "compare_dictionaries"]
+
+_EXAMPLES = 20
+
+
+def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
+    """Decide whether two proper dictionaries have the same correct tokenizations, by Algorithm 1, of every text.
+
+    The witness of a difference is a text with the fewest symbols, then with the fewest tokens in both tokenizations
+    together, then the least. Errors are those of :func:`tokdfa.compare`.
+
+    Notes
+    -----
+    By locality (*Constructing a BPE Tokenization DFA*, Observation 2) the correct tokenizations are those whose tokens
+    are live and whose neighbours are allowed. So two dictionaries are equivalent iff their live tokens are the same and
+    the states reached on each allow the same tokens. A shortest text on which they differ has at most two tokens under
+    each of them: otherwise they would agree on all its proper factors, and so on its neighbours.
+    """
+    if a.alphabet.kind != b.alphabet.kind:
+        raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")
+    for dictionary in (a, b):
+        dictionary.require_proper()
+    semantics = {Part.SEMANTICS: _agree_with_leftmost(a, b)}
+    if a == b:
+        dead = len(a.alphabet) - CompactTokenDFA(a).n_live_tokens
+        return Comparison(True, n_dead_a=dead, n_dead_b=dead, checked={**semantics, Part.RULES: Outcome.SAME})
+    sides = _Side(a), _Side(b)
+    common, only_a, only_b = _live_tokens(*sides)
+    pair, pairs_only_a, pairs_only_b = _least_pair(*sides, common)
+    text = _least_text([*only_a[:1], *only_b[:1]], pair)
+    witness = None if text is None else Difference(text, sides[0].tokenize(text), sides[1].tokenize(text))
+    if witness is not None and witness.tokens_a == witness.tokens_b:
+        raise AutomatonError("tokenizing does not confirm the text that a search found", value=text)
+    return Comparison(
+        witness is None,
+        witness,
+        tokens_only_a=tuple(only_a[:_EXAMPLES]),
+        tokens_only_b=tuple(only_b[:_EXAMPLES]),
+        n_tokens_only_a=len(only_a),
+        n_tokens_only_b=len(only_b),
+        n_dead_a=len(a.alphabet) - sides[0].dfa.n_live_tokens,
+        n_dead_b=len(b.alphabet) - sides[1].dfa.n_live_tokens,
+        pairs_only_a=pairs_only_a,
+        pairs_only_b=pairs_only_b,
+        checked={
+            **semantics,
+            Part.LIVE_TOKENS: Outcome.DIFFERENT if only_a or only_b else Outcome.SAME,
+            Part.ALLOWED_PAIRS: Outcome.SAME if pair is None else Outcome.DIFFERENT,
+            **({Part.SEARCH: Outcome.COMPLETE} if witness is None else {Part.SHORTEST: Outcome.PROVEN}),
+        },
+    )
+
+
+def _agree_with_leftmost(*dictionaries: Dictionary) -> Outcome:
+    """Compare Algorithm 1 with merging leftmost, on all words."""
+    verdicts = [agrees_with_leftmost(dictionary) for dictionary in dictionaries]
+    if all(verdicts):
+        return Outcome.SAME
+    differs = any(late.witness is not None and late.witness.again is None for late in verdicts)
+    return Outcome.DIFFERENT if differs else Outcome.UNKNOWN
+
+
+class _Side:
+    """One of two dictionaries, with its automaton."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.alphabet: TokenAlphabet = dictionary.alphabet
+        self.dfa = CompactTokenDFA(dictionary)
+        self.live = self.dfa.birth >= 0
+
+    def ranks(self, tokens: Int32Array) -> Int32Array:
+        """Return, for each position, the index in `tokens` of the token there; -1 for others."""
+        ranks = np.full(len(self.alphabet), -1, dtype=np.int32)
+        ranks[self.dfa.position[tokens]] = np.arange(len(tokens), dtype=np.int32)
+        return ranks
+
+    def tokenize(self, text: Word) -> tuple[Word, ...] | None:
+        """Return the tokens of a text that has at most two; None if a symbol is unknown."""
+        alphabet, dfa = self.alphabet, self.dfa
+        if text in alphabet and self.live[alphabet.number(text)]:
+            return (text,)
+        for border in range(1, len(text)):
+            u, v = text[:border], text[border:]
+            if u in alphabet and v in alphabet and dfa.allows(u, v):
+                return u, v
+        assert any(text[i : i + 1] not in alphabet for i in range(len(text))), "a shortest difference has two tokens"
+        return None
+
+
+def _live_tokens(a: _Side, b: _Side) -> tuple[list[Word], list[Word], list[Word]]:
+    """Return the live tokens of both, of the first only, and of the second only, by length and then by spelling."""
+    live_a = set(a.alphabet.spell(np.flatnonzero(a.live).tolist()))
+    live_b = set(b.alphabet.spell(np.flatnonzero(b.live).tolist()))
+    return (
+        sorted(live_a & live_b, key=by_length),
+        sorted(live_a - live_b, key=by_length),
+        sorted(live_b - live_a, key=by_length),
+    )
+
+
+def by_length(word: Word) -> tuple[int, Any]:
+    """Return the key that sorts words by length, then by spelling."""
+    return len(word), word
+
+
+def _least_pair(a: _Side, b: _Side, common: list[Word]) -> tuple[tuple[Word, Word] | None, int, int]:
+    """Return the shortest, then least pair of common tokens that one side alone allows, and the numbers of both."""
+    numbers_a, numbers_b = (np.array(side.alphabet.numbers(common), dtype=np.int32) for side in (a, b))
+    rows_a, rows_b = a.dfa.rows, b.dfa.rows
+    row_pairs = np.stack((rows_a.of_token[numbers_a], rows_b.of_token[numbers_b]))
+    # Tokens that lead to the same two rows are compared once; the first of them is the least.
+    distinct, first, counts = np.unique(row_pairs, axis=1, return_index=True, return_counts=True)
+    least, only_a, only_b = compare_rows(
+        ranked_rows(rows_a.pointer, rows_a.start, rows_a.stop, a.ranks(numbers_a)),
+        ranked_rows(rows_b.pointer, rows_b.start, rows_b.stop, b.ranks(numbers_b)),
+        np.ascontiguousarray(distinct[0]),
+        np.ascontiguousarray(distinct[1]),
+        len(common),
+    )
+    differing = np.flatnonzero(least >= 0)
+    pairs = [(common[u], common[v]) for u, v in zip(first[differing].tolist(), least[differing].tolist(), strict=True)]
+    pair = min(pairs, key=lambda pair: by_length(pair[0] + pair[1]), default=None)
+    return pair, int(only_a @ counts), int(only_b @ counts)
+
+
+def _least_text(tokens: list[Word], pair: tuple[Word, Word] | None) -> Word | None:
+    """Return the least text on which two dictionaries differ: a token of only one, which comes first, or a pair."""
+    token = min(tokens, key=by_length, default=None)
+    if pair is None:
+        return token
+    text: Word = pair[0] + pair[1]  # type: ignore[operator]
+    return text if token is None or len(text) < len(token) else token

@@ -1,0 +1,215 @@
+"""Comparing two tokenizers: the relation from texts to ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Literal, cast
+
+from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
+from tokdfa.jobs.comparison.dictionaries import by_length
+from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part, Stage, Step
+from tokdfa.jobs.comparison.joint import Joint
+from tokdfa.jobs.comparison.parts import Parts, as_text
+from tokdfa.jobs.comparison.result import Comparison, Difference, confirmed
+from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
+from tokdfa.jobs.comparison.trials import (
+    DEFAULT,
+    Tuning,
+    around,
+    random_texts,
+    short_texts,
+    shrunk,
+    texts_of_tables,
+    texts_of_tokens,
+    unlike,
+    within,
+)
+from tokdfa.jobs.comparison.vocabularies import Vocabularies
+from tokdfa.jobs.comparison.wording import undecided_words
+from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["compare_tokenizers"]
+
+
+def compare_tokenizers(
+    a: Tokenizer,
+    b: Tokenizer,
+    *,
+    ignore_ids: bool = False,
+    progress: Callable[[Stage], object] | None = None,
+    tuning: Tuning = DEFAULT,
+) -> Comparison:
+    """Decide whether two tokenizers give every text the same ids, whatever their differences.
+
+    The witness of a difference is a text with the fewest bytes, then with the fewest tokens in both, then the least. Of
+    ties among texts of more than two bytes, only those found within seconds are considered. If ``checked["shortest"]``
+    is unproven, the text separates the two, but shorter ones have not been excluded. Options and errors are those of
+    :func:`tokdfa.compare`.
+
+    Notes
+    -----
+    Equivalence is proven by a search through the product of the automata of both, which ends; differences are always
+    confirmed by encoding. Both cut texts at the special tokens alike, if these are the same. If nothing separates any
+    texts, nothing separates those that a normalizer gives.
+    """
+    if a.made_of == b.made_of:
+        return Comparison(True, checked={Part.EVERYTHING: Outcome.SAME})
+    return _Comparer(Parts(a, b, ignore_ids=ignore_ids), progress, tuning).run()
+
+
+class _Comparer:
+    """A comparison by a search through texts if that can decide, and otherwise by the parts and by trying texts."""
+
+    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: Tuning) -> None:
+        self.parts = parts
+        self.tuning = tuning
+        self.a = parts.a
+        self.b = parts.b
+        self.ignore_ids = parts.ignore_ids
+        self.progress = progress
+
+    def say(self, step: Step) -> None:
+        """Report the current stage, if progress is wanted."""
+        if self.progress is not None:
+            self.progress(Stage(step))
+
+    def run(self) -> Comparison:
+        self.say(Step.DICTIONARIES)
+        report = self.parts.report
+        # The search would find these as well, but here they are found at once, and even if it cannot be used.
+        found = self.least(self.short_texts(1))
+        if found is not None:
+            return self.different(found, proven=True)
+        obstacle = self.parts.obstacle()
+        return self.by_search(report) if obstacle is None else self.without_search(report, obstacle)
+
+    # Texts
+
+    def short_texts(self, longest: Literal[1, 2]) -> Iterable[str]:
+        """Return all texts of up to `longest` bytes, if they are to be tried."""
+        return short_texts(longest) if longest <= self.tuning.longest_tried else ()
+
+    def difference(self, text: str) -> Difference | None:
+        """Return the difference on a text, if there is one."""
+        names = partial(_spelled, self.a), partial(_spelled, self.b)
+        return confirmed(self.a, self.b, text, names if self.ignore_ids else None)
+
+    def least(self, texts: Iterable[str]) -> Difference | None:
+        """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
+        best: tuple[tuple[int, int, bytes], Difference] | None = None
+        for text in unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
+            data = text.encode()
+            if best is not None and len(data) > best[0][0]:
+                continue
+            found = self.difference(text)
+            if found is not None:
+                key = len(data), len(found.tokens_a or ()) + len(found.tokens_b or ()), data
+                if best is None or key < best[0]:
+                    best = key, found
+        return None if best is None else best[1]
+
+    def different(self, found: Difference, *, proven: bool) -> Comparison:
+        report = self.parts.report
+        checked = {**report.checked, Part.SHORTEST: Outcome.PROVEN if proven else Outcome.UNPROVEN}
+        return replace(report, holds=False, witness=found, checked=checked)
+
+    # Answers
+
+    def by_search(self, report: Comparison) -> Comparison:
+        """Answer by a search through texts of any length."""
+        splittings, both = self.parts.splittings, self.parts.neighbours
+        assert both is not None, "an obstacle"
+        self.say(Step.PRETOKENIZERS)
+        try:
+            joint = _joint(*splittings)
+        except (PatternError, LimitExceededError, UnsupportedFeatureError) as error:
+            return self.without_search(report, Obstacle.PRETOKENIZER, error)
+        first_byte = None if splittings[0].prefix_space is None else ord(" ")
+        search = Separation(joint, Vocabularies(*both, ignore_ids=self.ignore_ids), first_byte, self.progress)
+        places = search.shortest()
+        if places and places[0].length <= 3 and (found := self.least(self.short_texts(2))) is not None:
+            return self.different(found, proven=True)
+        self.say(Step.TRIALS)
+        texts = search.texts(places, most=self.tuning.max_texts, seconds=self.tuning.max_seconds) if places else []
+        candidates = [data.decode() for data in texts]
+        # The space may be one that was inserted.
+        candidates += [text[1:] for text in candidates if first_byte is not None and text[1:] and text[1] != " "]
+        least = places[0].length - (first_byte is not None) if places else None
+        # If merging gives the same, only texts with these can differ.
+        other_specials = self.parts.other_specials
+        whole_words = (self.parts.whole_words(side) for side in (self.a, self.b))
+        others = sorted(other_specials.union(*whole_words), key=n_bytes)
+        if others:
+            least = min(n_bytes(others[0]), n_bytes(others[0]) if least is None else least)
+        parting = self.parting_whole_pieces(joint)
+        beside = around(sorted(other_specials, key=by_length)[: self.tuning.max_specials])
+        found = self.least(chain(candidates, others, parting, beside))
+        if found is not None and least is not None:
+            # A text may be shorter than its normalized form.
+            proven = not self.parts.is_normalized and n_bytes(str(found.text)) <= least
+            return self.different(found, proven=proven)
+        if places:
+            raise UnsupportedFeatureError(undecided_words(Obstacle.NO_TEXT_FOUND), value=candidates[:1])
+        if other_specials:
+            least_special = min(other_specials, key=n_bytes)
+            raise UnsupportedFeatureError(undecided_words(Obstacle.SPECIALS), value=least_special)
+        if parting:
+            raise UnsupportedFeatureError(undecided_words(Obstacle.WHOLE_PIECES), value=parting[0])
+        return replace(report, holds=True, witness=None, checked={**report.checked, Part.SEARCH: Outcome.COMPLETE})
+
+    def parting_whole_pieces(self, joint: Joint) -> list[str]:
+        """Return texts with a piece that only one of the two emits without merging."""
+        words = [self.parts.whole_words(side) for side in (self.a, self.b)]
+        pieces = WholePieces(joint)
+        found = []
+        for of_second in (False, True):
+            mine, others = words[of_second], words[not of_second]
+            for word, id in mine.items():
+                anywhere, apart = pieces.texts(word, of_second=of_second)
+                is_same = word in others and (self.ignore_ids or others[word] == id)
+                text = apart if is_same else anywhere
+                if text is not None:
+                    found.append(text)
+        return sorted(found, key=n_bytes)
+
+    def without_search(self, report: Comparison, obstacle: Obstacle, cause: TokdfaError | None = None) -> Comparison:
+        """Answer by the parts alone, if the search cannot decide."""
+        if self.parts.are_same():
+            return replace(report, holds=True, witness=None)
+        self.say(Step.TRIALS)
+        found = self.least(self.short_texts(2))
+        if found is not None:
+            return self.different(found, proven=True)
+        words = sorted({*texts_of_tokens(self.a), *texts_of_tokens(self.b)}, key=by_length)
+        if report.witness is not None and (text := as_text(report.witness.text)) is not None:
+            words.insert(0, text)
+        specials = sorted(self.parts.other_specials, key=by_length)
+        tables = [splitting.table for splitting in self.parts.splittings]
+        characters = texts_of_tables(tables[0], tables[1])
+        for texts in (characters, chain(around(specials), words), random_texts(words, specials)):
+            found = self.least(within(self.tuning.max_seconds, texts))
+            if found is not None:
+                found = self.shorter(found)
+                # No text of up to two bytes separates them.
+                proven = self.tuning.longest_tried >= 2 and n_bytes(cast(str, found.text)) <= 3
+                return self.different(found, proven=proven)
+        raise UnsupportedFeatureError(undecided_words(obstacle, "" if cause is None else cause.what))
+
+    def shorter(self, found: Difference) -> Difference:
+        """Return a difference on a part of the text of another one."""
+        text = shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
+        return self.difference(text) or found
+
+
+@lru_cache(maxsize=4)
+def _joint(first: Splitting, second: Splitting) -> Joint:
+    return Joint(find_hypotheses(first), find_hypotheses(second))
+
+
+def _spelled(tokenizer: Tokenizer, ids: Sequence[int]) -> list[bytes]:
+    return [tokenizer.name_of(id) for id in ids]

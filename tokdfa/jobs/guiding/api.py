@@ -1,0 +1,232 @@
+"""The function `guide` and what it returns: the automaton of the canonical streams whose texts are in a language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
+from tokdfa.jobs.guiding.bans import Ban
+from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
+from tokdfa.jobs.guiding.prefixes import Place, PrefixAutomaton, prefixes_of
+from tokdfa.jobs.guiding.texts import texts_of
+from tokdfa.jobs.guiding.tokens import tokens_of
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Guide", "State", "guide"]
+
+State: TypeAlias = Place
+"""A state of a guide: a tuple of four integers."""
+
+_ENDED = Place(-1, 0, 0, 0)
+
+
+class Guide(Masked[Place]):
+    """An automaton of the streams of a tokenizer that are canonical, and whose text is in a language; no dead ends.
+
+    Made by :func:`tokdfa.guide`. Whatever state :meth:`step` returns, some stream goes on from it to its end. States
+    are tuples of four integers, which can be kept, compared and gone back to; a guide has no state of its own. Threads
+    may share it.
+
+    Parameters
+    ----------
+    prefixes : PrefixAutomaton
+    end : tuple of int
+        The ids that end a sequence. They are allowed where the stream may end, and nothing follows them.
+    vocab_size : int
+        The number of bits of a mask.
+
+    Attributes
+    ----------
+    initial : State
+        The state of no ids.
+    ended : State
+        The state after an id of `end`.
+    end : tuple of int
+    vocab_size : int
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> guide = tokdfa.guide(tokenizer, "a (single|married) man")
+    >>> [tokenizer.decode([id]) for id in guide.allowed(guide.initial)]
+    ['a']
+    >>> state = guide.step(guide.initial, 64)
+    >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
+    [' single', ' married']
+    >>> guide.step(state, 32) is None, guide.is_final(state)
+    (True, False)
+    """
+
+    _refusal = "no canonical stream of the language goes on with this id"
+    _hint = "read_any accepts what follows it"
+
+    def __init__(self, prefixes: PrefixAutomaton, end: tuple[int, ...], vocab_size: int) -> None:
+        super().__init__(prefixes.initial, _ENDED, end, vocab_size, prefixes.tokens.n_ids)
+        self._prefixes = prefixes
+        self._tokens = prefixes.tokens
+        self._tokenizer = prefixes.tokens.tokenizer
+
+    def _step(self, state: State, id: int) -> State | None:
+        try:
+            return self._prefixes.step(state, id)
+        except (TypeError, OverflowError):
+            self._prefixes.checked(state)
+            raise
+
+    def _bits(self, state: State) -> np.ndarray:
+        return self._prefixes.mask(state)
+
+    def is_final(self, state: State) -> bool:
+        """Return whether a stream may end in a state.
+
+        Raises
+        ------
+        WrongTypeError
+            If it is not a state of this guide.
+        """
+        return state == _ENDED or self._prefixes.is_final(state)
+
+    # Streams
+
+    def read_any(self, ids: npt.ArrayLike, state: State | None = None) -> tuple[State, tuple[int, ...]]:
+        """Return the state after ids that need not be canonical, and the places where they are not.
+
+        At an id that is not allowed, the guide begins anew, knowing nothing of what precedes the id: as if it were in
+        the middle of some canonical stream. So what follows is canonical wherever no context could make it wrong. The
+        text is still followed in the language.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        state : State, optional
+            Where to begin; by default in the initial state.
+
+        Raises
+        ------
+        TokenStreamError
+            If no text of the language begins with the text of the ids, or only texts that go on with no canonical ids.
+
+        Examples
+        --------
+        >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
+        >>> state, places = guide.read_any([64, 261, 1193])
+        >>> places, guide.is_final(state)
+        ((2,), True)
+        """
+        state = self.initial if state is None else state
+        places = []
+        for place, id in enumerate(self._checked(ids)):
+            target = self.step(state, id)
+            if target is None:
+                places.append(place)
+                target = self._anew(state, id)
+                if target is None:
+                    what = "no canonical stream goes on after this id with a text of the language"
+                    raise TokenStreamError(what, value=id, where=f"token {place}")
+            state = target
+        return state, tuple(places)
+
+    def _anew(self, state: State, id: int) -> State | None:
+        """Return the state after an id, whatever precedes it; only the language is kept."""
+        if state == self.ended or id in self._ends:
+            return None
+        splits, prefixes = self._tokens.splits, self._prefixes
+        start = Place(splits.anywhere, 0, 0, state.text)
+        target = prefixes.target(start, id)
+        if target is not None and prefixes.goes_on(target):
+            return target
+        text = prefixes.texts.after_id(state.text, id) if id < self._tokens.n_ids else 0
+        target = Place(splits.anywhere, 0, 0, text)
+        return target if text and prefixes.goes_on(target) else None
+
+    def __repr__(self) -> str:
+        texts = self._prefixes.texts
+        what = f"{texts.n_states} states over bytes" if texts.n_states > 1 else "all texts"
+        return f"<Guide: {what}, {self.vocab_size} ids>"
+
+
+def check_texts(prefixes: PrefixAutomaton, shown: object, *, bans: bool = False) -> None:
+    """Refuse a language none of whose texts can be encoded, or only texts that a ban forbids."""
+    if not prefixes.goes_on(prefixes.initial):
+        what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
+        if bans:
+            what = "every text of the language has what is banned, needs symbols without a token, or is not UTF-8"
+        raise PatternError(what, value=shown)
+
+
+def guide(
+    tokenizer: AnyTokenizer,
+    language: str | TokenDFA | None = None,
+    *,
+    end: int | Iterable[int] | None = None,
+    vocab_size: int | None = None,
+    ban: Ban | None = None,
+) -> Guide:
+    """Return the guide of a tokenizer: which ids can come next so that some canonical stream goes on.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        A byte pair tokenizer over bytes that encodes texts unchanged.
+    language : str or TokenDFA, optional
+        A language L of texts: a regular expression that the whole text matches, or an automaton over bytes such as
+        :func:`tokdfa.language` makes. The finished streams are then exactly T(L), the ids that `encode` gives for the
+        texts of L. Without one they are exactly those that `validate` accepts: ids of special tokens that `encode`
+        never gives cut the stream.
+    end : int or iterable of int, optional
+        The ids that end a sequence, such as that of ``<|endoftext|>``. They mean nothing else then.
+    vocab_size : int, optional
+        The number of bits of a mask, if the model has more logits than the tokenizer has ids.
+    ban : Ban, optional
+        What the texts may not have; see :func:`tokdfa.ban`. The streams are those of the guide that the ban allows, and
+        there are no dead ends either.
+
+    Returns
+    -------
+    Guide
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the streams of the tokenizer are judged as a whole: it normalizes, inserts or drops text, or is not a byte
+        pair tokenizer over bytes.
+    PatternError
+        If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
+        or all have what is banned.
+    LimitExceededError
+        If an automaton is too large, or a search for what goes on.
+    TokenStreamError
+        If an id of `end` does not exist.
+
+    Notes
+    -----
+    The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the hypotheses of the
+    pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream goes on
+    is never reached: whether one does is searched for where it is asked, and remembered.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> guide = tokdfa.guide(tokenizer, "[0-9]{2}:[0-9]{2}")
+    >>> state = guide.read(tokenizer.encode("12:3"))
+    >>> [tokenizer.decode([id]) for id in guide.allowed(state)]
+    ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+    """
+    if not isinstance(tokenizer, AnyTokenizer):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.guide(tokenizer, language)")
+    if ban is not None and not isinstance(ban, Ban):
+        raise WrongTypeError("a ban is what tokdfa.ban(tokenizer, words) returns", value=ban, where="ban")
+    size = checked_size(vocab_size, tokenizer.n_ids)
+    ends = checked_end(end, size)
+    tokens = tokens_of(tokenizer)
+    is_free = language is None and ban is None
+    texts = None if is_free else texts_of(tokens, language, None if ban is None else ban.machine)
+    prefixes = prefixes_of(tokens, texts)
+    check_texts(prefixes, language, bans=ban is not None)
+    return Guide(prefixes, ends, size)

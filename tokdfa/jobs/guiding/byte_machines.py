@@ -1,0 +1,151 @@
+"""Automata over bytes as tables: those of languages, of texts without some words, and products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.kernels.dfa import explicit as kernels
+from tokdfa.regex.trie import TokenTrie
+
+__all__ = ["NOWHERE", "ByteMachine", "distances", "machine_of", "product", "trimmed", "without_words"]
+
+MAX_ENTRIES = 1 << 27
+MAX_PAIRS = 1 << 26
+
+NOWHERE = 0
+"""The state from which no text goes on."""
+
+
+class ByteMachine(NamedTuple):
+    """A deterministic automaton over bytes, and over special tokens if it reads them. From state 0 no text goes on."""
+
+    table: Int32Array  # Of shape (states, columns): the targets
+    # Of 256 entries or more: the column of each byte, and then of each special token. No byte shares one with a special
+    # token; those of bytes are first.
+    column: Int32Array
+    final: BoolArray  # One entry a state
+    initial: int
+
+    def after(self, data: bytes) -> Int32Array:
+        """Return for each state the state after some bytes: int32[states]."""
+        states = np.arange(len(self.table), dtype=np.int32)
+        for byte in data:
+            states = self.table[states, self.column[byte]]
+        return states
+
+    def with_specials(self, targets: Iterable[Int32Array]) -> ByteMachine:
+        """Return an automaton over bytes that reads special tokens, too: the state after each, for each state."""
+        width = self.table.shape[1]
+        numbers: dict[bytes, int] = {}
+        column = np.array([numbers.setdefault(target.tobytes(), len(numbers)) for target in targets], dtype=np.int32)
+        added = [np.frombuffer(target, dtype=np.int32)[:, None] for target in numbers]
+        if len(self.table) * (width + len(added)) > MAX_ENTRIES:
+            raise LimitExceededError("the automaton of the language has too many states", value=len(self.table))
+        return self._replace(
+            table=np.hstack((self.table, *added)), column=np.append(self.column, column + np.int32(width))
+        )
+
+    def apart(self) -> tuple[ByteMachine, Int32Array]:
+        """Return the automaton over bytes alone, and the state after each special token: int32[states, specials]."""
+        column = self.column[:256]
+        table = np.ascontiguousarray(self.table[:, : column.max() + 1])
+        return self._replace(table=table, column=column), np.ascontiguousarray(self.table[:, self.column[256:]])
+
+
+def machine_of(dfa: TokenDFA) -> ByteMachine:
+    """Return an automaton over bytes as a table; its states are numbered from 1."""
+    n = dfa.n_states + 1
+    if n * 256 > MAX_ENTRIES:
+        raise LimitExceededError("the automaton of the language has too many states", value=dfa.n_states)
+    by_byte = np.zeros((256, n), dtype=np.int32)
+    byte_of = np.array([symbol[0] for symbol in dfa.alphabet.symbols], dtype=np.int64)
+    by_byte[byte_of[dfa.tokens], dfa.sources + 1] = dfa.targets + 1
+    numbers: dict[bytes, int] = {}
+    column = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in by_byte], dtype=np.int32)
+    firsts = np.unique(column, return_index=True)[1]
+    return ByteMachine(np.ascontiguousarray(by_byte[firsts].T), column, np.append(False, dfa.final), dfa.initial + 1)
+
+
+def without_words(words: Sequence[bytes]) -> ByteMachine:
+    """Return the automaton of all sequences of bytes in which none of some words, none of them empty, occurs.
+
+    A. Aho, M. Corasick, *Efficient string matching*, 1975.
+    """
+    every = np.frombuffer(b"".join(words), dtype=np.uint8)
+    used = np.unique(every)
+    # Column 0 is that of the bytes of no word.
+    column = np.zeros(256, dtype=np.int32)
+    column[used] = np.arange(1, len(used) + 1)
+    offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    trie = TokenTrie(column[every], offsets)
+    n_columns = len(used) + 1
+    if (trie.n_nodes + 1) * n_columns > MAX_ENTRIES:
+        raise LimitExceededError("the automaton of the words has too many states", value=trie.n_nodes)
+    struct = kernels.trie_of(np.maximum(trie.symbol, 0), trie.depth, trie.end, trie.first)
+    table, length, _ = kernels.find_words(struct, n_columns, False)
+    table[length[table] > 0] = NOWHERE
+    final = length == 0
+    final[NOWHERE] = False
+    return ByteMachine(table.reshape(-1, n_columns), column, final, 1)
+
+
+def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -> ByteMachine:
+    """Return the automaton of the texts of one language that are in another one too, or that are `outside` of it."""
+    width = len(second.table)
+    if len(first.table) * width > MAX_PAIRS:
+        what = "the automata have too many pairs of states"
+        raise LimitExceededError(what, value=f"{len(first.table)} * {width}")
+    n_columns = second.table.shape[1]
+    both, column = np.unique(first.column.astype(np.int64) * n_columns + second.column, return_inverse=True)
+    of_first, of_second = both // n_columns, both % n_columns
+    number = np.zeros(len(first.table) * width, dtype=np.int32)
+    layer = np.array([first.initial * width + second.initial], dtype=np.int64)
+    number[layer] = 1
+    layers, rows, n = [np.zeros(1, dtype=np.int64)], [np.zeros((1, len(both)), dtype=np.int64)], 2
+    while len(layer):
+        layers.append(layer)
+        a = first.table[(layer // width)[:, None], of_first[None, :]].astype(np.int64)
+        b = second.table[(layer % width)[:, None], of_second[None, :]]
+        targets = np.where((a != NOWHERE) & (outside | (b != NOWHERE)), a * width + b, 0)
+        rows.append(targets)
+        layer = np.unique(targets[number[targets] == 0])
+        layer = layer[layer >= width]
+        number[layer] = np.arange(n, n + len(layer), dtype=np.int32)
+        n += len(layer)
+        if n * len(both) > MAX_ENTRIES:
+            raise LimitExceededError("the automaton of the texts has too many states", value=n)
+    keys = np.concatenate(layers)
+    final = first.final[keys // width] & (second.final[keys % width] != outside)
+    table = number[np.concatenate(rows)]
+    return ByteMachine(table, column.reshape(-1).astype(np.int32), final, 1)
+
+
+def trimmed(machine: ByteMachine, distance: Int32Array | None = None) -> ByteMachine:
+    """Return an automaton all of whose targets lead to the end of some text, or are `NOWHERE`."""
+    distance = distances(machine.table, machine.final) if distance is None else distance
+    return machine._replace(table=np.where(distance[machine.table] < 0, NOWHERE, machine.table))
+
+
+def distances(table: Int32Array, final: BoolArray) -> Int32Array:
+    """Return for each state the least number of symbols up to a final one; -1 if there is none."""
+    distance = np.where(final, 0, -1).astype(np.int32)
+    if final[1:].all():
+        return distance
+    sources, columns = np.nonzero(table)
+    targets = table[sources, columns]
+    edges = np.unique(targets.astype(np.int64) << 32 | sources)
+    targets, sources = edges >> 32, edges & 0xFFFFFFFF
+    bounds = np.searchsorted(targets, np.arange(len(final) + 1))
+    queue = np.flatnonzero(final).tolist()
+    for state in queue:  # grows during the loop
+        for source in sources[bounds[state] : bounds[state + 1]].tolist():
+            if distance[source] < 0:
+                distance[source] = distance[state] + 1
+                queue.append(source)
+    return distance

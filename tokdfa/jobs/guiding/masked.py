@@ -1,0 +1,232 @@
+"""Automata over ids whose states have masks: of the ids that can come next, for engines."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arrays import Int32Array, checked_ids, id_array
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.locks import SHARED
+from tokdfa.base.suggestions import SuggestsNames
+
+__all__ = ["Masked", "checked_end", "checked_size"]
+
+MAX_MASKS = 1 << 12
+
+S = TypeVar("S")
+
+
+class Masked(SuggestsNames, ABC, Generic[S]):
+    """An automaton over ids, some of which end a sequence; its states can be kept, compared and gone back to.
+
+    Parameters
+    ----------
+    initial, ended : state
+        The state of no ids, and that after an id of `end`.
+    end : tuple of int
+    vocab_size : int
+        The number of bits of a mask.
+    n_ids : int
+        The number of ids of the tokenizer.
+    """
+
+    _refusal: str
+    """What is said of an id that is not allowed."""
+
+    _hint: str | None = None
+
+    def __init__(self, initial: S, ended: S, end: tuple[int, ...], vocab_size: int, n_ids: int) -> None:
+        self.initial = initial
+        self.ended = ended
+        self.end = end
+        self.vocab_size = vocab_size
+        self._n_ids = n_ids
+        self._n_words = -(-vocab_size // 32)
+        self._ends = frozenset(end)
+        self._masks: OrderedDict[S, Int32Array] = OrderedDict()
+        self._nothing = np.zeros(self._n_words, dtype=np.int32)
+        self._nothing.setflags(write=False)
+
+    @abstractmethod
+    def _step(self, state: S, id: int) -> S | None:
+        """Return the state after an id of the tokenizer, none of `end`; None if it is not allowed."""
+
+    @abstractmethod
+    def _bits(self, state: S) -> np.ndarray:
+        """Return the mask of the ids of the tokenizer as uint32; those of `end` do not matter."""
+
+    @abstractmethod
+    def is_final(self, state: S) -> bool:
+        """Return whether a stream may end in a state."""
+
+    def step(self, state: S, id: int) -> S | None:
+        """Return the state after an id; None if the id is not allowed.
+
+        Parameters
+        ----------
+        state : State
+        id : int
+
+        Raises
+        ------
+        TokenStreamError
+            If the tokenizer has no such id, and it is not one of `end`.
+        """
+        if id in self._ends:
+            return self.ended if self.is_final(state) and state != self.ended else None
+        if not 0 <= id < self._n_ids:
+            if 0 <= id < self.vocab_size:
+                return None
+            raise TokenStreamError("no token has this id", value=id)
+        return None if state == self.ended else self._step(state, id)
+
+    def read(self, ids: npt.ArrayLike, state: S | None = None) -> S:
+        """Return the state after ids.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        state : State, optional
+            Where to begin; by default in the initial state.
+
+        Raises
+        ------
+        TokenStreamError
+            If an id is not allowed in its place; the error says which.
+
+        Examples
+        --------
+        >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
+        >>> guide.read([64, 261, 1193])
+        Traceback (most recent call last):
+        tokdfa.base.errors.TokenStreamError: token 2: no canonical stream of the language goes on with this id: 1193
+        (...)
+        """
+        state = self.initial if state is None else state
+        for place, id in enumerate(self._checked(ids)):
+            target = self.step(state, id)
+            if target is None:
+                raise TokenStreamError(self._refusal, value=id, where=f"token {place}", hint=self._hint)
+            state = target
+        return state
+
+    def allowed(self, state: S) -> Int32Array:
+        """Return the ids that can come next, ascending; an id of `end` where the stream may end."""
+        bits = np.unpackbits(self._known_mask(state).view(np.uint8), bitorder="little")
+        return np.flatnonzero(bits).astype(np.int32)
+
+    def is_exhausted(self, state: S) -> bool:
+        """Return whether nothing but the end can follow."""
+        if state == self.ended:
+            return True
+        mask = self._known_mask(state)
+        n_ends = len(self._ends) if self.is_final(state) else 0
+        return int.from_bytes(mask.tobytes(), "little").bit_count() == n_ends
+
+    def forced(self, state: S) -> Int32Array:
+        """Return the ids that must follow, as long as there is only one choice; an id of `end` is not among them.
+
+        They are what an engine may append without asking the model.
+
+        Examples
+        --------
+        >>> tokenizer = tokdfa.default_tokenizer()
+        >>> guide = tokdfa.guide(tokenizer, "a single man, or two")
+        >>> tokenizer.decode(guide.forced(guide.initial))
+        'a single man, or two'
+        """
+        found: list[int] = []
+        seen = {state}
+        while state != self.ended and not self.is_final(state):
+            allowed = self.allowed(state)
+            if len(allowed) != 1:
+                break
+            target = self.step(state, int(allowed[0]))
+            if target is None or target in seen:
+                break
+            seen.add(target)
+            found.append(int(allowed[0]))
+            state = target
+        return np.array(found, dtype=np.int32)
+
+    # Masks
+
+    def mask(self, state: S) -> Int32Array:
+        """Return the mask of a state: bit t % 32 of word t // 32 is set if id t can come next.
+
+        Returns
+        -------
+        int32 array of ceil(vocab_size / 32) words
+            Read-only.
+        """
+        return self._known_mask(state)
+
+    def _known_mask(self, state: S) -> Int32Array:
+        try:
+            known = self._masks.get(state)
+        except TypeError:
+            raise WrongTypeError(f"the {type(self).__name__.lower()} has no such state", value=state) from None
+        if known is None:
+            known = self._nothing if state == self.ended else self._make_mask(state)
+            with SHARED:
+                self._masks[state] = known
+                if len(self._masks) > MAX_MASKS:
+                    self._masks.popitem(last=False)
+        return known
+
+    def _make_mask(self, state: S) -> Int32Array:
+        bits = self._bits(state)
+        mask = np.zeros(self._n_words, dtype=np.uint32)
+        mask[: len(bits)] = bits[: self._n_words]
+        for id in self._ends:
+            bit = np.uint32(1 << (id & 31))
+            mask[id >> 5] = mask[id >> 5] | bit if self.is_final(state) else mask[id >> 5] & ~bit
+        mask.setflags(write=False)
+        return mask.view(np.int32)
+
+    def _checked(self, ids: npt.ArrayLike) -> list[int]:
+        found: list[int] = checked_ids(id_array(ids), max(self.vocab_size, self._n_ids)).tolist()
+        return found
+
+    # Batches
+
+    def steps(self, states: Sequence[S], ids: npt.ArrayLike) -> list[S | None]:
+        """Return the states of several sequences after one more id each; see :meth:`step`."""
+        found = self._checked(ids)
+        if len(found) != len(states):
+            raise TokenStreamError("there must be one id a state", value=(len(states), len(found)))
+        return [self.step(state, id) for state, id in zip(states, found, strict=True)]
+
+    def masks(self, states: Sequence[S]) -> Int32Array:
+        """Return the masks of several states, as an int32 array of shape (states, ceil(vocab_size / 32))."""
+        masks = np.empty((len(states), self._n_words), dtype=np.int32)
+        for place, state in enumerate(states):
+            masks[place] = self.mask(state)
+        return masks
+
+
+def checked_end(end: int | Iterable[int] | None, vocab_size: int) -> tuple[int, ...]:
+    """Return the ids that end a sequence."""
+    every = () if end is None else (end,) if isinstance(end, (int, np.integer)) else tuple(end)
+    for id in every:
+        if not isinstance(id, (int, np.integer)) or isinstance(id, bool):
+            raise WrongTypeError("an id that ends a sequence is an integer", value=id, where="end")
+        if not 0 <= id < vocab_size:
+            raise TokenStreamError("no such id", value=int(id), where="end", hint="or give vocab_size")
+    return tuple(sorted({int(id) for id in every}))
+
+
+def checked_size(vocab_size: int | None, n_ids: int) -> int:
+    """Return the number of bits of a mask."""
+    size = n_ids if vocab_size is None else vocab_size
+    if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
+        raise WrongTypeError("a number of ids is an integer", value=size, where="vocab_size")
+    if size < n_ids:
+        raise WrongTypeError(f"the tokenizer has {n_ids} ids, more than this", value=size, where="vocab_size")
+    return int(size)

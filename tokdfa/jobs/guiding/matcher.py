@@ -1,0 +1,159 @@
+"""Several sequences that are guided at a time, as engines keep them: ids accepted, masks filled, ids rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import TokenStreamError, WrongTypeError
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.jobs.guiding.masked import Masked
+
+__all__ = ["Matcher", "allocate_bitmask", "checked_bitmask"]
+
+
+class Matcher(SuggestsNames):
+    """A sequence that is guided: it has the states after each of its ids, so that ids can be taken back.
+
+    The methods have the names and meanings of xgrammar's matcher and of the grammars of vLLM.
+
+    Parameters
+    ----------
+    guide : Guide or Ban
+
+    Attributes
+    ----------
+    guide : Guide or Ban
+
+    Examples
+    --------
+    >>> guide = tokdfa.default_tokenizer().guide("a single man")
+    >>> matcher = tokdfa.Matcher(guide)
+    >>> matcher.accept_tokens([64, 2513]), matcher.accept_tokens([64])
+    (True, False)
+    >>> matcher.rollback(1)
+    >>> matcher.find_jump_forward_ids().tolist()
+    [2513, 462]
+    """
+
+    def __init__(self, guide: Masked[Any]) -> None:
+        self.guide = guide
+        self._states: list[Any] = [guide.initial]
+
+    @property
+    def state(self) -> Any:
+        """The state after the accepted ids."""
+        return self._states[-1]
+
+    @property
+    def n_accepted(self) -> int:
+        """The number of ids accepted and not rolled back."""
+        return len(self._states) - 1
+
+    def accept_tokens(self, ids: Iterable[int]) -> bool:
+        """Accept ids if all of them are allowed, one after the other; return whether they are."""
+        found = self._read(ids)
+        accepted = found[-1:] != [None]
+        if accepted:
+            self._states += [state for state in found if state is not None]
+        return accepted
+
+    def validate_tokens(self, ids: Iterable[int]) -> list[int]:
+        """Return the longest prefix of ids that would be accepted; the matcher remains as it is."""
+        ids = list(ids)
+        found = self._read(ids)
+        return ids[: len(found) - (found[-1:] == [None])]
+
+    def _read(self, ids: Iterable[int]) -> list[Any]:
+        """Return the states after ids up to the first one that is not allowed, after which there is None."""
+        found: list[Any] = []
+        state = self.state
+        for id in ids:
+            assert state is not None
+            state = self.guide.step(state, id)
+            found.append(state)
+            if state is None:
+                break
+        return found
+
+    def rollback(self, n: int) -> None:
+        """Take back the last n ids.
+
+        Raises
+        ------
+        TokenStreamError
+            If fewer are accepted.
+        """
+        if not 0 <= n <= self.n_accepted:
+            raise TokenStreamError(f"{self.n_accepted} ids are accepted, so this number cannot be taken back", value=n)
+        del self._states[len(self._states) - n :]
+
+    def reset(self) -> None:
+        """Take back all ids."""
+        del self._states[1:]
+
+    def is_terminated(self) -> bool:
+        """Return whether the sequence has ended: by an id of ``guide.end``, or because nothing can follow."""
+        guide = self.guide
+        return self.state == guide.ended or (not guide.end and guide.is_exhausted(self.state))
+
+    def fill_bitmask(self, bitmask: Any, index: int = 0) -> None:
+        """Write the mask of the ids that can come next into row `index` of a bitmask.
+
+        Parameters
+        ----------
+        bitmask : int32 array or CPU tensor of shape (sequences, ceil(vocab_size / 32)), or one row of it
+        index : int
+
+        Raises
+        ------
+        WrongTypeError
+            If it has another type or shape, or cannot be written.
+        TokenStreamError
+            If there is no such row.
+        """
+        rows = checked_bitmask(bitmask, self.guide.vocab_size)
+        if not 0 <= index < len(rows):
+            raise TokenStreamError(f"the bitmask has {len(rows)} rows, none with this number", value=index)
+        rows[index] = self.guide.mask(self.state)
+
+    def find_jump_forward_ids(self) -> Int32Array:
+        """Return the ids that must follow as long as there is one choice; see :meth:`Guide.forced`."""
+        return self.guide.forced(self.state)
+
+    def copy(self) -> Matcher:
+        """Return a matcher that goes on separately."""
+        other = Matcher(self.guide)
+        other._states = self._states.copy()
+        return other
+
+
+def allocate_bitmask(n_sequences: int, vocab_size: int) -> Int32Array:
+    """Return a bitmask that allows everything: an int32 array of shape (sequences, ceil(vocab_size / 32))."""
+    return np.full((n_sequences, -(-vocab_size // 32)), -1, dtype=np.int32)
+
+
+def checked_bitmask(bitmask: Any, vocab_size: int) -> Int32Array:
+    """Return a bitmask as an array of two dimensions that shares its memory."""
+    rows = bitmask if isinstance(bitmask, np.ndarray) else _shared(bitmask)
+    n_words = -(-vocab_size // 32)
+    if rows.dtype != np.int32 or rows.ndim not in (1, 2) or rows.shape[-1] != n_words:
+        found = f"{rows.dtype} of shape {rows.shape}"
+        what = f"a bitmask for {vocab_size} ids is int32 of shape (sequences, {n_words})"
+        raise WrongTypeError(what, value=found)
+    if not rows.flags.writeable:
+        raise WrongTypeError("the bitmask cannot be written", value=f"{rows.dtype} of shape {rows.shape}")
+    return rows.reshape(1, -1) if rows.ndim == 1 else rows
+
+
+def _shared(tensor: Any) -> np.ndarray:
+    """Return the memory of a tensor as an array."""
+    if not hasattr(tensor, "numpy") or getattr(getattr(tensor, "device", None), "type", "cpu") != "cpu":
+        hint = "fill one on the CPU and copy it"
+        what = "a bitmask is an int32 array or a tensor on the CPU"
+        raise WrongTypeError(what, value=type(tensor).__name__, hint=hint)
+    array: np.ndarray = tensor.numpy()
+    return array

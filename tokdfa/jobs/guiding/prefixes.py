@@ -1,0 +1,313 @@
+"""The prefix automaton: which ids can come next so that some canonical stream goes on.
+
+A state is a product: what the pre-tokenizer leaves open, the row of the last id, the special token that the text may be
+spelling, and the state of the language of texts. Whether a canonical stream goes on from a state is found by a search
+for one, and remembered. The next ids of two states that differ only in the last id differ only in what that id forbids,
+so they share one pair of masks: they have one *base*. After an id, the state depends on the row only by whether it
+forbids the id: the id then begins a piece. So the moves of a base are found once for all rows.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from operator import lt
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint32Array
+from tokdfa.base.errors import LimitExceededError, WrongTypeError
+from tokdfa.base.locks import SHARED
+from tokdfa.jobs.guiding.texts import Texts, texts_of
+from tokdfa.jobs.guiding.tokens import NONE, Tokens, tokens_of
+from tokdfa.kernels.guiding import product as kernels
+from tokdfa.kernels.library import Struct
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["BaseKey", "MoveTables", "Moves", "Place", "PrefixAutomaton", "base_of", "prefixes_of"]
+
+MAX_BASES = 1 << 10
+MAX_SLOTS = 1 << 21
+
+
+class Place(NamedTuple):
+    """A state of the prefix automaton."""
+
+    split: int  # The state of the pre-tokenizer
+    row: int  # The row of the last id: what may not follow it within a piece
+    spelled: int  # The state of the search for special tokens in the text
+    text: int  # The state of the language of texts
+
+
+class Base(NamedTuple):
+    """The next ids of all states that differ only in the row."""
+
+    allowed: Uint32Array  # One bit an id: those that go on if the row does not forbid them
+    fragile: Uint32Array  # One bit an id: those of them that do not go on if the row forbids them
+
+
+class PrefixAutomaton:
+    """The canonical streams of a tokenizer whose texts are in a language, without dead ends.
+
+    `any` is the automaton of all texts, unless it is this one: what no text goes on from is found there once for all
+    languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an answer.
+    """
+
+    def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
+        self.tokens = tokens
+        self.texts = texts
+        self.initial = Place(tokens.splits.initial, NONE, 0, texts.initial)
+        self._n_words = -(-tokens.n_ids // 32)
+        self._n_rows = len(tokens.followers.pointer) - 1
+        self._final_text: list[bool] = texts.final.tolist()
+        self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
+        self._room = kernels.room_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
+        self._answers = self._room.pointer
+        self._any = any
+        self._guide: Struct = Struct(
+            "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.followers.struct, ids=tokens.struct,
+            texts=texts.struct, room=self._room, any=None if any is None else any._guide,
+        )  # fmt: skip
+
+    def is_final(self, place: Place) -> bool:
+        """Return whether a stream may end in a state."""
+        place = self.checked(place)
+        return self.tokens.splits.is_final(place.split) and self._final_text[place.text]
+
+    def checked(self, place: tuple[int, ...]) -> Place:
+        """Return a state of this automaton; refuse what is none."""
+        if isinstance(place, tuple) and len(place) == 4 and all(isinstance(part, (int, np.integer)) for part in place):
+            found = Place(*place)
+            limits = self.tokens.splits.n_states, self._n_rows, self.tokens.spelled.n_states, self.texts.n_states + 1
+            if min(found) >= 0 and found.split and found.text and all(map(lt, found, limits)):
+                return found
+        raise WrongTypeError("the guide has no such state", value=place)
+
+    def target(self, place: Place, id: int) -> Place | None:
+        """Return the state after an id, whether or not any stream goes on from there; None if there is none."""
+        with SHARED:
+            while (status := kernels.target(self._guide, place, id)) < 0:
+                self._help(status, place)
+            return self._found() if status else None
+
+    def targets(self, place: Place, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+        """Return the states of the parts after each of some ids, whatever the row of a state is.
+
+        Returns
+        -------
+        free, cut, spelled, text : int32 arrays
+            Those of the pre-tokenizer if the row does not forbid the id, and if it does; 0 for none.
+        """
+        with SHARED:
+            while True:
+                status, found = kernels.targets(self._guide, place.split, place.spelled, place.text, ids)
+                if status >= 0:
+                    return found
+                self._help(status, place)
+
+    def step(self, place: Place, id: int) -> Place | None:
+        """Return the state after an id; None if no stream goes on from there."""
+        with SHARED:
+            while (status := kernels.step(self._guide, place, id)) < 0:
+                self._help(status, place)
+            return self._found() if status else None
+
+    def goes_on(self, place: Place) -> bool:
+        """Return whether a canonical stream goes on from a state, or ends there."""
+        with SHARED:
+            while (status := kernels.goes_on(self._guide, place)) < 0:
+                self._help(status, place)
+            return bool(status)
+
+    def base(self, place: Place) -> Base:
+        """Return the next ids of the states that differ only in the row."""
+        key = place.split, place.spelled, place.text
+        known = self._bases.get(key)
+        if known is None:
+            with SHARED:
+                known = self._bases[key] = self._make_base(place)
+                if len(self._bases) > MAX_BASES:
+                    self._bases.popitem(last=False)
+        return known
+
+    def mask(self, place: Place) -> Uint32Array:
+        """Return the mask of the ids with which a stream goes on; a new array."""
+        place = self.checked(place)
+        base = self.base(place)
+        bits = base.allowed.copy()
+        kernels.forbid(self.tokens.followers.struct, place.row, base.fragile, bits)
+        return bits
+
+    def allowed(self, place: Place) -> Int32Array:
+        """Return the ids with which a stream goes on, ascending."""
+        return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
+
+    def _make_base(self, place: Place) -> Base:
+        differing = self.tokens.spelled.differing(place.spelled)
+        arguments = place.split, place.spelled, place.text, differing, self._n_words
+        while True:
+            status, allowed, fragile = kernels.find_next(self._guide, *arguments)
+            if status >= 0:
+                return Base(allowed, fragile)
+            self._help(status, place)
+
+    def _found(self) -> Place:
+        found = self._answers
+        return Place(found.found_split, found.found_row, found.found_spelled, found.found_text)
+
+    def _help(self, status: int, place: Place) -> None:
+        """Provide what the kernels lack, or say why it cannot be provided."""
+        found = self._answers
+        self.checked(place)
+        if status == kernels.MISSING:
+            self.tokens.splits.fill(found.missing_core, found.missing_column)
+        elif status == kernels.NO_ROOM:
+            self._enlarge()
+        elif status == kernels.NO_ROOM_FOR_ANY and self._any is not None:
+            self._any._enlarge()
+        elif status == kernels.TOO_MANY:
+            what = f"{kernels.MOST_SEARCHED} states did not show whether any canonical stream goes on"
+            raise LimitExceededError(what, hint="use a narrower language")
+        else:
+            raise AssertionError(f"the kernels know this state, but not the id: {place}")
+
+    def _enlarge(self) -> None:
+        """Make room for more places, or for a longer search."""
+        room = self._room
+        n_slots, n_searched = len(room.fields["values"]), len(room.fields["trail"])
+        if 2 * self._answers.n_known >= n_slots:
+            # Beyond the most slots, what is known is found anew.
+            kernels.resize_slots(room, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
+        else:
+            kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
+
+
+def _of_all_texts(tokenizer: Tokenizer) -> PrefixAutomaton:
+    """Return the prefix automaton of all texts of a tokenizer."""
+    tokens = tokens_of(tokenizer)
+    return PrefixAutomaton(tokens, texts_of(tokens, None))
+
+
+def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
+    """Return the prefix automaton of a language of texts; by default of all of them."""
+    every = tokens.tokenizer.derived(_of_all_texts)
+    return every if texts is None else PrefixAutomaton(tokens, texts, every)
+
+
+MAX_IDS = 1 << 23
+
+BaseKey: TypeAlias = tuple[int, int, int]
+"""The split, the spelled special token and the text of a place, without its row."""
+
+
+def base_of(place: Place) -> BaseKey:
+    """Return the base of a place."""
+    return place.split, place.spelled, place.text
+
+
+class Moves(NamedTuple):
+    """The ids with which a stream goes on from a base, ascending, and where each leads: arrays with an entry an id."""
+
+    ids: Int32Array
+    # The state of the pre-tokenizer after an id that the row does not forbid, and after one that it
+    # forbids; 0 where no stream goes on from it.
+    free: Int32Array
+    cut: Int32Array
+    # The other parts of the place after the id.
+    row: Int32Array
+    spelled: Int32Array
+    text: Int32Array
+    size: Int64Array  # The number of bytes
+    position: Int32Array  # The position of each id in the rows; -1 for ids that none forbids
+
+    def place(self, number: int, *, is_forbidden: bool) -> Place:
+        """Return the place after the id with a number."""
+        split = self.cut if is_forbidden else self.free
+        return Place(*(int(part[number]) for part in (split, self.row, self.spelled, self.text)))
+
+
+class MoveTables:
+    """The moves of a prefix automaton; those asked for last are kept."""
+
+    def __init__(self, prefixes: PrefixAutomaton) -> None:
+        self._prefixes = prefixes
+        self._followers = prefixes.tokens.followers
+        self._sizes = np.diff(prefixes.tokens.tokenizer.id_spellings.offsets)
+        self._known: OrderedDict[BaseKey, Moves] = OrderedDict()
+        self._n_kept = 0
+
+    def of(self, key: BaseKey) -> Moves:
+        """Return the moves of a base."""
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._find(key)
+            self._n_kept += len(known.ids)
+            while self._n_kept > MAX_IDS and len(self._known) > 1:
+                self._n_kept -= len(self._known.popitem(last=False)[1].ids)
+        else:
+            self._known.move_to_end(key)
+        return known
+
+    def _find(self, key: BaseKey) -> Moves:
+        prefixes, followers = self._prefixes, self._followers
+        split, spelled, text = key
+        place = Place(split, 0, spelled, text)
+        base = prefixes.base(place)
+        allowed, fragile = (np.unpackbits(bits.view(np.uint8), bitorder="little") for bits in base)
+        ids = np.flatnonzero(allowed).astype(np.int32)
+        free, cut, spelled_after, text_after = prefixes.targets(place, ids)
+        cut[fragile[ids] != 0] = 0
+        position = followers.position[ids]
+        return Moves(
+            ids,
+            free,
+            cut,
+            followers.row_of[ids],
+            spelled_after,
+            text_after,
+            self._sizes[ids].astype(np.int64),
+            position,
+        )
+
+    def ways(self, place: Place) -> tuple[Moves, BoolArray, Int64Array]:
+        """Return the moves of the base of a place, which of them its row forbids, and the numbers of those it has."""
+        moves = self.of(base_of(place))
+        forbidden = self.count_forbidding(moves, np.array([place.row], dtype=np.int64)) > 0
+        return moves, forbidden, np.flatnonzero(~forbidden | (moves.cut > 0))
+
+    def count_forbidding(self, moves: Moves, rows: Int64Array) -> Int64Array:
+        """Return for each id of some moves the number of `rows` that forbid it."""
+        followers = self._followers
+        spans, _ = self._spans_of(rows)
+        n = len(followers.id_at) + 1
+        steps = np.bincount(followers.start[spans], minlength=n) - np.bincount(followers.stop[spans], minlength=n)
+        # The last entry is for ids without a position.
+        return np.append(np.cumsum(steps), 0)[moves.position]
+
+    def spans(self, moves: Moves, rows: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array, Int64Array]:
+        """Return which of the ids of some moves each of `rows` forbids, as spans of them by their positions.
+
+        Returns
+        -------
+        order : int64 array
+            The numbers of the ids that a row may forbid to some effect, by their positions.
+        which, low, high : int64 arrays, one entry a span
+            The number of the row among `rows`, and the first and the last number in `order`, exclusively.
+        """
+        followers = self._followers
+        order = np.flatnonzero((moves.position >= 0) & (moves.free != moves.cut))
+        order = order[np.argsort(moves.position[order], kind="stable")]
+        positions = moves.position[order]
+        spans, lengths = self._spans_of(rows)
+        low = np.searchsorted(positions, followers.start[spans])
+        high = np.searchsorted(positions, followers.stop[spans])
+        which = np.repeat(np.arange(len(rows)), lengths)
+        is_any = low < high
+        return order, which[is_any], low[is_any], high[is_any]
+
+    def _spans_of(self, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the intervals of rows, one row after the other, and their number for each row."""
+        pointer = self._followers.pointer.astype(np.int64)
+        lengths = pointer[rows + 1] - pointer[rows]
+        ends = np.cumsum(lengths)
+        return np.arange(int(lengths.sum())) + np.repeat(pointer[rows] - (ends - lengths), lengths), lengths

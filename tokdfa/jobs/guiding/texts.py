@@ -1,0 +1,191 @@
+"""A language of texts, read by ids: the ids that a state can read, and how far it is from the end of a text.
+
+The ids that the language and the pre-tokenizer cannot tell apart are read as one group.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.automata.regex import language
+from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arrays import BoolArray, Int32Array, Uint32Array
+from tokdfa.base.errors import PatternError, WrongTypeError
+from tokdfa.jobs.guiding.byte_machines import NOWHERE, ByteMachine, distances, machine_of, product, trimmed
+from tokdfa.jobs.guiding.tokens import Tokens
+from tokdfa.kernels.guiding.product import merge_nodes
+from tokdfa.kernels.library import Struct
+from tokdfa.regex.unicode.utf8 import cut_apart
+
+__all__ = ["Groups", "Texts", "group_ids", "texts_of"]
+
+
+class Groups(NamedTuple):
+    """A trie over columns of bytes, whose words are groups of ids, and the atoms of each: ids of one class."""
+
+    # One entry a node: the column of the last byte, the number of bytes, and the end of the nodes below.
+    node_column: Int32Array
+    node_depth: Int32Array
+    node_end: Int32Array
+    # One entry a node and one more: where the atoms of each node begin. An atom for each special token follows.
+    at_node: Int32Array
+    # One entry an atom: the class of its ids, and the state of the search for special tokens after them.
+    atom_class: Int32Array
+    atom_spelled: Int32Array
+    # One entry an atom and one more: where the ids of each atom begin in `atom_ids`.
+    atom_begin: Int32Array
+    atom_ids: Int32Array
+    # One entry an atom: the row of `atom_bits` that has the ids of the atom; -1 for an atom with few ids.
+    atom_row: Int32Array
+    atom_bits: Uint32Array  # Of shape (rows, words of a mask)
+
+
+def group_ids(tokens: Tokens, column: Int32Array, is_dead: BoolArray) -> Groups:
+    """Group the ids by the columns of their 256 bytes, leaving out those with a column that no text has."""
+    trie = tokens.trie
+    if len(is_dead) == 1 and not is_dead[0]:
+        # All bytes are alike, so the number of them does not matter either.
+        node_of = np.zeros(trie.n_nodes, dtype=np.int32)
+        nodes = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int32))
+    else:
+        node_of, *rest = merge_nodes(column[np.maximum(trie.symbol, 0)], trie.end, is_dead)
+        nodes = rest[0], rest[1], rest[2]
+    n_nodes = len(nodes[0])
+    node = np.repeat(node_of, np.diff(trie.first))
+    ids = tokens.words
+    class_of, from_start = tokens.splits.class_of, tokens.spelled.from_start
+    kept = (node >= 0) & (class_of[ids] > 0) & (from_start[ids] >= 0)
+    node, ids = node[kept], ids[kept]
+    n_classes, n_spelled = int(class_of.max(initial=0)) + 1, tokens.spelled.n_states
+    key = (node.astype(np.int64) * n_classes + class_of[ids]) * n_spelled + from_start[ids]
+    order = np.argsort(key, kind="stable")
+    key, node, ids = key[order], node[order], ids[order]
+    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1])) if len(key) else np.zeros(0, dtype=np.int64)
+    first = ids[begins]
+    specials = tokens.special_ids
+    atom_begin = np.append(begins, len(ids) + np.arange(len(specials) + 1)).astype(np.int32)
+    atom_ids = np.append(ids, specials)
+    return Groups(
+        *nodes,
+        at_node=np.searchsorted(node[begins], np.arange(n_nodes + 1)).astype(np.int32),
+        atom_class=np.append(class_of[first], class_of[specials]),
+        atom_spelled=np.append(from_start[first], from_start[specials]),
+        atom_begin=atom_begin,
+        atom_ids=atom_ids,
+        **_as_bits(atom_begin, atom_ids, tokens.n_ids),
+    )
+
+
+def _as_bits(begin: Int32Array, ids: Int32Array, n_ids: int) -> dict[str, np.ndarray]:
+    """Return the rows of atoms, and the bits of those that have more ids than a mask has words."""
+    n_words = -(-n_ids // 32)
+    large = np.flatnonzero(np.diff(begin) > n_words)
+    row = np.full(len(begin) - 1, -1, dtype=np.int32)
+    row[large] = np.arange(len(large), dtype=np.int32)
+    flags = np.zeros((len(large), 32 * n_words), dtype=np.bool_)
+    for number, atom in enumerate(large.tolist()):
+        flags[number, ids[begin[atom] : begin[atom + 1]]] = True
+    return {"atom_row": row, "atom_bits": np.packbits(flags, axis=1, bitorder="little").view(np.uint32)}
+
+
+_BYTES = bytes(range(256))
+
+
+class Texts:
+    """A language of texts, over ids: an automaton over bytes whose states 1 and above lead to the end of some text.
+
+    The machine reads special tokens, too, in the order of their ids.
+    """
+
+    def __init__(self, tokens: Tokens, machine: ByteMachine) -> None:
+        self.initial, self.final = machine.initial, machine.final
+        self.n_states = len(machine.table) - 1
+        # One entry a state: the least number of bytes and special tokens up to the end of a text; -1 if there is none.
+        self.distance = distances(machine.table, machine.final)
+        bytewise, special_target = trimmed(machine, self.distance).apart()
+        table, column, final = bytewise.table, bytewise.column, bytewise.final
+        self._tokens, self._table, self._column = tokens, table, column
+        self._special_target = special_target
+        length = np.where(table == NOWHERE, np.iinfo(np.int32).max, self.distance[table])
+        byte_of = np.zeros(table.shape[1], dtype=np.uint8)
+        byte_of[column[::-1]] = np.arange(255, -1, -1, dtype=np.uint8)
+        is_dead: BoolArray = (table == NOWHERE).all(axis=0)
+        groups = group_ids(tokens, column, is_dead)
+        self.struct = Struct(
+            "tokdfa_guide_texts", table=table, column=column, n_columns=table.shape[1], final=final,
+            distance=self.distance, nearest=byte_of[length.argmin(axis=1)], special_target=special_target,
+            n_specials=special_target.shape[1], **groups._asdict(),
+        )  # fmt: skip
+
+    def after_id(self, state: int, id: int) -> int:
+        """Return the state after the text of an id; `NOWHERE` if no text of the language goes on with it."""
+        number = int(self._tokens.struct.fields["special_of"][id])
+        if number >= 0:
+            return int(self._special_target[state, number])
+        return self.after(state, self._tokens.bytes_of(id))
+
+    def after(self, state: int, data: bytes) -> int:
+        """Return the state after some bytes; `NOWHERE` if no text of the language goes on with them."""
+        for byte in data:
+            state = int(self._table[state, self._column[byte]])
+        return state
+
+    def forced(self, state: int, most: int) -> str:
+        """Return the text that is forced in a state: the only symbols that can follow, up to `most` bytes of them."""
+        data = bytearray()
+        while not self.final[state] and len(data) < most:
+            following = np.flatnonzero(self._table[state, self._column])
+            if len(following) != 1:
+                break
+            data.append(int(following[0]))
+            state = int(self._table[state, self._column[data[-1]]])
+        cut = cut_apart(bytes(data))
+        return "" if cut is None or cut.head else cut.text
+
+
+def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None) -> Texts:
+    """Return a language of texts, over ids; between control tokens they are restricted to those of `without`.
+
+    None is the language of all texts, in which special tokens cut the stream wherever they are.
+    """
+    machine = _wanted(tokens, wanted)
+    if without is not None:
+        machine = product(machine, _between_controls(tokens, without))
+    found = Texts(tokens, machine)
+    if found.distance[found.initial] < 0:
+        if without is not None:
+            raise PatternError("every text of the language has what is banned", value=wanted)
+        raise PatternError("no text is in the language", value=wanted)
+    return found
+
+
+def _between_controls(tokens: Tokens, machine: ByteMachine) -> ByteMachine:
+    """Return the automaton of the streams all of whose texts, between control tokens, are those of an automaton."""
+    is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids).tolist()
+    cut = np.where(machine.final, machine.initial, NOWHERE).astype(np.int32)
+    ids = tokens.special_ids.tolist()
+    return machine.with_specials(
+        cut if cuts else machine.after(tokens.bytes_of(id)) for id, cuts in zip(ids, is_control, strict=True)
+    )
+
+
+def _wanted(tokens: Tokens, wanted: str | TokenDFA | None) -> ByteMachine:
+    """Return the automaton of a language, which reads special tokens too."""
+    ids = tokens.special_ids.tolist()
+    if wanted is None:
+        table = np.array([[0], [1]], dtype=np.int32)
+        machine = ByteMachine(table, np.zeros(256, dtype=np.int32), np.array([False, True]), 1)
+        return machine.with_specials(table[:, 0] for _ in ids)
+    dfa = language(wanted, _BYTES) if isinstance(wanted, str) else wanted
+    is_over_bytes = isinstance(dfa, TokenDFA) and dfa.alphabet.kind == "bytes"
+    if not is_over_bytes or len(dfa.alphabet) != dfa.alphabet.n_symbols:
+        hint = "tokdfa.language(pattern, bytes(range(256))) makes one"
+        raise WrongTypeError("a language is a regular expression or an automaton over bytes", value=wanted, hint=hint)
+    machine = machine_of(dfa)
+    if not tokens.tokenizer.found_specials:
+        nothing = np.zeros(len(machine.table), dtype=np.int32)
+        return machine.with_specials(nothing for _ in ids)
+    # A special token is the content with which the text spells it.
+    return machine.with_specials(machine.after(tokens.bytes_of(id)) for id in ids)

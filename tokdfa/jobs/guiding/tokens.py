@@ -1,0 +1,235 @@
+"""The tables over the ids of a tokenizer by which its canonical streams are read id by id.
+
+`Followers` are the ids that may not follow a token within a piece, as rows of intervals; `SpelledSpecials` searches the
+text of ids for all special tokens at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.jobs.guiding.byte_machines import without_words
+from tokdfa.jobs.guiding.splits import Splits
+from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
+from tokdfa.kernels.guiding.product import followers_of
+from tokdfa.kernels.library import Struct
+from tokdfa.regex.trie import TokenTrie
+from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
+from tokdfa.tokenizers.derived import OfTokenizer
+from tokdfa.tokenizers.neighbours import Neighbours, neighbours
+from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["ALL", "NONE", "WHOLE", "Followers", "SpelledSpecials", "Tokens", "tokens_of"]
+
+WHOLE = -1
+"""The state in which a text has a whole special token."""
+
+
+class SpelledSpecials:
+    """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
+
+    No content is within another one. State 0 is that of a text that ends with the beginning of no content, and
+    ``table[256 * state + byte]`` the state after a byte.
+    """
+
+    def __init__(self, contents: Sequence[bytes], trie: TokenTrie, n_ids: int) -> None:
+        self._trie = trie
+        # One entry an id: the state after it, from state 0; `WHOLE` if a content is within it.
+        self.from_start: Int32Array = np.zeros(n_ids, dtype=np.int32)
+        self._differing: dict[int, Int32Array] = {0: np.zeros(0, dtype=np.int32)}
+        # Row 0 is the sink, which is reached on a whole content.
+        table = np.array([[0] * 256, [1] * 256], dtype=np.int32)
+        if contents:
+            machine = without_words(contents)
+            table = machine.table[:, machine.column]
+            struct = trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
+            places, targets = tokens_from(struct, table.reshape(-1), 256, 1)
+            self.from_start[trie.words] = WHOLE
+            self.from_start[trie.words[places]] = targets - 1
+        self.n_states = len(table) - 1
+        self.table: Int32Array = (table - 1)[1:].reshape(-1)
+
+    def differing(self, state: int) -> Int32Array:
+        """Return the ids that lead to another state than from state 0."""
+        known = self._differing.get(state)
+        if known is None:
+            known = self._differing[state] = np.array(self._find(state), dtype=np.int32)
+        return known
+
+    def _find(self, state: int) -> list[int]:
+        trie, table = self._trie, self.table.tolist()
+        found: list[int] = []
+        stack = [(0, state, 0)]
+        while stack:
+            node, here, start = stack.pop()
+            child = node + 1
+            while child < trie.end[node]:
+                byte = int(trie.symbol[child])
+                after = WHOLE if here == WHOLE else table[256 * here + byte]
+                plain = WHOLE if start == WHOLE else table[256 * start + byte]
+                if after != plain:
+                    found += trie.words[trie.first[child] : trie.first[child + 1]].tolist()
+                    stack.append((child, after, plain))
+                child = int(trie.end[child])
+        return found
+
+
+NONE = 0
+"""The row that forbids no id: that of the beginning of a text, and of special tokens."""
+
+ALL = 1
+"""The row that forbids every id: that of tokens that are given only for whole pieces."""
+
+_N_OTHERS = 2
+
+
+class Followers:
+    """The sets of ids that may not follow a token within a piece; tokens with the same set share a row.
+
+    Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``.
+    The intervals of a row ascend and do not overlap. `alone` are the ids that are given only for whole pieces.
+    """
+
+    def __init__(self, of: Neighbours, n_ids: int, alone: Int32Array) -> None:
+        live = of.live[of.ids[of.live] >= 0]
+        ids = of.ids[live]
+        n_positions = int(of.position.max(initial=-1)) + 1
+        # One entry an id: its row; `NONE` for special tokens and ids without a token.
+        self.row_of: Int32Array = np.full(n_ids, NONE, dtype=np.int32)
+        self.row_of[ids] = of.rows.of_token[live] + np.int32(_N_OTHERS)
+        self.row_of[alone] = ALL
+        # One entry an id: its position in the intervals; -1 for ids that no row forbids.
+        self.position: Int32Array = np.full(n_ids, -1, dtype=np.int32)
+        self.position[ids] = of.position[live]
+        # The id at each position; -1 where there is none.
+        self.id_at: Int32Array = np.full(n_positions, -1, dtype=np.int32)
+        self.id_at[of.position[live]] = ids
+        pointer, start, stop = of.intervals
+        self.pointer: Int32Array = np.concatenate(([0, 0], pointer + 1)).astype(np.int32)
+        self.start: Int32Array = np.concatenate(([0], start)).astype(np.int32)
+        self.stop: Int32Array = np.concatenate(([n_positions], stop)).astype(np.int32)
+        self.struct = followers_of(self.pointer, self.start, self.stop, self.id_at)
+
+
+class Tokens(OfTokenizer["Tokenizer"]):
+    """The ids of a tokenizer: what they spell, what they do to the pre-tokenizer, and what may follow them.
+
+    The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        splitting = _splitting_of(tokenizer)
+        contents = spelled_specials(tokenizer)
+        check_overlaps(contents)
+        super().__init__(tokenizer)
+        self.n_ids = n = tokenizer.n_ids
+        text, offsets = tokenizer.id_spellings
+        alone = tokenizer.token_to_id[tokenizer.whole_piece_tokens]
+        alone = alone[alone >= 0]
+        self.special: BoolArray = np.zeros(n, dtype=np.bool_)
+        self.special[tokenizer.special_ids] = True
+        is_alone = np.zeros(n, dtype=np.bool_)
+        is_alone[alone] = True
+        of = tokenizer.derived(neighbours)
+        self.followers = Followers(of, n, alone)
+        # One entry an id: whether some canonical stream has it; special tokens are told apart.
+        self.usable: BoolArray = (self.followers.position >= 0) | is_alone
+        self.usable &= ~self.special
+        self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
+        self.spelled = SpelledSpecials(contents, self.trie, n)
+        self.splits = Splits(
+            LiftedSplitting(splitting),
+            text,
+            offsets,
+            usable=self.usable,
+            special=self.special,
+            alone=is_alone,
+            forbidden=_merged(tokenizer, alone),
+        )
+        # The usable ids, in the order of the trie, and those of special tokens, ascending.
+        self.words: Int32Array = self.trie.words.astype(np.int32)
+        self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
+        special_of = np.full(n, -1, dtype=np.int32)
+        special_of[self.special_ids] = np.arange(len(self.special_ids), dtype=np.int32)
+        self.struct = Struct(
+            "tokdfa_guide_ids",
+            class_of=self.splits.class_of, row_of=self.followers.row_of, position=self.followers.position,
+            special_of=special_of, from_start=self.spelled.from_start, spelled=self.spelled.table, text=text,
+            offsets=offsets, symbol=self.trie.symbol, depth=self.trie.depth, end=self.trie.end, first=self.trie.first,
+            words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
+            **self._ending(),
+        )  # fmt: skip
+
+    def _ids_of_bytes(self) -> Int32Array:
+        """Return the id of each byte, -1 if it has none or only one given for whole pieces."""
+        ids = self.words[self.trie.depth[np.repeat(np.arange(self.trie.n_nodes), np.diff(self.trie.first))] == 1]
+        ids = ids[self.followers.position[ids] >= 0]
+        found = np.full(256, -1, dtype=np.int32)
+        text, offsets = self.tokenizer.id_spellings
+        found[text[offsets[ids]]] = ids
+        return found
+
+    def _ending(self) -> dict[str, Int32Array]:
+        """Return the ids that begin with the last bytes of a symbol, by their positions."""
+        text, offsets = self.tokenizer.id_spellings
+        position, id_at = self.followers.position, self.followers.id_at
+        ids = id_at[id_at >= 0]
+        ids = ids[self.usable[ids]]
+        ids = ids[(text[offsets[ids]] & 0xC0) == 0x80]
+        before = np.zeros(len(id_at) + 1, dtype=np.int32)
+        before[position[ids] + 1] = 1
+        return {"ending": ids, "ending_from": np.cumsum(before, dtype=np.int32)}
+
+    def bytes_of(self, id: int) -> bytes:
+        """Return the bytes of an id."""
+        text, offsets = self.tokenizer.id_spellings
+        return text[offsets[id] : offsets[id + 1]].tobytes()
+
+
+def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
+    """Return the tables over the ids of a tokenizer."""
+    if tokenizer.why_not("rules") is not None:
+        what = f"the streams of a {tokenizer.algorithm} tokenizer are judged as a whole, so no guide knows the next id"
+        raise UnsupportedFeatureError(what)
+    return cast(Tokenizer, tokenizer).derived(Tokens)
+
+
+def _splitting_of(tokenizer: Tokenizer) -> Splitting:
+    """Return the splitting of texts, if they are judged id by id."""
+    why = None
+    splitting = tokenizer.splitting
+    if tokenizer.why_not("bytes") is not None:
+        why = "the dictionary is not over bytes"
+    elif tokenizer.why_not("spelling") is not None:
+        why = f"the tokenizer {'normalizes' if tokenizer.why_not('form') is None else 'rewrites'} texts"
+    elif tokenizer.suffix is not None:
+        why = "words end with a suffix"
+    elif splitting.prefix_space is not None or splitting.metaspace is not None:
+        why = "the pre-tokenizer inserts spaces"
+    elif splitting.byte_steps:
+        why = "the pre-tokenizer splits the bytes of a character"
+    elif any(step.behavior == "removed" for step in splitting.steps):
+        why = "the pre-tokenizer leaves out text"
+    if why is not None:
+        raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, so no guide knows the next id")
+    return splitting
+
+
+def _merged(tokenizer: Tokenizer, alone: Int32Array) -> list[tuple[int, ...]]:
+    """Return the ids that merging gives for the words of tokens that are given for whole pieces instead."""
+    text, offsets = tokenizer.id_spellings
+    words = [text[offsets[id] : offsets[id + 1]].tobytes() for id in alone.tolist()]
+    if not words:
+        return []
+    encoded = tokenizer.piece_ids.merge(words)
+    sequences = [tuple(encoded.ids[a:b].tolist()) for a, b in pairwise(encoded.offsets.tolist())]
+    return [sequence for sequence in sequences if min(sequence) >= 0]

@@ -1,0 +1,301 @@
+"""The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves in place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.locks import SHARED
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.replacing.regions import OPEN, cut_tables, regions_around
+from tokdfa.tokenizers.boundaries.added import overlapping
+from tokdfa.tokenizers.derived import OfTokenizer
+from tokdfa.tokenizers.pretokenizers.safe_pieces import codes_of, safe_pieces
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.round_trip import RoundTrip
+from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
+
+__all__ = ["OPEN", "Cuts", "cuts_of", "last_cut", "regions"]
+
+_LONGEST_STEP = 1 << 16
+
+
+def regions(
+    cuts: Cuts, ids: Int32Array, matches: Int64Array, text: bytes | None, *, begins: bool, final: bool, near: int
+) -> Int64Array:
+    """Return the regions around matches, in order; none overlaps the next.
+
+    Matches are rows of :class:`tokdfa.jobs.replacing.rewriting.Found`, in order. `text` comes in the place of each, if
+    it is the same for all. `begins` and `final` tell whether a text begins and ends with the ids. Among `near` ids on
+    each side of a match, a cut is looked for at first.
+
+    A region has its first id, the one after its last, its first match and the one after its last: an int64 array of
+    shape (n, 4). The end of the last region may be `OPEN`.
+
+    Notes
+    -----
+    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
+    side, unless it is known that these symbols, or those in their place, make a cut as well.
+    """
+    if not len(matches):
+        return matches
+    if cuts.tables is not None:
+        return regions_around(cuts.tables, ids, matches, cuts.beside(text), begins=begins, final=final)
+    starts, ends = matches[:, 0], matches[:, 1]
+    lefts = _near_left(cuts, ids, starts, begins, near).tolist()
+    rights = _near_right(cuts, ids, ends, final, near).tolist()
+    found: list[tuple[int, int, int, int]] = []
+    for number, (start, end, left, right) in enumerate(zip(starts.tolist(), ends.tolist(), lefts, rights, strict=True)):
+        current = found[-1] if found else (0, 0, 0, 0)
+        is_inside = number > 0 and (current[1] == OPEN or start < current[1])
+        if left == OPEN:
+            left = current[0] if is_inside else last_cut(cuts, ids, start - near)
+        if right == OPEN:
+            reaches = is_inside and (current[1] == OPEN or end < current[1])
+            right = current[1] if reaches else _next_cut(cuts, ids, end + near, final)
+        if number > 0 and (current[1] == OPEN or left < current[1]):
+            stop = OPEN if OPEN in (current[1], right) else max(current[1], right)
+            found[-1] = (min(current[0], left), stop, current[2], number + 1)
+        else:
+            found.append((left, right, number, number + 1))
+    return np.array(found, dtype=np.int64)
+
+
+def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
+    """Return the last cut before a place; 0 if none is found."""
+    step = 64
+    stop = place
+    while stop > 1:
+        low = max(stop - step, 1)
+        found = np.flatnonzero(cuts.between(ids[low - 1 : stop - 1], ids[low:stop]))
+        if len(found):
+            return low + int(found[-1])
+        stop = low
+        step = min(4 * step, _LONGEST_STEP)
+    return 0
+
+
+def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
+    """Return the first cut after a place, or OPEN if there is none yet."""
+    step = 64
+    low = place + 1
+    while low < len(ids):
+        stop = min(low + step, len(ids))
+        found = np.flatnonzero(cuts.between(ids[low - 1 : stop - 1], ids[low:stop]))
+        if len(found):
+            return low + int(found[0])
+        low = stop
+        step = min(4 * step, _LONGEST_STEP)
+    return len(ids) if final else OPEN
+
+
+def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, near: int) -> Int64Array:
+    """Return the last cut up to each place, among the last `near` ids; OPEN if there is none among these."""
+    at = places[:, None] - np.arange(near + 1)
+    is_cut = _between(cuts, ids, at)
+    is_cut[at == 0] = True
+    # Whether there is a cut next to the match depends on what comes in its place.
+    is_cut[:, 0] = cuts.parts[ids[places - 1]] if len(ids) else False
+    is_cut[places == 0, 0] = begins
+    return _first(is_cut, at)
+
+
+def _near_right(cuts: Cuts, ids: Int32Array, places: Int64Array, final: bool, near: int) -> Int64Array:
+    """Return the first cut from each place on, among the next `near` ids; OPEN if there is none among these."""
+    at = places[:, None] + np.arange(near + 1)
+    is_cut = _between(cuts, ids, at)
+    is_cut[at == len(ids)] = final
+    inside = places < len(ids)
+    is_cut[inside, 0] = cuts.parts[ids[places[inside]]]
+    return _first(is_cut, at)
+
+
+def _between(cuts: Cuts, ids: Int32Array, at: Int64Array) -> BoolArray:
+    """Return for each place whether there is a cut between two ids."""
+    if len(ids) < 2:
+        return np.zeros(at.shape, dtype=np.bool_)
+    inside = np.clip(at, 1, len(ids) - 1)
+    found: BoolArray = cuts.between(ids[inside - 1], ids[inside]) & (inside == at)
+    return found
+
+
+def _first(is_cut: BoolArray, at: Int64Array) -> Int64Array:
+    """Return the first place of each row that is a cut; OPEN for rows without one."""
+    rows, first = np.arange(len(at)), is_cut.argmax(axis=1)
+    return np.where(is_cut[rows, first], at[rows, first], OPEN)
+
+
+# Cuts
+
+
+class Cuts(ABC):
+    """The places between ids where the text before and the text after are encoded separately, and how that is done.
+
+    Attributes
+    ----------
+    parts : bool array, one entry an id
+        Whether the text before the id and the text after it are encoded separately, whatever they are.
+    ends_text : bool array, one entry an id
+        Whether, besides, a text ends before the id and another one begins after it.
+    spells_alone : bool
+        Whether an id spells the same wherever it is.
+    tables : Struct or None
+        The cuts as the kernels take them; None if they depend on more than classes of symbols.
+    """
+
+    spells_alone: ClassVar[bool]
+    tables: Struct | None = None
+    parts: BoolArray
+    ends_text: BoolArray
+
+    @abstractmethod
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        """Return whether there is a cut between each of the ids `left` and that of `right`, as long as both stay."""
+
+    def beside(self, text: bytes | None) -> tuple[int, int] | None:
+        """Return the classes of the first and the last symbol of a text; None if they are not known."""
+        return None
+
+    @abstractmethod
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        """Return the bytes of ids after a cut, and the end of each id in them; `begins` is whether they begin a text.
+
+        Raises
+        ------
+        TokenStreamError
+            If the tokenizer cannot spell ids whose bytes are not UTF-8.
+        """
+
+    @abstractmethod
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        """Return the ids of a text after a cut.
+
+        Raises
+        ------
+        AlphabetError
+            If the text has a symbol for which the tokenizer has no token.
+        """
+
+
+def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
+    """Return the cuts of a tokenizer."""
+    if has_rules(tokenizer) and tokenizer.why_not("spelling") is None and tokenizer.suffix is None:
+        splitting = None if tokenizer.pretokenizer is None else tokenizer.pretokenizer.splitting
+        if splitting is None or (splitting.prefix_space is None and splitting.metaspace is None):
+            return tokenizer.derived(_PlainCuts)
+    return _CutsOfRoundTrip(tokenizer, tokenizer.round_trip)
+
+
+class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
+    """For tokenizers that encode texts unchanged and spell ids one after the other.
+
+    The pre-tokenizer splits the two parts of a text as it splits the whole, whatever is around such a pair of symbols,
+    and no special token that would be found in the text has symbols of these classes side by side. Besides, there is a
+    cut on both sides of a control token, if that is found wherever its content is: of ``ab`` and ``bc``, the text "abc"
+    has the first one, but "xbc" the second.
+    """
+
+    spells_alone = True
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(tokenizer)
+        self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+        self.ends_text = self.parts.copy()
+        found = tokenizer.found_specials
+        # Special tokens that no text encodes to stay where nothing of them matches, also those that are text.
+        always = tokenizer.control_ids if found else tokenizer.special_ids
+        self.parts[np.setdiff1d(always, [*overlapping(found)])] = True
+        text, offsets = tokenizer.id_spellings
+        self._text = text.tobytes()
+        self._offsets = offsets.tolist()
+        self._lengths: Int64Array = np.diff(offsets)
+        self._pieces = safe_pieces(tokenizer.pretokenizer)
+        if self._pieces is None:
+            known: BoolArray = np.zeros((1, 1), dtype=np.bool_)
+            classes: list[Int32Array] = [np.zeros(tokenizer.n_ids, dtype=np.int32) for _ in range(2)]
+        else:
+            known, classes = self._pieces.by_class((token.content for token in found), tokenizer.id_spellings)
+        # One more class for control tokens.
+        n = len(known)
+        table: BoolArray = np.ones((n + 1, n + 1), dtype=np.bool_)
+        table[:n, :n] = known
+        for each in classes:
+            each[self.parts] = n
+        self._first, self._last = classes[0], classes[1] * np.int32(n + 1)
+        # The last text whose classes were asked for, and these.
+        self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
+        self._table = table.reshape(-1)
+        self.tables = cut_tables(self._first, self._last, self._table, n + 1, offsets, self.parts)
+
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        found: BoolArray = self._table[self._last[left] + self._first[right]]
+        return found
+
+    def beside(self, text: bytes | None) -> tuple[int, int] | None:
+        if not text or self._pieces is None:
+            return None
+        known = self._text_beside
+        if text != known[0]:
+            symbols = text.decode("utf-8")
+            first, last = self._pieces.classes_of(codes_of(symbols[0] + symbols[-1])).tolist()
+            known = self._text_beside = text, (first, last)
+        return known[1]
+
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        text, offsets = self._text, self._offsets
+        return b"".join([text[offsets[id] : offsets[id + 1]] for id in ids.tolist()]), np.cumsum(self._lengths[ids])
+
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        return self.tokenizer.encode(text)
+
+
+def _known_cuts(tokenizer: AnyTokenizer) -> dict[int, bool]:
+    """Return the table of the pairs of ids that were asked for, filled by :class:`_CutsOfRoundTrip`."""
+    return {}
+
+
+class _CutsOfRoundTrip(Cuts):
+    """For all others: the places where validation cuts streams, asked for pairs of ids without what is around them."""
+
+    spells_alone = False
+
+    def __init__(self, tokenizer: AnyTokenizer, trip: RoundTrip) -> None:
+        self._trip = trip
+        self.ends_text = trip.cuts
+        self.parts = trip.cuts
+        self._encode = self._encode_later = tokenizer.encode
+        # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
+        self._has_later = True
+        if has_rules(tokenizer) and tokenizer.why_not("spelling") is not None:
+            self._has_later = tokenizer.later is not tokenizer
+            self._encode_later = tokenizer.later.encode
+        elif tokenizer.segmenter is not None:
+            self._encode_later = partial(trip.encode, begins=False)
+        self._known = tokenizer.derived(_known_cuts)
+
+    def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
+        if not self._has_later:
+            apart: BoolArray = self.parts[left] | self.parts[right]
+            return apart
+        keys = left.astype(np.int64) << 32 | right
+        distinct, place = np.unique(keys, return_inverse=True)
+        known = self._known
+        with SHARED:
+            for key in distinct.tolist():
+                if key not in known:
+                    pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
+                    known[key] = bool(self._trip.boundaries.always_cut(pair)[0])
+        values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
+        found: BoolArray = values[place].reshape(left.shape)
+        return found
+
+    def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
+        text, ends = self._trip.decode(ids, begins=begins)
+        return text.encode("utf-8"), ends
+
+    def encode(self, text: str, *, begins: bool) -> Int32Array:
+        return (self._encode if begins else self._encode_later)(text)

@@ -1,0 +1,301 @@
+"""The new ids of a region: its text with the matches replaced, encoded again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError
+from tokdfa.jobs.replacing.regions import Cuts
+from tokdfa.jobs.replacing.template import Template
+from tokdfa.kernels.replacing.regions import kinds_of
+
+__all__ = ["Edits", "Found", "Rewriter", "Rewritten", "Tuning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of replacing. They change its cost, never its result."""
+
+    # Ids that are searched at once; and at first, if all are there. From the first match on they are copied.
+    block: int = 1 << 18
+    first_block: int = 1 << 15
+    # Ids on each side of a match among which a cut is looked for at first.
+    near: int = 12
+    # Ids after a region that captures are read with at first.
+    context: int = 4
+    # Regions whose new ids are remembered, and the ids of the longest one.
+    max_known: int = 1 << 14
+    max_key: int = 64
+
+
+class Found(NamedTuple):
+    """Matches in ids, and what comes in their places; None if that is not known yet.
+
+    A row has the first id of a match, the one after its last, the number of bytes of the first id before the match, and
+    the number of bytes of the match. An empty match between two ids is before the second and has no ids.
+    """
+
+    rows: Int64Array
+    replacements: list[bytes] | None = None
+
+
+class Rewritten(NamedTuple):
+    """The new ids of a region, and how many of the first and of the last ones are the old ones."""
+
+    ids: Int32Array
+    same: int
+    rest: int
+
+
+class Edits(NamedTuple):
+    """Stretches of ids, each from its first id to the one after its last, in order, and what replaces each kind."""
+
+    bounds: Int64Array
+    kind: Int64Array
+    new: list[Rewritten]
+
+
+class Rewriter:
+    """Encodes regions again, and remembers the last ones. No match goes across a control id, or sees past it."""
+
+    def __init__(self, cuts: Cuts, is_control: BoolArray, template: Template, tuning: Tuning) -> None:
+        self._cuts = cuts
+        self._is_control = is_control
+        self._template = template
+        self._tuning = tuning
+        self._known: dict[tuple[object, ...], Rewritten] = {}
+
+    def rewrite(
+        self, ids: Int32Array, regions: Int64Array, found: Found, *, first: int, begins: bool, final: bool
+    ) -> Edits:
+        """Return the new ids of regions, up to the first one for which what is captured depends on further ids.
+
+        The regions are those of :func:`tokdfa.jobs.replacing.regions.regions`; none is open. `first` is the index of
+        the first id in the stream, for messages; `begins` and `final` tell whether a text begins and ends with the ids.
+        """
+        kind = example = np.arange(len(regions), dtype=np.int64)
+        if len(regions) > 1 and not self._template.captures:
+            # What comes in the place of a match depends on its text alone.
+            kind, example = kinds_of(ids, found.rows, regions, begins=begins)
+        new: list[Rewritten] = []
+        for region in regions[example].tolist():
+            rewritten = self._rewritten(ids, region, found, first=first, begins=begins, final=final)
+            if rewritten is None:
+                kind = kind[: len(new)]
+                break
+            new.append(rewritten)
+        return Edits(np.ascontiguousarray(regions[: len(kind), :2]), kind, new)
+
+    def _rewritten(
+        self, ids: Int32Array, region: Sequence[int], found: Found, *, first: int, begins: bool, final: bool
+    ) -> Rewritten | None:
+        """Return the new ids of a region; None if what is captured depends on further ids."""
+        start, stop, first_match, end_match = region
+        rows = found.rows[first_match:end_match].tolist()
+        part = ids[start:stop]
+        key: tuple[object, ...] | None = None
+        if found.replacements is None and not self._template.captures and stop - start <= self._tuning.max_key:
+            places = [(token - start, offset, length) for token, _, offset, length in rows]
+            key = (begins and start == 0, part.tobytes(), *places)
+            known = self._known.get(key)
+            if known is not None:
+                return known
+        begins = begins and start == 0
+        data, ends = self._cuts.spelled(part, begins=begins)
+        spans = _spans(rows, ends, start)
+        if found.replacements is not None:
+            replacements: list[bytes] | None = found.replacements[first_match:end_match]
+        else:
+            replacements = self._replacements(ids, start, stop, data, ends, spans, final)
+        if replacements is None:
+            return None
+        try:
+            new = self._cuts.encode(_replaced(data, spans, replacements).decode("utf-8"), begins=begins)
+        except UnicodeDecodeError:
+            new = self._around_bad_bytes(part, data, ends, spans, replacements, first + start, begins)
+        except AlphabetError as error:
+            raise _not_encodable(error, first + start, first + stop) from None
+        rewritten = _compared(part, new)
+        if key is not None:
+            if len(self._known) >= self._tuning.max_known:
+                self._known.clear()
+            self._known[key] = rewritten
+        return rewritten
+
+    def _replacements(
+        self,
+        ids: Int32Array,
+        first: int,
+        stop: int,
+        data: bytes,
+        ends: Int64Array,
+        spans: Sequence[tuple[int, int]],
+        final: bool,
+    ) -> list[bytes] | None:
+        """Return what replaces the matches in the ids from `first` to `stop`; None if that depends on further ids."""
+        template = self._template
+        if template.text is not None:
+            return [template.text] * len(spans)
+        if not template.captures:
+            return [template.of_whole(data[start:end]) for start, end in spans]
+        replacements = []
+        size = self._tuning.context
+        # A control token in the region ends the text before it, and another one begins after it.
+        controls = np.flatnonzero(self._is_control[ids[first:stop]])
+        text_ends = np.append(0, ends)[controls].tolist()
+        text_begins = ends[controls].tolist()
+        for start, end in spans:
+            begin = max((at for at in text_begins if at <= start), default=0)
+            high = min((at for at in text_ends if at >= end), default=None)
+            if high is not None:
+                replacement = self._captured(data[begin:high], ids[:0], start - begin, end - begin, True)
+                replacements.append(self._found(replacement, data[start:end]))
+                continue
+            while True:
+                after = ids[stop : stop + size]
+                bounds = np.flatnonzero(self._is_control[after])
+                n_after = int(bounds[0]) if len(bounds) else len(after)
+                is_all = bool(len(bounds)) or (final and stop + size >= len(ids))
+                after = ids[stop : stop + n_after]
+                replacement = self._captured(data[begin:], after, start - begin, end - begin, is_all)
+                if replacement is not None or is_all:
+                    replacements.append(self._found(replacement, data[start:end]))
+                    break
+                if stop + size >= len(ids):
+                    return None
+                size *= 16
+        return replacements
+
+    def _found(self, replacement: bytes | None, match: bytes) -> bytes:
+        """Return what comes in the place of a match, or refuse it if that is not known from all of its text."""
+        if replacement is None:
+            what = "the library regex does not find this match, so what its groups capture is not known"
+            raise PatternError(what, value=match.decode("utf-8", "replace"))
+        return replacement
+
+    def _captured(self, data: bytes, after: Int32Array, start: int, end: int, is_all: bool) -> bytes | None:
+        """Return the replacement of a match, read with the text after the region; None if it needs more of that.
+
+        A path that ends where the match does depends only on the two symbols after it, so the first such path is the
+        first one whatever follows. A path that goes on to the end of what is given may fail with more of the text.
+        """
+        text, _ = self._cuts.spelled(after, begins=False)
+        context = text.decode("utf-8", "replace")
+        if len(context) < 2 and not is_all:
+            return None
+        before, inside = data[:start].decode("utf-8", "replace"), data[start:end].decode("utf-8")
+        rest = data[end:].decode("utf-8", "replace") + context
+        match = self._template.pattern.match(before + inside + rest, len(before))
+        if match is None or match.end() != len(before) + len(inside):
+            return None
+        return self._template.of_match(match)
+
+    def _around_bad_bytes(
+        self,
+        ids: Int32Array,
+        data: bytes,
+        ends: Int64Array,
+        spans: Sequence[tuple[int, int]],
+        replacements: Sequence[bytes],
+        first: int,
+        begins: bool,
+    ) -> Int32Array:
+        """Return the new ids of a region with bytes that are not UTF-8: ids that cannot do without such bytes stay."""
+        begin_of = np.concatenate(([0], ends))
+        bounds = np.concatenate(([-1], np.flatnonzero(_stays(data, ends)), [len(ids)])).tolist()
+        parts: list[Int32Array] = []
+        done = 0
+        for before, stop in pairwise(bounds):
+            if before >= 0:
+                parts.append(ids[before : before + 1])
+            low, high = int(begin_of[before + 1]), int(begin_of[stop])
+            n_inside = 0
+            while done + n_inside < len(spans) and spans[done + n_inside][1] <= high:
+                n_inside += 1
+            inside = slice(done, done + n_inside)
+            if n_inside and spans[done][0] < low:
+                break
+            if not n_inside:
+                parts.append(ids[before + 1 : stop])
+                continue
+            own = [(start - low, end - low) for start, end in spans[inside]]
+            text = _replaced(data[low:high], own, replacements[inside]).decode("utf-8")
+            try:
+                parts.append(self._cuts.encode(text, begins=begins and before < 0))
+            except AlphabetError as error:
+                raise _not_encodable(error, first + before + 1, first + stop) from None
+            done += n_inside
+        if done < len(spans):
+            start, end = spans[done]
+            token = first + int(np.searchsorted(ends, start, "right"))
+            what = "a match shares a token with bytes that are not UTF-8, which cannot be encoded again"
+            raise TokenStreamError(what, value=data[start:end], where=f"token {token}")
+        return np.concatenate(parts)
+
+
+def _compared(ids: Int32Array, new: Int32Array) -> Rewritten:
+    before, after = ids.tolist(), new.tolist()
+    least = min(len(before), len(after))
+    same = rest = 0
+    while same < least and before[same] == after[same]:
+        same += 1
+    while rest < least - same and before[-1 - rest] == after[-1 - rest]:
+        rest += 1
+    return Rewritten(new, same, rest)
+
+
+def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int) -> list[tuple[int, int]]:
+    """Return where matches begin and end in the bytes of a region that begins with id `start`."""
+    begin_of = [0, *ends.tolist()]
+    begins = [begin_of[token - start] + offset for token, _, offset, _ in rows]
+    return [(begin, begin + row[3]) for begin, row in zip(begins, rows, strict=True)]
+
+
+def _replaced(data: bytes, spans: Sequence[tuple[int, int]], replacements: Sequence[bytes]) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    for (start, end), replacement in zip(spans, replacements, strict=True):
+        parts += (data[at:start], replacement)
+        at = end
+    parts.append(data[at:])
+    return b"".join(parts)
+
+
+def _stays(data: bytes, ends: Int64Array) -> BoolArray:
+    """Return for each id, given where its bytes end, whether it or an id with another part of a symbol is not UTF-8."""
+    n = len(data)
+    n_bad = np.zeros(n + 1, dtype=np.int64)
+    for low, high in _bad_bytes(data):
+        n_bad[low + 1 : high + 1] = 1
+    is_bad = n_bad[1:] > 0
+    np.cumsum(n_bad, out=n_bad)
+    continues = np.append((np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80) & ~is_bad, False)
+    # Where an id does not begin within a symbol, others do not hang on those before.
+    group = np.cumsum(~continues[np.append(0, ends[:-1])])
+    has_bad = n_bad[ends] > n_bad[np.append(0, ends[:-1])]
+    stays: BoolArray = np.isin(group, group[has_bad])
+    return stays
+
+
+def _bad_bytes(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of bytes that are not UTF-8."""
+    at = 0
+    while True:
+        try:
+            data[at:].decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield at + error.start, at + error.end
+            at += error.end
+        else:
+            return
+
+
+def _not_encodable(error: AlphabetError, start: int, stop: int) -> AlphabetError:
+    where = f"the new text of tokens {start} to {stop}"
+    return AlphabetError(error.what, value=error.value, where=where, hint=error.hint)

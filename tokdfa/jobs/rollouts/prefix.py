@@ -1,0 +1,253 @@
+"""Whether ids begin with other ids, and if not, where, why and who is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.automata.alphabet import show
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.display import Displayed
+from tokdfa.jobs.rollouts.cause import cause_of
+from tokdfa.jobs.rollouts.finding import finder_of
+from tokdfa.jobs.rollouts.result import counted
+from tokdfa.jobs.rollouts.stretches import Stretches
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import Cause, common_prefix
+from tokdfa.jobs.validation.wording import MOST_NAMED
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["PrefixCheck", "PrefixKind", "check_prefix"]
+
+
+class PrefixKind(StrEnum):
+    """The ways in which ids begin, or do not begin, with other ids. The values are stable.
+
+    Attributes
+    ----------
+    HOLDS
+        They begin with them.
+    TOO_SHORT
+        They are a proper prefix of them.
+    TOKENIZATION
+        The same text has other ids.
+    TEXT
+        The text is another one.
+
+    Examples
+    --------
+    >>> tokdfa.check_prefix(tokdfa.default_tokenizer(), [64, 261], [64, 2513]).kind.value
+    'tokenization'
+    """
+
+    HOLDS = "holds"
+    TOO_SHORT = "too-short"
+    TOKENIZATION = "tokenization"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixCheck(Displayed):
+    """Whether ids b begin with ids a, and the first place where they do not; truthy if they do.
+
+    Attributes
+    ----------
+    kind : PrefixKind
+    index : int
+        The number of ids that are the same; where a ends if b begins with it.
+    byte_offset : int
+        The byte offset at which the first differing ids begin, or for another text the first byte that differs.
+    ids_a, ids_b : tuple of int
+        The differing ids up to the next border that both share, or up to the end of a; none if the text differs.
+    text_a, text_b : bytes
+        What the ids spell from `byte_offset` on, some bytes of it.
+    canonical : {"a", "b", "both", "neither", ""}
+        Which of them are canonical there, each in its own stream. Both are if only what follows a makes the
+        difference. Empty if b begins with a, or the text is another one.
+    cause : Cause or None
+        Why those that are not canonical are not; why a cannot stay as it is before what follows if both are canonical.
+
+    Examples
+    --------
+    >>> check = tokdfa.check_prefix(tokdfa.default_tokenizer(), [64, 261, 1193], [64, 2513, 462])
+    >>> bool(check), check.index, check.canonical, check.cause.rule
+    (False, 1, 'b', 2257)
+    """
+
+    kind: PrefixKind
+    index: int
+    byte_offset: int
+    ids_a: tuple[int, ...] = ()
+    ids_b: tuple[int, ...] = ()
+    text_a: bytes = b""
+    text_b: bytes = b""
+    canonical: str = ""
+    cause: Cause | None = None
+
+    def __bool__(self) -> bool:
+        return self.kind == PrefixKind.HOLDS
+
+    @property
+    def holds(self) -> bool:
+        """Whether b begins with a."""
+        return self.kind == PrefixKind.HOLDS
+
+    @property
+    def same_text(self) -> bool:
+        """Whether one text begins with the other."""
+        return self.kind != PrefixKind.TEXT
+
+    @property
+    def reason(self) -> str:
+        """The answer in one sentence."""
+        return _sentence(self)
+
+
+def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) -> PrefixCheck:
+    """Decide whether ids b begin with ids a, and if not, say where, why, and which of them are canonical there.
+
+    Trainers that keep what was sampled rely on this: the ids of a turn must begin with the ids of the turns before it.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    a, b : array_like of int
+
+    Returns
+    -------
+    PrefixCheck
+        Truthy if b begins with a.
+
+    Raises
+    ------
+    TokenStreamError
+        If they are not ids of the tokenizer; the error says which.
+    ImproperDictionaryError
+        If the dictionary is not proper and its format does not say what a library makes of it.
+
+    Notes
+    -----
+    The comparison costs what comparing the arrays costs; only if they differ is anything decoded.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> check = tokdfa.check_prefix(tokenizer, [64, 261, 1193], [64, 2513, 462])  # a≀ s≀ingle, a≀ single≀ man
+    >>> print(check.reason)
+    token 1 differs, in the same text: a has 261 1193, b has 2513; b is canonical there, rule 2257,  s≀ingle, merges
+    in a
+    """
+    left, right = (tokenizer.decoder.check(ids) for ids in (a, b))
+    index = common_prefix(left, right)
+    spelled = tokenizer.round_trip.spelled
+    if index == min(len(left), len(right)):
+        byte = len(spelled(left[:index])[0]) if index else 0
+        kind = PrefixKind.HOLDS if index == len(left) else PrefixKind.TOO_SHORT
+        ids = left[index:].tolist()
+        return PrefixCheck(kind=kind, index=index, byte_offset=byte, ids_a=tuple(ids))
+    (text_a, ends_a), (text_b, ends_b) = spelled(left), spelled(right)
+    begin = int(ends_a[index - 1]) if index else 0
+    size = min(len(text_a), len(text_b))
+    same = common_prefix(np.frombuffer(text_a[:size], np.uint8), np.frombuffer(text_b[:size], np.uint8))
+    if same < size:
+        shown = slice(same, same + _SHOWN)
+        return PrefixCheck(
+            kind=PrefixKind.TEXT, index=index, byte_offset=same, text_a=text_a[shown], text_b=text_b[shown]
+        )
+    stop_a, stop_b = _meeting(ends_a, ends_b, begin, len(text_a))
+    part_a, part_b = left[index:stop_a], right[index:stop_b]
+    shown = slice(begin, begin + _SHOWN)
+    wrong_a, wrong_b = (_wrong(tokenizer, ids, index, stop) for ids, stop in ((left, stop_a), (right, stop_b)))
+    which = {(False, False): "both", (False, True): "a", (True, False): "b", (True, True): "neither"}
+    cause = wrong_a or wrong_b
+    if cause is None:
+        # Each is right by itself, so it is what follows a in b that merges with it.
+        after = text_b[int(ends_a[stop_a - 1]) : int(ends_b[stop_b - 1])].decode("utf-8", "ignore")
+        joined: Int32Array = np.concatenate((left[:stop_a], tokenizer.encode(after), right[stop_b:]))
+        cause = _wrong(tokenizer, joined, index, stop_a + 1)
+    return PrefixCheck(
+        kind=PrefixKind.TOKENIZATION,
+        index=index,
+        byte_offset=begin,
+        ids_a=tuple(part_a.tolist()),
+        ids_b=tuple(part_b.tolist()),
+        text_a=text_a[shown],
+        text_b=text_b[shown],
+        canonical=which[wrong_a is not None, wrong_b is not None],
+        cause=cause,
+    )
+
+
+_SHOWN = 48
+
+
+def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> tuple[int, int]:
+    """Return the ends of the ids up to the first border after `begin` that both share, or up to the end of a."""
+    shared = np.intersect1d(ends_a[ends_a > begin], ends_b[ends_b > begin])
+    border = int(shared[0]) if len(shared) else size
+    stop_b = int(np.searchsorted(ends_b, border)) + 1
+    return int(np.searchsorted(ends_a, border)) + 1, min(stop_b, len(ends_b))
+
+
+def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:
+    """Return why the ids from `begin` to `stop` are not canonical in their stream; None if they are."""
+    found: Stretches = tokenizer.derived(finder_of).find(ids, np.array([0]), np.array([len(ids)]))
+    for at in np.flatnonzero((found.bounds[:, 0] < stop) & (found.bounds[:, 1] > begin)).tolist():
+        stretch = found.chosen(at, at + 1)
+        low, high = stretch.bounds[0].tolist()
+        cause, _ = cause_of(tokenizer, ids[low:high], stretch.canonical, int(stretch.outcomes[0]))
+        return cause
+    return None
+
+
+def _sentence(check: PrefixCheck) -> str:
+    """Return in one sentence whether ids b begin with ids a, and if not, where and why."""
+    match check.kind.value:
+        case "holds":
+            return f"b begins with a: {counted(check.index, 'id')}"
+        case "too-short":
+            return f"b ends after {counted(check.index, 'id')}, and a goes on with {_ids(check.ids_a)}"
+        case "text":
+            return (
+                f"the text itself differs from byte {check.byte_offset} on: "
+                f"a goes on with {_quoted(check.text_a)}, b with {_quoted(check.text_b)}"
+            )
+    sides = {
+        "a": "a is canonical there",
+        "b": "b is canonical there",
+        "both": "both are canonical in their own text",
+        "neither": "neither is canonical there",
+    }
+    reason = "" if check.cause is None else _because(check.cause, check.canonical)
+    return (
+        f"token {check.index} differs, in the same text: a has {_ids(check.ids_a)}, b has {_ids(check.ids_b)}; "
+        f"{sides[check.canonical]}{reason}"
+    )
+
+
+def _because(cause: Cause, canonical: str) -> str:
+    where = {"a": " in b", "b": " in a", "both": " when a is followed by the rest of b", "neither": " in a"}[canonical]
+    match cause.kind:
+        case ViolationKind.PAIR if cause.rule is not None and cause.merge is not None:
+            left, right = cause.merge
+            return f", rule {cause.rule}, {show(left)}≀{show(right)}, merges{where}"
+        case ViolationKind.BORDER:
+            return f", a token goes past a place where the text is cut into pieces{where}"
+        case ViolationKind.NOT_UTF8:
+            return f", the bytes {(cause.bad_bytes or b'').hex(' ')} are not UTF-8{where}"
+        case ViolationKind.SPECIAL_TOKEN:
+            return f", the text spells the special token {cause.text!r} ({cause.special}){where}"
+    return f", the text is encoded as other ids{where}"
+
+
+def _quoted(text: bytes) -> str:
+    return repr(text.decode("utf-8", "backslashreplace")) if text else "nothing"
+
+
+def _ids(ids: Iterable[int]) -> str:
+    named = [*ids]
+    return " ".join(map(str, named[:MOST_NAMED])) + " …" * (len(named) > MOST_NAMED) if named else "nothing"

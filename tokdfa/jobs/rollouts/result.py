@@ -1,0 +1,275 @@
+"""The answer for a rollout, and for many."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias, overload
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.display import Displayed
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.jobs.rollouts.cause import cause_of, remembered_cause
+from tokdfa.jobs.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, out_of_range
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "Summed", "counted", "summary"]
+
+_Violations: TypeAlias = tuple[Violation, ...]
+
+
+class Found(NamedTuple):
+    """The stretches of a rollout among those of a parcel: from `low` to `high`, their rollout beginning at `first`."""
+
+    stretches: Stretches
+    classes: Int64Array
+    low: int
+    high: int
+    first: int
+
+
+_NONE = Counts()
+NONE_MISSING: Mapping[int, int] = MappingProxyType({})
+"""No ids that a tokenizer does not have."""
+
+
+class Summed:
+    """The numbers of ids in one or several rollouts, and of stretches by their class."""
+
+    __slots__ = ()
+
+    tokens: int
+    sampled: int
+    counts: Counts
+    ids_in: Counts
+
+    @property
+    def shares(self) -> Shares:
+        """The share of frozen ids in bugs, of sampled ids in drift, and of all ids in junctions; 0 of none."""
+        of = (self.tokens - self.sampled, self.sampled, self.tokens)
+        return Shares(*(n / whole if whole else 0.0 for n, whole in zip(self.ids_in, of, strict=True)))
+
+    @property
+    def _n_rollouts(self) -> int | None:
+        return None
+
+    @property
+    def reason(self) -> str:
+        """The answer in one line."""
+        return summary(self.tokens, self.sampled, self.counts, self.shares, rollouts=self._n_rollouts)
+
+
+class RolloutCheck(Summed, Displayed):
+    """What of a rollout is not canonical, by who wrote it; truthy iff there is no bug.
+
+    Violations are made when they are asked for; counts and shares cost nothing.
+
+    Attributes
+    ----------
+    tokens : int
+        The number of ids.
+    sampled : int
+        The number of ids that the model sampled.
+    counts : Counts
+        The number of bugs, of stretches of drift and of junctions.
+    ids_in : Counts
+        The number of ids in them.
+    out_of_range : int
+        The number of ids that the tokenizer does not have. Each is a bug or drift, too.
+
+    Examples
+    --------
+    >>> check = tokdfa.check_rollout(tokdfa.default_tokenizer(), [64, 261, 1193], prompt=1)
+    >>> bool(check), check.counts
+    (True, Counts(bugs=0, drift=1, junctions=0))
+    >>> check.drift[0].ids, check.drift[0].canonical_ids, check.drift[0].rule
+    ((261, 1193), (2513,), 2257)
+    >>> check.shares.drift
+    1.0
+    """
+
+    __slots__ = (
+        "__dict__", "_found", "_ids", "_missing", "_tokenizer", "counts", "ids_in", "out_of_range", "sampled", "tokens"
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        ids: Int32Array,
+        sampled: int,
+        counts: Counts = _NONE,
+        ids_in: Counts = _NONE,
+        found: Found | None = None,
+        missing: Mapping[int, int] = NONE_MISSING,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._ids = ids
+        self._found = found
+        self._missing = missing  # The ids that the tokenizer does not have, by index, where others stand in.
+        self.tokens = len(ids)
+        self.sampled = sampled
+        self.counts = counts
+        self.ids_in = ids_in
+        self.out_of_range = 0
+        if found is not None and missing:
+            outcomes = found.stretches.outcomes[found.low : found.high]
+            self.out_of_range = int(np.count_nonzero(outcomes == OUT_OF_RANGE))
+
+    def __bool__(self) -> bool:
+        return not self.counts.bugs
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is no bug."""
+        return not self.counts.bugs
+
+    @property
+    def witness(self) -> Violation | None:
+        """The first bug; None if there is none."""
+        return next(iter(self.bugs), None)
+
+    @property
+    def bugs(self) -> _Violations:
+        """The stretches of which no id was sampled, in order."""
+        return self._by_class[StretchClass.BUG]
+
+    @property
+    def drift(self) -> _Violations:
+        """The stretches of which all ids were sampled, in order."""
+        return self._by_class[StretchClass.DRIFT]
+
+    @property
+    def junctions(self) -> _Violations:
+        """The stretches of which some ids were sampled and some were not, in order."""
+        return self._by_class[StretchClass.JUNCTION]
+
+    def of_class(self, stretch_class: StretchClass) -> _Violations:
+        """Return the stretches of a class."""
+        return self._by_class[stretch_class]
+
+    @cached_property
+    def _by_class(self) -> dict[StretchClass, _Violations]:
+        found: dict[StretchClass, list[Violation]] = {each: [] for each in StretchClass}
+        gaps = deque(self._missing)
+        begin = byte = 0  # The id with which the text begins that a stretch is in, and its byte offset.
+        for stretch_class, start, ids, canonical, outcome in self._stretches():
+            index = start + (common_prefix(ids, canonical) if outcome == ENCODED else 0)
+            while gaps and gaps[0] < index:
+                byte += self._size(begin, gaps[0])
+                begin = gaps.popleft() + 1
+            offset = byte + self._size(begin, index)
+            if outcome == OUT_OF_RANGE:
+                found[stretch_class].append(out_of_range(self._missing[start], start, offset))
+                continue
+            cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
+            violation = cause.at(
+                index=index,
+                detected_at=max(start + shown_by, index),
+                byte_offset=offset,
+                start=start,
+                ids=ids,
+                canonical_ids=canonical if outcome == ENCODED else None,
+            )
+            found[stretch_class].append(violation)
+        return {each: tuple(violations) for each, violations in found.items()}
+
+    def iter_causes(self) -> Iterator[tuple[StretchClass, int, int, Cause]]:
+        """Yield the class, the first id, the number of ids and the cause of each stretch, in order."""
+        for stretch_class, start, ids, canonical, outcome in self._stretches():
+            if outcome == OUT_OF_RANGE:
+                cause = Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=self._missing[start])
+            else:
+                cause = remembered_cause(self._tokenizer, ids, canonical, outcome)
+            yield stretch_class, start, len(ids), cause
+
+    def _size(self, begin: int, end: int) -> int:
+        """Return the number of bytes of the ids from `begin` to `end`, as a text of their own."""
+        return len(self._tokenizer.round_trip.spelled(self._ids[begin:end])[0]) if begin < end else 0
+
+    def _stretches(self) -> Iterator[tuple[StretchClass, int, Int32Array, Int32Array, int]]:
+        """Yield the class, the first id, the ids, the canonical ids and the outcome of each stretch."""
+        if self._found is None:
+            return
+        names = [*StretchClass]
+        found, numbers, low, high, first = self._found
+        for at in range(low, high):
+            start, stop = (found.bounds[at] - first).tolist()
+            canonical = found.canonical[found.offsets[at] : found.offsets[at + 1]]
+            yield names[int(numbers[at])], start, self._ids[start:stop], canonical, int(found.outcomes[at])
+
+    def __repr__(self) -> str:
+        return f"RolloutCheck({self.reason})"
+
+
+class RolloutChecks(Summed, SuggestsNames, Sequence[RolloutCheck]):
+    """The answers for many rollouts, in order; truthy iff none has a bug.
+
+    Attributes
+    ----------
+    tokens, sampled, counts, ids_in, out_of_range, shares, reason
+        As of :class:`RolloutCheck`, for all rollouts together.
+
+    Examples
+    --------
+    >>> checks = tokdfa.check_rollouts(tokdfa.default_tokenizer(), [[64, 2513], [64, 261, 1193]])
+    >>> len(checks), bool(checks), checks.counts.drift, round(checks.shares.drift, 2)
+    (2, True, 1, 0.4)
+    """
+
+    def __init__(self, checks: Sequence[RolloutCheck]) -> None:
+        self._checks = tuple(checks)
+        self.tokens = sum(check.tokens for check in checks)
+        self.sampled = sum(check.sampled for check in checks)
+        self.counts = Counts(*map(sum, zip(*(check.counts for check in checks), strict=True)))
+        self.ids_in = Counts(*map(sum, zip(*(check.ids_in for check in checks), strict=True)))
+        self.out_of_range = sum(check.out_of_range for check in checks)
+
+    @property
+    def _n_rollouts(self) -> int:
+        return len(self)
+
+    def __bool__(self) -> bool:
+        return not self.counts.bugs
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+    @overload
+    def __getitem__(self, index: int) -> RolloutCheck: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> RolloutChecks: ...
+
+    def __getitem__(self, index: int | slice) -> RolloutCheck | RolloutChecks:
+        """Return the answer for a rollout, or those for several."""
+        return RolloutChecks(self._checks[index]) if isinstance(index, slice) else self._checks[index]
+
+    def __repr__(self) -> str:
+        return f"RolloutChecks({self.reason})"
+
+
+def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollouts: int | None = None) -> str:
+    """Return the answer in one line, which a trainer can log.
+
+    Examples
+    --------
+    >>> summary(2000, 1500, Counts(0, 12, 1), Shares(0.0, 0.016, 0.0015), rollouts=4)
+    '4 rollouts, 2,000 ids, 1,500 sampled: 0 bugs, drift 1.6000 % (12 stretches), 1 junction'
+    """
+    head = "" if rollouts is None else f"{counted(rollouts, 'rollout')}, "
+    return (
+        f"{head}{counted(tokens, 'id')}, {sampled:,} sampled: {counted(counts.bugs, 'bug')}, "
+        f"drift {100 * shares.drift:.4f} % ({counted(counts.drift, 'stretch', 'es')}), "
+        f"{counted(counts.junctions, 'junction')}"
+    )
+
+
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """Return a number and what it counts, in the plural unless it is one."""
+    return f"{count:,} {noun}{plural * (count != 1)}"

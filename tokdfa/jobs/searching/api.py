@@ -1,0 +1,215 @@
+"""Searching the text of id streams for patterns, on the ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arguments import is_tokenizer, wrong_argument
+from tokdfa.base.arrays import Int64Array, id_array
+from tokdfa.base.errors import LimitExceededError, WrongTypeError
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.jobs.searching.matches import Match, Matches
+from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning
+from tokdfa.jobs.searching.stream import Stream
+from tokdfa.jobs.searching.words import Words
+from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
+from tokdfa.regex.finder import Wanted, finder
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["DEFAULT_MAX_MATCHES", "DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
+
+DEFAULT_MAX_PENDING = 1 << 24
+DEFAULT_MAX_MATCHES = 1 << 26
+
+
+def search(
+    tokenizer: AnyTokenizer,
+    pattern: str | Iterable[str | bytes],
+    ids: npt.ArrayLike,
+    *,
+    wanted: Wanted = "longest",
+    aligned: bool = False,
+    table: str = "regex",
+    max_seconds: float = DEFAULT_MAX_SECONDS,
+) -> Matches:
+    """Return the matches of a pattern in the text of ids.
+
+    Parameters and errors are those of :class:`Searcher` and :meth:`Searcher.search`.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> tokdfa.search(tokenizer, "[a-z]+n", tokenizer.encode("a single man"))[0]
+    Match(start_byte=2, end_byte=5, start_token=1, end_token=2)
+    """
+    if isinstance(ids, str) and not isinstance(pattern, str):
+        raise WrongTypeError(
+            "ids are integers, and the pattern comes before them",
+            value=ids,
+            hint="tokdfa.search(tokenizer, pattern, ids), or tokenizer.search(pattern, ids)",
+        )
+    if is_tokenizer(pattern) or is_tokenizer(ids):
+        raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.search(tokenizer, pattern, ids)", swapped=True)
+    searcher = Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
+    return searcher.search(ids)
+
+
+class Searcher(SuggestsNames):
+    r"""A pattern, compiled to be searched for in streams of a tokenizer's ids.
+
+    The ids are never decoded: the effect of each token on the automaton of the pattern is looked up. The ids need not
+    be canonical, nor their bytes UTF-8.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        The tokenizer of the ids. The text is that of ``tokenizer.decode_bytes``, cut at control tokens: nothing matches
+        across or inside one, and what is between two of them is searched as a text of its own. Added tokens that are
+        text, those with ``"special": false``, are searched like other text. The visible space of SentencePiece is a
+        space, and the one before the text is not there; nor is the one after the last word, where words end with a
+        suffix. Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
+    pattern : str, or iterable of str or bytes
+        A regular expression; or words, each of which is searched for literally.
+    wanted : {"longest", "first", "all"}
+        Which matches to find: the leftmost longest ones (POSIX), or the leftmost ones that a backtracking engine finds
+        first (Perl), none overlapping another; or every stretch of the text that matches, ordered by end and then by
+        start. Empty matches are never reported. Among words, "first" prefers those earlier in the list.
+    aligned : bool
+        Whether matches must begin and end at token borders.
+    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        The library whose dialect and character classes the expression uses: those of its newest table, or of a version
+        as in ``regex==2023.12.25``. In the dialect of `regex`, as in `re`, ``$`` matches at the end of the text and
+        before a line feed that ends it; ``\Z`` matches only at the end.
+    max_states, max_seconds : int, float
+        The budget of the pattern: the number of states that each automaton over classes of symbols may have (over
+        bytes, ten times as many), and the time that building all of them may take.
+    max_pending : int
+        The number of tokens for which a match that has begun may stay undecided before the search gives up. Memory
+        grows only with these tokens.
+    max_matches : int
+        The largest number of matches that :meth:`search` returns.
+
+    Raises
+    ------
+    PatternError
+        If the pattern cannot be read or expressed by an automaton, or a word is empty.
+    LimitExceededError
+        If the pattern exceeds its budget; the error says which, and what to do.
+    UnsupportedFeatureError
+        If what an id adds to the text depends on the ids beside it.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> searcher = tokdfa.Searcher(tokenizer, ["man", "single"])
+    >>> chunks = [[64, 2513], [462]]
+    >>> [tuple(match) for matches in searcher.iter_matches(chunks) for match in matches]
+    [(2, 8, 1, 2), (9, 12, 2, 3)]
+    """
+
+    _tuning: ClassVar[Tuning] = DEFAULT
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        pattern: str | Iterable[str | bytes],
+        *,
+        wanted: Wanted = "longest",
+        aligned: bool = False,
+        table: str = "regex",
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+        max_pending: int = DEFAULT_MAX_PENDING,
+        max_matches: int = DEFAULT_MAX_MATCHES,
+    ) -> None:
+        if not is_tokenizer(tokenizer):
+            call = "tokdfa.Searcher(tokenizer, pattern)"
+            raise wrong_argument(tokenizer, "a tokenizer", call, swapped=is_tokenizer(pattern))
+        self.tokenizer = tokenizer
+        self.max_pending = max_pending
+        self.max_matches = max_matches
+        tuning = self._tuning
+        words = Words.of(tokenizer)
+
+        def build() -> SearchPlan:
+            found = finder(pattern, wanted, aligned=aligned, table=table, budget=Budget(max_states, max_seconds))
+            return SearchPlan(found, words, wants_all=wanted == "all", aligned=aligned, tuning=tuning)
+
+        # Other values are checked where they are used.
+        if isinstance(pattern, str) and isinstance(wanted, str) and isinstance(table, str):
+            other_tuning = None if tuning is DEFAULT else tuning  # which takes longer to hash than to find
+            key = (pattern, wanted, bool(aligned), table, max_states, max_seconds, other_tuning)
+            self._plan: SearchPlan = words.plans.find(key, build)
+        else:
+            self._plan = build()
+
+    def search(self, ids: npt.ArrayLike) -> Matches:
+        """Return the matches in the text of some ids.
+
+        Parameters
+        ----------
+        ids : array_like of int
+            The ids of the whole text, in one dimension. A memory-mapped array is read in blocks.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers in one dimension, or one of them is not an id; the error says which.
+        """
+        array = id_array(ids)
+        found: list[Int64Array] = []
+        count = 0
+        stream = Stream(self._plan, self.max_pending)
+        if len(array) <= min(self._tuning.block, self.max_pending) or stream.takes(array):
+            blocks = stream.read_all(array)
+        else:
+            blocks = (matches for matches, _ in self._iter([array], stream))
+        for matches in blocks:
+            found.append(matches.rows)
+            count += len(matches)
+            if count > self.max_matches:
+                raise LimitExceededError(
+                    f"there are more than {self.max_matches} matches",
+                    hint="use iter_matches, which yields them one after the other, or raise max_matches",
+                )
+        if len(found) == 1:
+            return Matches(found[0])
+        return Matches(np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64))
+
+    def iter_matches(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Matches]:
+        """Yield the matches in a text whose ids come in chunks, as soon as they are certain.
+
+        Parameters
+        ----------
+        chunks : iterable of array_like of int
+            The ids, in order. Only those of matches that have begun are kept.
+
+        Raises
+        ------
+        TokenStreamError
+            If a chunk has what cannot be ids; the error says which.
+        LimitExceededError
+            If a match that has begun stays undecided for more than `max_pending` tokens.
+        """
+        return (matches for matches, _ in self._iter(chunks, Stream(self._plan, self.max_pending)))
+
+    def iter_spelled(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[tuple[Matches, list[bytes]]]:
+        """Yield matches as :meth:`iter_matches` does, and with them the bytes of each."""
+        stream = Stream(self._plan, self.max_pending, spells=True)
+        return ((matches, stream.spell(matches)) for matches, stream in self._iter(chunks, stream))
+
+    def _iter(self, chunks: Iterable[npt.ArrayLike], stream: Stream) -> Iterator[tuple[Matches, Stream]]:
+        size = self._tuning.block
+        for chunk in chunks:
+            array = id_array(chunk)
+            for start in range(0, len(array), size):
+                for matches in stream.read(array[start : start + size]):
+                    yield matches, stream
+        for matches in stream.finish():
+            yield matches, stream

@@ -1,0 +1,139 @@
+"""The machine that a search runs: the automaton of a pattern, and the effect of every id on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.jobs.searching.words import Words
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search.run import ALIGNED, Search
+from tokdfa.regex.finder import Finder
+from tokdfa.regex.utf8 import BORDER, EDGE
+
+__all__ = ["DEFAULT", "SearchPlan", "Tuning"]
+
+_FEW_CLASSES = 8
+# The number of ended searches whose memory is kept for later ones.
+_SPARE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The thresholds of searching. They change what a search costs, never what it finds."""
+
+    # Ids that are searched at once. The data kept for them must stay in the second-level cache.
+    block: int = 1 << 18
+    # Ids that are copied at a time, to be searched while they are in that cache. The longer a run is, the earlier the
+    # next one is fetched.
+    step: int = 1 << 15
+    # Ids, of all streams together, after which it pays to compute the effect of every token on the automaton of the
+    # pattern; before that, tokens are read byte by byte.
+    patience: int = 1 << 16
+    # Entries that the table of effects may have, by states and classes of tokens. For an automaton that is too large,
+    # the outcomes of tokens are stored as they are met.
+    max_entries: int = 1 << 24
+
+
+DEFAULT = Tuning()
+
+
+class SearchPlan:
+    """The automata of a pattern, and the effects of ids on them, in the structs that the kernels read."""
+
+    def __init__(
+        self, found: Finder, words: Words, *, wants_all: bool, aligned: bool, tuning: Tuning = DEFAULT
+    ) -> None:
+        self.finder = found
+        self.words = words
+        self.wants_all = wants_all
+        self.tuning = tuning
+        self.options = ALIGNED * aligned
+        self._spare: list[Search] = []
+        # The number of ids in all streams that have ended; about, if several threads search.
+        self.n_read = 0
+
+    def machine_for(self, n_ids: int) -> Struct:
+        """Return the machine for a stream of so many ids: the faster one, if it is there or pays by now."""
+        if "tokenwise" in self.__dict__ or self.n_read + n_ids > self.tuning.patience:
+            return self.tokenwise
+        return self.bytewise
+
+    @cached_property
+    def bytewise(self) -> Struct:
+        """The machine used before the effects of tokens are known: each token is read byte by byte."""
+        return kernels.machine_of(self.words.text, self.forward, self.backward, kernels.NO_MOVES)
+
+    @cached_property
+    def tokenwise(self) -> Struct:
+        """The machine used once the effects are known."""
+        return kernels.machine_of(self.words.text, self.forward, self.backward, self._moves)
+
+    @property
+    def _moves(self) -> Struct:
+        """The effects of tokens."""
+        text, forward, dfa = self.words.text, self.forward, self.finder.forward
+        simple = not (self.wants_all or self.options or self.finder.backward.delayed)
+        if self.words.lengths.max(initial=0) > kernels.LONGEST_IN_CLASS:
+            return kernels.NO_MOVES
+        most = min(kernels.MOST_CLASSES - 1, self.tuning.max_entries // dfa.n_states)
+        # For an automaton so large that the table has room for a few effects only, such as a long list of words,
+        # this is not even tried.
+        effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
+        if not len(effects):
+            return kernels.moves_at_rest(text, forward, self.backward) if simple else kernels.NO_MOVES
+        return kernels.moves_by_class(text, forward, effect, effects, self.backward if simple else None)
+
+    @cached_property
+    def forward(self) -> Struct:
+        """The searching automaton."""
+        found, dfa = self.finder, self.finder.forward
+        told = np.zeros((dfa.n_states, len(kernels.TOLD)), dtype=np.int64)
+        what = {
+            "delay": dfa.delay,
+            "restart": dfa.restart,
+            "right": dfa.right,
+            "fixed": found.length,
+            "shorter": found.shorter,
+            "ending": np.where(dfa.end_delay < 0, -1, dfa.end_delay + 16 * dfa.end_right),
+            "end_restart": dfa.end_restart,
+        }
+        for name, values in what.items():
+            told[:, kernels.TOLD.index(name)] = values
+        # Without assertions there is one state to start again from, and it is this one.
+        told[0, kernels.TOLD.index("restart")] = self._idle
+        border = int(dfa.column[BORDER]) if self.options & ALIGNED else -1
+        return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], border, told, self._idle)
+
+    @cached_property
+    def backward(self) -> Struct:
+        """The automaton that finds where matches begin."""
+        back = self.finder.backward
+        return kernels.backward_of(back.table, back.accepts, back.initial, back.partition.dense, back.delayed)
+
+    @cached_property
+    def _idle(self) -> int:
+        """The state in which most of a text is read: after a letter, when nothing has begun to match."""
+        dfa = self.finder.forward
+        state = dfa.initial
+        for byte in b" a":
+            state = int(dfa.table[state, dfa.column[byte]])
+        starts = dfa.starts.tolist()
+        return state if state in starts else starts[0]
+
+    def begin(self) -> Search:
+        """Return a search that begins with a new stream."""
+        try:
+            search = self._spare.pop()
+        except IndexError:
+            search = Search()
+        search.begin(self.finder.forward.initial)
+        return search
+
+    def end(self, search: Search) -> None:
+        """Take back the room of a search that has ended."""
+        if len(self._spare) < _SPARE:
+            self._spare.append(search)

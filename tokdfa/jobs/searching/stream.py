@@ -1,0 +1,257 @@
+"""A search under way, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, checked_ids
+from tokdfa.base.errors import LimitExceededError, TokenStreamError
+from tokdfa.jobs.searching.matches import Matches
+from tokdfa.jobs.searching.plan import SearchPlan
+from tokdfa.jobs.searching.words import Placed
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.search.run import FINAL, Copying
+
+__all__ = ["Stream"]
+
+_SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
+"""The types of integers of which every one that is an id has the same 32 bits."""
+_OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
+_NOTHING: Int32Array = np.empty(0, dtype=np.int32)
+
+
+class Stream:
+    """The state of a search: the ids that may still be needed, and the current position.
+
+    For many ids, `n_expected` of them, it pays to prepare more. Without `spells`, the ids of matches are not kept for
+    :meth:`spell`. What cannot be ids is refused as they are read.
+
+    Attributes
+    ----------
+    settled : int
+        The token of the stream before which no further match begins.
+    offsets : int64 array
+        For each leftmost match just yielded, the number of bytes of its first token that come before it.
+    """
+
+    def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0, *, spells: bool = False) -> None:
+        self.plan = plan
+        self._copies = not (spells or plan.wants_all or plan.words.varies)
+        self.max_pending = max_pending
+        self.n_expected = n_expected
+        self._block, self._at_a_time = plan.tuning.block, plan.tuning.step
+        self.search = plan.begin()
+        # The buffer is kept from block to block and from stream to stream, so that its memory stays in the cache.
+        self.buffer = self.search.buffer
+        self.kept = 0  # the number of ids of earlier blocks at the beginning of the buffer
+        self.filled = 0  # the number of ids in the buffer
+        self._placed = Placed(plan.words)
+        self.n_read = 0
+        self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
+        self.ids = _NOTHING  # the ids at hand when matches are yielded
+        self.settled = 0
+        self.offsets = self.search.offsets
+
+    def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
+        """Yield the matches found with further ids."""
+        if self._copies:
+            yield from self._search_in_copy(block, 0)
+            return
+        self._add(block)
+        # A match that goes on for long is read in ever larger steps.
+        if self.filled >= 2 * self.kept:
+            yield from self._step(0)
+
+    def read_all(self, block: npt.ArrayLike) -> Iterator[Matches]:
+        """Yield the matches in a stream of one block, no longer than `max_pending`."""
+        if self._copies:
+            yield from self._search_in_copy(block, FINAL)
+            self._end()
+            return
+        ids = self._placed.read(self._checked(block))
+        if self.plan.words.varies == "last":
+            ids = np.concatenate((ids, self._placed.finish()))
+        self.n_read = len(ids)
+        yield from self._found(ids, FINAL)
+        self._end()
+
+    def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Iterator[Matches]:
+        """Yield the remaining matches of a stream, of whose ids `own` becomes a checked copy meanwhile.
+
+        `ids` are all of the stream, contiguous; those read so far are not looked at again. `own` does not overlap them.
+        """
+        words = self.plan.words
+        assert not words.varies
+        # What has been read and is needed no more comes from the ids, and what is still needed from the buffer.
+        n_read, moved = self.n_read, self.first
+        self.n_read = 0
+        own[:moved] = self._checked(ids[:moved])
+        own[moved:n_read] = self.buffer[: self.filled]
+        at = self.search.at
+        at.token += moved
+        at.end_token += moved
+        at.idle_token += moved
+        self.first = at.first = 0
+        self.n_read, self.ids = len(ids), own
+        copying = Copying(ids, limit=words.n_ids, filled=n_read, done=n_read, step=self._at_a_time)
+        for found in self.search.leftmost_in_copy(self._machine, copying, own, self.plan.options | FINAL):
+            yield from self._matches(found)
+        is_whole = copying.pointer.done == len(ids)
+        # One pass if all is well; checking which ids are in use takes several.
+        if not is_whole or (words.first_hole < words.n_ids and own.max(initial=0) >= words.first_hole):
+            self.n_read = 0
+            self._checked(own if is_whole else ids)
+        self._end()
+
+    def finish(self) -> Iterator[Matches]:
+        """End the stream, and yield the remaining matches."""
+        self._append(self._placed.finish())
+        yield from self._step(FINAL)
+        self._end()
+
+    def spell(self, matches: Matches) -> list[bytes]:
+        """Return the bytes of the matches just yielded, as long as no further ones are asked for."""
+        if not len(matches):
+            return []
+        text, offsets = self.plan.words.spelled
+        ids = self.ids[: int(matches.rows[:, 3].max()) - self.first]
+        lengths = self.plan.words.lengths[ids]
+        begins = self.first_byte + np.cumsum(lengths) - lengths
+        spelled = []
+        for start, end, start_token, end_token in matches.rows.tolist():
+            inside = slice(start_token - self.first, end_token - self.first)
+            data = b"".join(text[offsets[number] : offsets[number + 1]].tobytes() for number in ids[inside].tolist())
+            skipped = start - int(begins[inside.start])
+            spelled.append(data[skipped : skipped + end - start])
+        return spelled
+
+    def _add(self, block: npt.ArrayLike) -> None:
+        """Put further ids into the buffer, and check them there."""
+        words = self.plan.words
+        if not words.varies and type(block) is np.ndarray and block.dtype in _SHORT and block.ndim == 1:
+            added = self._room_for(len(block))
+            added[:] = block
+            # Read as unsigned, negative ids are the largest.
+            if added.view(np.uint32).max(initial=0) < words.first_hole:
+                self.filled += len(added)
+                self.n_read += len(added)
+                return
+        ids = self._checked(block)
+        self.n_read += len(ids)
+        self._append(self._placed.read(ids))
+
+    def _append(self, ids: Int32Array) -> None:
+        self._room_for(len(ids))[:] = ids
+        self.filled += len(ids)
+
+    def _room_for(self, n: int) -> Int32Array:
+        """Return the next n places of the buffer, which is enlarged if it has too few."""
+        size = self.filled + n
+        if size > len(self.buffer):
+            larger = np.empty(2 * max(size, self._block), dtype=np.int32)
+            larger[: self.filled] = self.buffer[: self.filled]
+            self.buffer = larger
+        return self.buffer[self.filled : size]
+
+    def _end(self) -> None:
+        """Give back the room of the search."""
+        self.plan.n_read += self.n_read
+        if len(self.buffer) <= 2 * self._block:
+            self.search.buffer = self.buffer
+        self.plan.end(self.search)
+
+    def _checked(self, block: npt.ArrayLike) -> Int32Array:
+        words = self.plan.words
+        ids = checked_ids(block, words.n_ids, first=self.n_read)
+        if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
+            place = int(np.argmax(words.holes[ids]))
+            raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
+        return ids
+
+    def takes(self, ids: IntegerArray) -> bool:
+        """Return whether :meth:`read` takes ids as they are, so that many of them are no more expensive than few."""
+        return self._copies and ids.dtype in _OF_32_BITS and ids.flags.c_contiguous and ids.flags.aligned
+
+    def _to_copy(self, block: npt.ArrayLike) -> Int32Array:
+        """Return ids in the form in which the search copies and checks them."""
+        if type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT:
+            same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
+            flags = same.flags
+            if not (flags.c_contiguous and flags.aligned):
+                same = same.copy()
+            ids: Int32Array = same.view(np.int32)
+            return ids
+        return self._checked(block)
+
+    def _search_in_copy(self, block: npt.ArrayLike, options: int) -> Iterator[Matches]:
+        """Yield the matches found with further ids, which are copied and checked meanwhile."""
+        words, at = self.plan.words, self.search.at
+        ids = self._to_copy(block)
+        n_before = self.n_read
+        self.n_read += len(ids)
+        copying = Copying(
+            ids, limit=words.first_hole, filled=self.filled, longest=self.plan.finder.longest, step=self._at_a_time
+        )
+        while True:
+            room = self._room_in_cache()
+            for found in self.search.leftmost_in_copy(self._machine, copying, room, self.plan.options | options):
+                yield from self._matches(found)
+            self.filled, self.first = copying.pointer.filled, at.first
+            done = copying.pointer.done
+            if not options & FINAL and (at.more or done == len(ids)):
+                self._forget()
+            if done == len(ids) and not at.more:
+                return
+            if not at.more:
+                # What ends the search is no id, or one beyond the first that is not in use.
+                self.n_read = n_before + done
+                self._checked((block if isinstance(block, np.ndarray) else ids)[done:])
+                self.n_read = n_before + len(ids)
+                copying.pointer.limit = words.n_ids
+
+    def _room_in_cache(self) -> Int32Array:
+        """Return a part of the buffer that begins with what fills it, with room for more than that."""
+        size = 2 * max(self._at_a_time, self.filled)
+        self._room_for(size - self.filled)
+        return self.buffer[:size]
+
+    def _step(self, options: int) -> Iterator[Matches]:
+        """Search through the ids, and keep those that may still be needed."""
+        at = self.search.at
+        ids = self.buffer[: self.filled]
+        yield from self._found(ids, options)
+        if options & FINAL:
+            return
+        self._forget()
+        self.first_byte = at.position - int(self.plan.words.lengths[ids[: at.token]].sum())
+
+    def _forget(self) -> None:
+        """Keep those ids that may still be needed, and refuse to keep too many."""
+        at = self.search.at
+        n_kept = self.search.forget(self._machine, self.buffer[: self.filled], self.plan.finder.longest)
+        self.filled = self.kept = n_kept
+        self.first, self.settled = at.first, at.settled
+        if n_kept > self.max_pending:
+            raise LimitExceededError(
+                f"a match that has begun stays undecided for more than {self.max_pending} tokens",
+                hint=f"it begins after token {self.first}; raise max_pending, or bound the repetition",
+            )
+
+    @property
+    def _machine(self) -> Struct:
+        return self.plan.machine_for(max(self.n_read, self.n_expected))
+
+    def _found(self, ids: Int32Array, options: int) -> Iterator[Matches]:
+        """Yield the matches in the ids at hand."""
+        self.ids = ids
+        find = self.search.all if self.plan.wants_all else self.search.leftmost
+        for found in find(self._machine, ids, self.plan.options | options):
+            yield from self._matches(found)
+
+    def _matches(self, found: Int64Array) -> Iterator[Matches]:
+        if len(found):
+            self.offsets = self.search.offsets
+            yield Matches(found.reshape(-1, 4))

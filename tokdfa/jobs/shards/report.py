@@ -1,0 +1,208 @@
+"""What was found in shards of a corpus; reports of different shards add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple
+
+from tokdfa.base.suggestions import SuggestsNames
+
+__all__ = ["Broken", "Finding", "Report", "WrongDocument"]
+
+FIRST = 3
+"""The number of first violations of each kind that are kept."""
+
+WORST = 10
+"""The number of worst documents that are kept."""
+
+_COUNTS = {"kinds": "kind", "rules": "rule", "dead": "id"}
+"""The counts of a report, and what their keys are."""
+
+
+class Finding(NamedTuple):
+    """A violation, or an id out of range, with where it is.
+
+    Attributes
+    ----------
+    file, unit, number, token
+        Where it is in the file; see :class:`tokdfa.stores.Place`.
+    kind : str
+        The value of a :class:`~tokdfa.ViolationKind`, or ``id-out-of-range``.
+    ids : tuple of int
+        The ids of the piece concerned, at most 16 of them.
+    canonical_ids : tuple of int or None
+        What belongs there, at most 16 ids; None if no text has these bytes.
+    rule : int or None
+        The rule that keeps two ids apart.
+    reason : str
+        The violation in one sentence.
+    """
+
+    file: str
+    unit: str
+    number: int
+    token: int
+    kind: str
+    ids: tuple[int, ...]
+    canonical_ids: tuple[int, ...] | None
+    rule: int | None
+    reason: str
+
+
+class WrongDocument(NamedTuple):
+    """A document that is not canonical: how often, and where; the most violations come first."""
+
+    violations: int
+    file: str
+    unit: str
+    number: int
+
+
+class Broken(NamedTuple):
+    """A shard that could not be read to its end; what was read of it is counted."""
+
+    file: str
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report(SuggestsNames):
+    """What was found in some shards.
+
+    Adding is associative and commutative, and ``Report()`` is its zero, so shards may be checked anywhere and in any
+    order.
+
+    Attributes
+    ----------
+    shards : int
+        The number of shards, broken ones included.
+    ids : int
+        The number of ids that were read.
+    documents, empty_documents, wrong_documents, unended_documents : int
+        The numbers of documents: of all, of those without ids, of those that are not canonical, and of those whose last
+        id is not one that ends documents. A shard that does not say where documents begin is one document.
+    kinds : dict of str to int
+        The number of violations of each kind.
+    rules : dict of int to int
+        The number of violations by each rule.
+    dead : dict of int to int
+        How often ids occur that no text is encoded as.
+    out_of_range, unknown, fallback : int
+        The numbers of ids that the tokenizer does not have, of unknown tokens, and of tokens for single bytes of a
+        tokenizer that falls back on them.
+    first : tuple of Finding
+        The first violations of each kind, by file and place.
+    worst : tuple of WrongDocument
+        The documents with the most violations.
+    broken : tuple of Broken
+        The shards that could not be read to their end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/a.npy", tokenizer.encode("a single man"))
+    ...     np.save(f"{folder}/b.npy", [64, 261, 1193])
+    ...     reports = [tokdfa.check_shard(tokenizer, f"{folder}/{name}.npy") for name in "ab"]
+    >>> total = sum(reports, tokdfa.Report())
+    >>> bool(total), total.shards, total.ids, total.kinds
+    (False, 2, 6, {'pair': 1})
+    """
+
+    shards: int = 0
+    ids: int = 0
+    documents: int = 0
+    empty_documents: int = 0
+    wrong_documents: int = 0
+    unended_documents: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[int, int] = field(default_factory=dict)
+    dead: Mapping[int, int] = field(default_factory=dict)
+    out_of_range: int = 0
+    unknown: int = 0
+    fallback: int = 0
+    first: tuple[Finding, ...] = ()
+    worst: tuple[WrongDocument, ...] = ()
+    broken: tuple[Broken, ...] = ()
+
+    @property
+    def violations(self) -> int:
+        """The number of violations, ids out of range included."""
+        return sum(self.kinds.values()) + self.out_of_range
+
+    def __bool__(self) -> bool:
+        """Return whether all shards could be read and are canonical."""
+        return not self.violations and not self.broken
+
+    def __add__(self, other: Report) -> Report:
+        """Return the report on the shards of both."""
+        if not isinstance(other, Report):
+            return NotImplemented
+        both: dict[str, Any] = {}
+        for each in fields(Report):
+            mine, others = getattr(self, each.name), getattr(other, each.name)
+            if isinstance(mine, Mapping):
+                both[each.name] = added(mine, others)
+            else:
+                both[each.name] = mine + others
+        both["first"] = first_of(both["first"])
+        both["worst"] = worst_of(both["worst"])
+        both["broken"] = tuple(sorted(both["broken"]))
+        return Report(**both)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        values = asdict(self)
+        for name, key in _COUNTS.items():
+            values[name] = [{key: each, "count": count} for each, count in getattr(self, name).items()]
+        for name in ("first", "worst", "broken"):
+            values[name] = [row._asdict() for row in getattr(self, name)]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Report:
+        """Return the report that :meth:`to_dict` made these values of."""
+        own = dict(values)
+        for name, key in _COUNTS.items():
+            own[name] = {row[key]: row["count"] for row in own[name]}
+        own["first"] = tuple(map(_finding, own["first"]))
+        own["worst"] = tuple(WrongDocument(**row) for row in own["worst"])
+        own["broken"] = tuple(Broken(**row) for row in own["broken"])
+        return cls(**own)
+
+
+def added(left: Mapping[Any, int], right: Mapping[Any, int]) -> dict[Any, int]:
+    """Return the sums of two counts, by ascending keys."""
+    return dict(sorted((Counter(left) + Counter(right)).items()))
+
+
+def first_of(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the first findings of each kind, in order."""
+    kept: list[Finding] = []
+    numbers: Counter[str] = Counter()
+    for finding in sorted(found, key=_order):
+        numbers[finding.kind] += 1
+        if numbers[finding.kind] <= FIRST:
+            kept.append(finding)
+    return tuple(kept)
+
+
+def worst_of(documents: Iterable[WrongDocument]) -> tuple[WrongDocument, ...]:
+    """Return the documents with the most violations; among equals those that come first."""
+    return tuple(sorted(documents, key=lambda each: (-each.violations, *each[1:]))[:WORST])
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    canonical = finding.canonical_ids
+    rest = (canonical is not None, canonical or (), -1 if finding.rule is None else finding.rule, finding.reason)
+    return (*finding[:4], finding.kind, finding.ids, *rest)
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
+    canonical = row["canonical_ids"]
+    own = {"ids": tuple(row["ids"]), "canonical_ids": None if canonical is None else tuple(canonical)}
+    return Finding(**{**row, **own})

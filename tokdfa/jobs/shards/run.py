@@ -1,0 +1,196 @@
+"""All shards of a corpus on one machine: threads, and a report that survives being killed.
+
+Notes
+-----
+While the run lasts, each finished shard is a line of ``FILE.partial``; a process that is killed loses at most the
+shards that it was reading, and a line that is cut short is ignored. At the end the report is written to ``FILE``
+atomically, and depends on nothing but the shards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
+
+from tokdfa.base.atomic import check_writable, write_atomically
+from tokdfa.jobs.shards.check import Options, check_shard
+from tokdfa.jobs.shards.report import Report
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Work", "check_shards"]
+
+_VERSION = 1
+
+Work: TypeAlias = "Callable[[list[str]], Iterable[tuple[str, Report]]]"
+"""Checks shards, and yields the path of each with its report, in any order."""
+
+
+def check_shards(
+    tokenizer: AnyTokenizer,
+    paths: Iterable[str | Path],
+    options: Options | None = None,
+    *,
+    threads: int = 1,
+    report_path: str | Path | None = None,
+    advance: Callable[[int], object] | None = None,
+    finished: Callable[[str], object] | None = None,
+    work: Work | None = None,
+) -> Report:
+    """Check many shards, and return the sum of their reports.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    paths : iterable of str or Path
+        Stores, each once.
+    options : Options, optional
+        How they are read and judged.
+    threads : int
+        The number of threads, over shards, or over parts of each if there are fewer shards.
+    report_path : str or Path, optional
+        A file of JSON for the report. While it is made, what is known is in a file beside it whose name ends in
+        ``.partial``; a later run with the same tokenizer and options goes on from there, with the shards that are left
+        or have changed.
+    advance : callable, optional
+        Called with the number of ids that were judged, again and again, by all threads.
+    finished : callable, optional
+        Called with the path of each shard that is done.
+    work : callable, optional
+        Checks the shards that are left; by default threads of this process do.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    OSError
+        If the report cannot be written.
+    """
+    options = Options() if options is None else options
+    shards = [*dict.fromkeys(map(str, paths))]
+    over_shards = threads if len(shards) >= threads else 1
+    within = 1 if over_shards > 1 else threads
+    facts = {path: _facts(path) for path in shards}
+
+    def check(path: str) -> tuple[str, Report]:
+        report = check_shard(tokenizer, path, **options._asdict(), threads=within, advance=advance)
+        return path, report
+
+    journal = None if report_path is None else _Journal(Path(report_path), tokenizer, options)
+    try:
+        reports = {} if journal is None else journal.known(facts)
+        if finished is not None:
+            for path in reports:
+                finished(path)
+        left = [path for path in shards if path not in reports]
+        for path, report in _mapped(check, left, over_shards) if work is None else work(left):
+            reports[path] = report
+            if journal is not None:
+                journal.add(path, facts[path], report)
+            if finished is not None:
+                finished(path)
+        total = sum((reports[path] for path in shards), Report())
+        if journal is not None:
+            journal.close(total, {path: reports[path] for path in sorted(shards)})
+    finally:
+        if journal is not None:
+            journal.release()
+    return total
+
+
+def _mapped(check: Callable[[str], tuple[str, Report]], paths: list[str], threads: int) -> Iterator[tuple[str, Report]]:
+    if threads == 1:
+        yield from map(check, paths)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(check, paths)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _facts(path: str) -> list[int] | None:
+    """Return what changes when a file does."""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return None
+    return [facts.st_size, facts.st_mtime_ns]
+
+
+class _Journal:
+    """The shards that are done, in a file that grows."""
+
+    def __init__(self, path: Path, tokenizer: AnyTokenizer, options: Options) -> None:
+        self._path = path
+        self._partial = path.with_name(f"{path.name}.partial")
+        self._head = {"version": _VERSION, "tokenizer": tokenizer.fingerprint, "options": options._asdict()}
+        self._lock = Lock()
+        check_writable(path)
+        self._rows = self._read()
+        self._stream = self._partial.open("ab", buffering=0)
+        if not self._rows and not self._partial.stat().st_size:
+            self._write(self._head)
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        """Return the lines of a run before this one; what is not whole, and runs of another kind, are dropped."""
+        rows: dict[str, dict[str, Any]] = {}
+        whole = 0
+        with suppress(FileNotFoundError), self._partial.open("rb") as stream:
+            for number, line in enumerate(stream):
+                row = None
+                with suppress(ValueError):
+                    row = json.loads(line)
+                if not line.endswith(b"\n") or not isinstance(row, dict) or (number == 0 and row != self._head):
+                    break
+                whole += len(line)
+                if number:
+                    rows[row["path"]] = row
+            os.truncate(self._partial, whole)
+        return rows
+
+    def known(self, facts: dict[str, list[int] | None]) -> dict[str, Report]:
+        """Return the reports of the shards that have not changed since."""
+        same = (row for path, row in self._rows.items() if row["facts"] is not None and row["facts"] == facts.get(path))
+        return {row["path"]: Report.from_dict(row["report"]) for row in same}
+
+    def add(self, path: str, facts: list[int] | None, report: Report) -> None:
+        """Record that a shard is done."""
+        self._write({"path": path, "facts": facts, "report": report.to_dict()})
+
+    def _write(self, row: dict[str, Any]) -> None:
+        data = memoryview(json.dumps(row).encode() + b"\n")
+        with self._lock:
+            try:
+                while data:
+                    data = data[self._stream.write(data) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._partial)) from None
+
+    def close(self, total: Report, reports: dict[str, Report]) -> None:
+        """Write the report, and remove what led to it."""
+        rows = [{"path": path, **_row(report)} for path, report in reports.items()]
+        content = {**self._head, "report": total.to_dict(), "shards": rows}
+        write_atomically(self._path, json.dumps(content, indent=1).encode() + b"\n")
+        self._partial.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def _row(report: Report) -> dict[str, Any]:
+    """Return what the report of a corpus has of each shard."""
+    return {
+        "ids": report.ids,
+        "documents": report.documents,
+        "violations": report.violations,
+        "broken": [f"{broken.where}: {broken.what}" for broken in report.broken],
+    }

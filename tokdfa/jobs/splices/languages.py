@@ -1,0 +1,199 @@
+"""Languages of texts, as deterministic automata over classes of code points, and their least texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from tokdfa.automata.exploration import Numbering, closure
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.errors import PatternError
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.program import compile_program
+from tokdfa.regex.subset import determinize
+from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
+
+__all__ = [
+    "ANYTHING",
+    "Language",
+    "classes_together",
+    "intersection",
+    "iter_least",
+    "language_of",
+    "least_of_classes",
+    "literal",
+    "regular",
+]
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language of texts; state 0 is the initial one, and every state can be left for a final one.
+
+    Attributes
+    ----------
+    class_of_code_point : int64 array of shape (0x110000,)
+    rows : tuple
+        ``rows[state][c]`` is the state after a symbol of class c, -1 if no text of the language goes on with it.
+    finals : tuple of bool
+    """
+
+    class_of_code_point: Int64Array
+    rows: tuple[tuple[int, ...], ...]
+    finals: tuple[bool, ...]
+
+    def step(self, state: int, symbol: str) -> int:
+        """Return the state after a symbol; -1 if no text of the language goes on with it."""
+        return self.rows[state][int(self.class_of_code_point[ord(symbol)])]
+
+    def after(self, state: int, text: str) -> int:
+        """Return the state after a text; -1 if no text of the language goes on with it."""
+        for symbol in text:
+            if state < 0:
+                return -1
+            state = self.step(state, symbol)
+        return state
+
+    def __contains__(self, text: str) -> bool:
+        state = self.after(0, text)
+        return state >= 0 and self.finals[state]
+
+
+_MOST_WAITING = 100_000
+_PER_CLASS = 30
+
+# The first one, and the one past the last.
+_SURROGATES = (0xD800, 0xE000)
+
+ANYTHING: Node = Repeat(Symbols(((0, 0x10FFFF),)), 0, None)
+"""Any text."""
+
+
+def literal(text: str, what: str) -> Node:
+    """Return a text as a pattern."""
+    for place, symbol in enumerate(text):
+        if 0xD800 <= ord(symbol) <= 0xDFFF:
+            where = f"character {place} of {what}"
+            raise PatternError("half of a surrogate pair, which no text has", value=symbol, where=where)
+    return Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in text))
+
+
+def regular(pattern: str, table: str, what: str) -> Node:
+    """Return a regular expression as a pattern; raises what :func:`tokdfa.regex.syntax.parse` does."""
+    try:
+        return parse(pattern, table, Budget(what=f"the automaton of {what}"))
+    except PatternError as error:
+        where = (error.where or what).replace("pattern", what, 1)
+        raise PatternError(error.what, value=error.value, where=where, hint=error.hint) from None
+
+
+def language_of(what: str, *parts: Node) -> Language:
+    """Return the language of the texts that patterns match, one after the other."""
+    budget = Budget(what=f"the automaton of {what}")
+    dfa = determinize(compile_program(Concat(parts), budget), budget=budget)
+    finals = (dfa.accepts & ~dfa.late)[dfa.table[:, dfa.edge]] if dfa.delayed else dfa.accepts
+    table = dfa.table[:, : dfa.no_symbol].tolist()
+    classes = dfa.partition.dense.astype(np.int64)
+    used = {number for number, _ in least_of_classes(classes)}
+    rows = [[target if target and c in used else -1 for c, target in enumerate(row)] for row in table]
+    rows[0] = [-1] * len(rows[0])
+    return _trimmed(classes, rows, finals.tolist(), int(dfa.initial[-1]), what)
+
+
+def intersection(first: Language, second: Language, what: str) -> Language:
+    """Return the texts of both languages."""
+    classes, symbols = classes_together([first.class_of_code_point, second.class_of_code_point])
+    numbers = Numbering((0, 0))
+    rows: list[list[int]] = []
+    for one, other in numbers.states:  # It grows during the loop.
+        targets = [(first.rows[one][class_a], second.rows[other][class_b]) for class_a, class_b in symbols]
+        rows.append([numbers[target] if min(target) >= 0 else -1 for target in targets])
+    finals = [first.finals[one] and second.finals[other] for one, other in numbers.states]
+    return _trimmed(classes, rows, finals, 0, what)
+
+
+def classes_together(partitions: list[Int64Array]) -> tuple[Int64Array, list[tuple[int, ...]]]:
+    """Return the coarsest classes that refine all partitions of code points, and the classes that each is made of."""
+    # Classes are unions of few intervals of code points, so that one of each interval is enough.
+    changes = np.zeros(0x110000, dtype=np.bool_)
+    changes[[0, *_SURROGATES]] = True
+    for partition in partitions:
+        changes[1:] |= partition[1:] != partition[:-1]
+    starts = np.flatnonzero(changes)
+    is_valid = (starts < _SURROGATES[0]) | (starts >= _SURROGATES[1])
+    key = partitions[0][starts]
+    symbols: list[tuple[int, ...]] = [(number,) for number in range(int(key.max()) + 1)]
+    for partition in partitions[1:]:
+        other = partition[starts]
+        width = int(other.max()) + 1
+        together = key * width + other
+        found = np.unique(together[is_valid])
+        number = np.zeros(int(together.max()) + 1, dtype=np.int64)
+        number[found] = np.arange(len(found))
+        key = number[together]
+        symbols = [(*symbols[code // width], code % width) for code in found.tolist()]
+    return np.repeat(key, np.diff(starts, append=0x110000)), symbols
+
+
+def least_of_classes(classes: Int64Array) -> list[tuple[int, str]]:
+    """Return the classes that symbols have, ascending, each with its least symbol."""
+    changes = np.append(True, classes[1:] != classes[:-1])
+    changes[[*_SURROGATES]] = True
+    starts = np.flatnonzero(changes)
+    starts = starts[(starts < _SURROGATES[0]) | (starts >= _SURROGATES[1])]
+    found, first = np.unique(classes[starts], return_index=True)
+    return [(number, chr(place)) for number, place in zip(found.tolist(), starts[first].tolist(), strict=True)]
+
+
+def _trimmed(classes: Int64Array, rows: list[list[int]], finals: list[bool], initial: int, what: str) -> Language:
+    """Return the language of an automaton, with equal states merged."""
+    reached = closure([initial], lambda state: (target for target in rows[state] if target >= 0))
+    sources: dict[int, list[int]] = {}
+    for state in reached:
+        for target in {*rows[state]}:
+            sources.setdefault(target, []).append(state)
+    alive = closure(filter(finals.__getitem__, reached), lambda state: sources.get(state, ()))
+    if initial not in alive:
+        raise PatternError("no text is in this language", where=what)
+    kept = [state for state in reached if state in alive]
+    block = {state: int(finals[state]) for state in kept} | {-1: -1}
+    while True:
+        numbers: dict[object, int] = {}
+        finer = {-1: -1}
+        for state in kept:
+            row = tuple(block.get(target, -1) for target in rows[state])
+            finer[state] = numbers.setdefault((block[state], row), len(numbers))
+        if len(numbers) == len({*block.values()} - {-1}):
+            break
+        block = finer
+    first: dict[int, int] = {}
+    for state in kept:
+        first.setdefault(finer[state], state)
+    order = list(first)
+    merged = tuple(tuple(finer.get(target, -1) for target in rows[first[number]]) for number in order)
+    return Language(classes, merged, tuple(finals[first[number]] for number in order))
+
+
+def iter_least(language: Language, most: int) -> Iterator[str]:
+    """Yield up to `most` texts of a language by their bytes, then in order; they have a few symbols of each class."""
+    of = language.class_of_code_point.copy()
+    of[0xD800:0xE000] = -1
+    symbols: list[list[str]] = []
+    for number in range(len(language.rows[0])):
+        places = np.flatnonzero(of == number)
+        symbols.append([chr(place) for place in places[:_PER_CLASS].tolist()])
+    heap: list[tuple[int, bytes, int]] = [(0, b"", 0)]
+    found = 0
+    while heap and found < most and len(heap) < _MOST_WAITING:
+        size, text, state = heappop(heap)
+        if language.finals[state]:
+            yield text.decode()
+            found += 1
+        for number, target in enumerate(language.rows[state]):
+            if target >= 0:
+                for symbol in symbols[number]:
+                    data = symbol.encode()
+                    heappush(heap, (size + len(data), text + data, target))

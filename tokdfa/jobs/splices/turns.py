@@ -1,0 +1,268 @@
+"""The function `check_turns`: whether ids of a conversation may be kept when a turn is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.verdict import Verdict
+from tokdfa.jobs.splices.api import Question, Side, Splice, SplitTexts
+from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, encode_after, with_specials
+from tokdfa.jobs.splices.found import apart
+from tokdfa.jobs.splices.languages import ANYTHING, Language, iter_least, language_of
+from tokdfa.jobs.splices.parts import Part, Slot, checked_parts, nodes
+from tokdfa.regex.syntax import Node
+from tokdfa.tokenizers.encoding.special import Special, odd_ones
+from tokdfa.tokenizers.protocol import AnyTokenizer
+from tokdfa.tokenizers.tokenizer import Tokenizer
+
+__all__ = ["Turns", "check_turns", "near_seam", "seam_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turns(Verdict[SplitTexts]):
+    r"""Whether the ids of a conversation may be kept when a turn is added, whatever the contents are.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the ids of the first part are a prefix of those of the whole, and the rest are those of the second part.
+    witness : SplitTexts, optional
+        Two texts for which not.
+    keeps_prefix : bool, optional
+        Whether the ids of the first part are always a prefix of those of the whole; None if that is not known, because
+        the rest of the ids changes for the witness, and nothing else was found.
+    reason : str
+        The result in words.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> found = tokdfa.check_turns(tokenizer, "Q: {question}\n", "A: {answer}")
+    >>> bool(found), found.witness.before[-2:]
+    (False, '\n\n')
+    """
+
+    keeps_prefix: bool | None = None
+    reason: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = self.witness
+        if found is None:
+            words = "the ids of the first part are always kept, and the rest are those of the second part"
+        else:
+            what = "the ids of the first part change" if self.keeps_prefix is False else "the rest has other ids"
+            words = f"{what}: {found.before!r} + {found.after!r}"
+        object.__setattr__(self, "reason", words)
+
+
+def check_turns(
+    tokenizer: AnyTokenizer,
+    first: str | Iterable[Part],
+    rest: str | Iterable[Part],
+    *,
+    specials: SpecialsPolicy | None = None,
+) -> Turns:
+    r"""Decide whether the ids of a conversation may be kept when a turn is added, for every content of its turns.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+        A byte pair tokenizer.
+    first, rest : str, or iterable of str and Slot
+        The conversation so far, and what is added: texts and slots for contents. In a single text, slots are written as
+        ``{name}``, ``{name|trim}`` for one whose white space is stripped, or ``{name:regex}`` for one that a regular
+        expression matches.
+    specials : {"found", "plain"}, optional
+        Whether special tokens are found in texts; by default as `tokenizer` does.
+
+    Returns
+    -------
+    Turns
+        Truthy if ``encode(first)`` is a prefix of ``encode(first + rest)``, and the ids after it are those of ``rest``
+        as a continuation. Otherwise the witness has two texts for which not, by the fewest bytes of both, then of the
+        first, if ``witness.shortest``.
+
+    Raises
+    ------
+    PatternError
+        If the parts cannot be read.
+    UnsupportedFeatureError, LimitExceededError
+        If neither a proof nor two texts were found; the error says why.
+    WrongTypeError
+        If an argument is of another type.
+
+    Notes
+    -----
+    It is the question of :func:`tokdfa.splice` for two languages. What precedes the last special token of the first
+    part, or follows the first one of the second part, has no influence and is not searched.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> bool(tokdfa.check_turns(tokenizer, "Q: {question}", "\nA: {answer}"))
+    True
+    """
+    chosen = with_specials(checked(tokenizer, "tokdfa.check_turns(tokenizer, first, rest)"), specials)
+    found = seam_of(chosen, checked_parts(first), checked_parts(rest))
+    if found.witness is None:
+        return Turns(True, keeps_prefix=True)
+    ids, kept = found.witness.ids, found.witness.ids_before
+    return Turns(False, found.witness, False if ids[: len(kept)] != kept else None)
+
+
+def seam_of(
+    tokenizer: Tokenizer,
+    before: Sequence[Part],
+    after: Sequence[Part],
+    *,
+    quick: bool = False,
+    known: dict[object, Splice] | None = None,
+) -> Splice:
+    """Return whether texts of the parts on both sides of a seam may be encoded separately.
+
+    With `quick`, two texts for which not need not be the shortest. Seams that share `known` share questions.
+    """
+    known = {} if known is None else known
+    far_left, left = _parted(tokenizer, before, at_last=True)
+    right, far_right = _parted(tokenizer, after, at_last=False)
+    if (far_left and not left) or (far_right and not right):
+        return Splice(True)
+    # Of a content that may be any text, nothing is known of what is beyond it: a proof for more texts is a proof.
+    some_left, some_right = _beside(left, -1), _beside(right, 0)
+    dropped = left[: len(left) - len(some_left)], right[len(some_right) :]
+    is_more = not all(map(_is_anything, dropped))
+    wider: Splice | None = None
+    if is_more or any(dropped):
+        free_left, free_right = len(some_left) < len(left), len(some_right) < len(right)
+        wider = _answered(tokenizer, some_left, some_right, free_left, free_right, known)
+        if wider.witness is None:
+            return wider
+    if wider is None or (is_more and not quick):
+        try:
+            answer = _answered(tokenizer, left, right, False, False, known)
+        except (UnsupportedFeatureError, LimitExceededError):
+            if wider is None:
+                raise
+        else:
+            if answer.witness is None or not (far_left or far_right):
+                return answer
+            return Splice(False, _completed(tokenizer, answer.witness, far_left, far_right))
+    assert wider is not None
+    assert wider.witness is not None
+    found = _completed(tokenizer, wider.witness, [*far_left, *dropped[0]], [*dropped[1], *far_right])
+    if is_more:
+        found = replace(found, shortest=False)
+    return Splice(False, found)
+
+
+def _answered(
+    tokenizer: Tokenizer,
+    left: Sequence[Part],
+    right: Sequence[Part],
+    free_left: bool,
+    free_right: bool,
+    known: dict[object, Splice],
+) -> Splice:
+    """Return the answer about texts of parts, perhaps with anything around; slots of other names may have had it."""
+    sides = (
+        tuple(replace(part, name="") if isinstance(part, Slot) else part for part in side) for side in (left, right)
+    )
+    key = *sides, free_left, free_right
+    if key not in known:
+        before = _side("before", [ANYTHING] * free_left + nodes(left, "before"), left[-1:])
+        after = _side("after", nodes(right, "after") + [ANYTHING] * free_right, right[:1])
+        known[key] = Question(tokenizer, before, after, starts=False).answer()
+    return known[key]
+
+
+def _side(name: str, found: Sequence[Node], edge: Sequence[Part]) -> Side:
+    """Return the texts on one side of a seam, with the text of their edge, the part beside the seam, if it is one."""
+    (part,) = edge or ("",)
+    return Side(language_of(name, *found), part if isinstance(part, str) else None)
+
+
+def _is_anything(parts: Sequence[Part]) -> bool:
+    """Return whether parts that were left out are none, or one content that may be any text."""
+    return not parts or (len(parts) == 1 and isinstance(parts[0], Slot) and parts[0] == Slot(parts[0].name))
+
+
+def _beside(parts: Sequence[Part], end: int) -> list[Part]:
+    """Return the parts at one end that may matter beside it, up to a content that may be any text."""
+    kept: list[Part] = []
+    for part in parts[::-1] if end else parts:
+        if isinstance(part, Slot) and part.is_any:
+            strips = part.strips_right if end else part.strips_left
+            if kept or not strips:
+                break
+        kept.append(part)
+        if isinstance(part, str) and len(kept) > 1:
+            break
+    return kept[::-1] if end else kept
+
+
+def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    """Return what of the parts on both sides of a seam may matter: up to special tokens that are certainly found."""
+    return _parted(tokenizer, before, at_last=True)[1], _parted(tokenizer, after, at_last=False)[0]
+
+
+def _completed(tokenizer: Tokenizer, found: SplitTexts, left: Sequence[Part], right: Sequence[Part]) -> SplitTexts:
+    """Return two texts with the parts far from the seam, where the contents are the least."""
+    before = "".join(map(_least, left)) + found.before
+    after = found.after + "".join(map(_least, right))
+    try:
+        first, second = tokenizer.encode(before), encode_after(tokenizer, after)
+        whole = tokenizer.encode(before + after)
+    except AlphabetError as error:
+        what = "neither a proof nor two texts were found: some texts are split, but a part far from the seam is refused"
+        raise UnsupportedFeatureError(f"{what}: {error}") from None
+    ids = [tuple(array.tolist()) for array in (first, second, whole)]
+    if ids[0] + ids[1] == ids[2]:
+        raise UnsupportedFeatureError("neither a proof nor two texts were found: some texts are split, but not these")
+    return SplitTexts(before, after, ids[0], ids[1], ids[2], found.shortest)
+
+
+def _least(part: Part) -> str:
+    if isinstance(part, str):
+        return part
+    language: Language = part.language()
+    return next(iter_least(language, 1), "")
+
+
+def _parted(tokenizer: Tokenizer, parts: Sequence[Part], *, at_last: bool) -> tuple[list[Part], list[Part]]:
+    """Return the parts on both sides of the end of the last special token found everywhere, or of the first start."""
+    numbers = range(len(parts))
+    for number in reversed(numbers) if at_last else numbers:
+        part = parts[number]
+        if isinstance(part, str) and (spans := _certain_specials(tokenizer, part)):
+            at = spans[-1][1] if at_last else spans[0][0]
+            halves = [[text] if text else [] for text in (part[:at], part[at:])]
+            return [*parts[:number], *halves[0]], [*halves[1], *parts[number + 1 :]]
+    return ([], [*parts]) if at_last else ([*parts], [])
+
+
+def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
+    """Return where special tokens are in a text that are found whatever surrounds it."""
+    split = tokenizer.pretokenizer
+    if not tokenizer.found_specials or tokenizer.why_not("spelling") is not None:
+        return []
+    if split is not None and split.splitting.prefix_space is not None:
+        return []
+    lonely = tokenizer.derived(_lonely)
+    found: list[tuple[int, int]] = []
+    at = 0
+    for stretch in tokenizer.added_tokens.cut(text):
+        size = len(stretch.text if isinstance(stretch, Special) else stretch)
+        if isinstance(stretch, Special):
+            if odd_ones((stretch,)):
+                return []
+            if stretch.text in lonely:
+                found.append((at, at + size))
+        at += size
+    return found
+
+
+def _lonely(tokenizer: Tokenizer) -> frozenset[str]:
+    """Return the special tokens that overlap no other one, nor themselves."""
+    return apart(special.text for special in tokenizer.specials if special.text)

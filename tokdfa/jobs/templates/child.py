@@ -1,0 +1,229 @@
+"""The program of the child process that renders a template: ``python -m tokdfa.jobs.templates.child`` with JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tokdfa.jobs.templates.marked import FIRST, Marked, is_marked, mark, note, notes
+
+__all__: list[str] = []
+
+# What these do depends on no content, or only puts contents side by side.
+_CONTAINER_FILTERS = frozenset(
+    ("list", "length", "count", "first", "last", "map", "selectattr", "rejectattr", "items", "reverse", "attr")
+)
+_FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d"}
+# What these ask about a content is the same for every text.
+_KINDS = ("iterable", "sequence", "mapping", "string", "number", "integer", "float", "boolean", "callable")
+_SAME = (*_KINDS, "defined", "undefined", "none", "true", "false")
+# Contents that templates are known to treat in some way of their own.
+_TEXTS = (
+    *("", " ", "\n", " a", "a ", "\n\na\n\n", "a\nb", "A", "0", "None", '{"a": 1}', "a" * 100),
+    *("<think>\na\n</think>\n\nb", "<think>a</think>b", "a</think>b", "<think>a", "<think>\n\n</think>\n\nb"),
+    *("<tool_call>\na\n</tool_call>", "<tool_response>\na\n</tool_response>", "/no_think", "[INST] a [/INST]"),
+)
+_WHITE = "\u2003\u2002\u2004\u2005\u3000\u1680\x1f\x1e\x1d\x1c\x85\u2028\u2029\u00a0 "
+_MOST_CONSTANTS = 24
+_LONGEST_CONSTANT = 40
+
+
+def main() -> None:
+    """Render what standard input asks for, within its limits, and write what came of it."""
+    asked = json.loads(sys.stdin.read())
+    import jinja2
+    import jinja2.debug
+
+    environment = _environment()
+    for what, limit in ((resource.RLIMIT_AS, asked["bytes"]), (resource.RLIMIT_CPU, asked["seconds"])):
+        resource.setrlimit(what, (limit, limit))
+    try:
+        template = environment.from_string(asked["template"])
+        # Python opens files while it compiles a template; the template itself needs none.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+        answer: dict[str, Any]
+        if "pairs" in asked:
+            answer = {"unkept": [*_unkept(template, _constants(environment, asked["template"]), asked)]}
+        else:
+            answer = _rendered(template, asked)
+    except jinja2.TemplateSyntaxError as error:
+        answer = {"error": error.message, "line": error.lineno}
+    except MemoryError:
+        answer = {"error": "it needs too much memory", "line": None}
+    except RecursionError:
+        answer = {"error": "it is nested too deeply", "line": None}
+    sys.stdout.write(json.dumps(answer))
+
+
+class _RefusedError(Exception):
+    """What a template raises by itself."""
+
+
+def _rendered(template: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    template.root_render_func.__globals__["_tokdfa_template"] = template
+    found = []
+    for shape in asked["shapes"]:
+        notes.clear()
+        found.append({**_row(template, shape), "notes": [*notes]})
+    return {"renderings": found}
+
+
+def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the text that a template makes of a conversation, or why there is none."""
+    import jinja2
+
+    row: dict[str, Any] = {"text": None, "error": None, "refused": None}
+    try:
+        row["text"] = str.__str__(template.render(**_marked(variables)))
+    except _RefusedError as error:
+        row["refused"] = str(error)
+    except (jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        row["error"] = f"{type(error).__name__}: {error}"
+    return row
+
+
+def _constants(environment: Any, source: str) -> list[str]:
+    """Return the texts that a template mentions."""
+    import jinja2.nodes
+
+    found = (node.value for node in environment.parse(source).find_all(jinja2.nodes.Const))
+    texts = dict.fromkeys(value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT)
+    return [*texts][:_MOST_CONSTANTS]
+
+
+def _unkept(template: Any, constants: list[str], asked: dict[str, Any]) -> Iterator[dict[str, Any] | None]:
+    """Yield, for each pair of conversations, contents for which the first rendering is not a prefix of the second."""
+    texts = [*_TEXTS, *(text for constant in constants for text in (constant, f"a{constant}b"))]
+    white = next((symbol for symbol in _WHITE if symbol not in asked["template"]), " ")
+    for pair in asked["pairs"]:
+        found = None
+        for contents in _contents(pair["roles"], texts, white):
+            before, after = (_row(template, _filled(pair[name], contents))["text"] for name in ("short", "long"))
+            if before is not None and after is not None and not after.startswith(before):
+                found = {"contents": contents, "before": before, "after": after}
+                break
+        yield found
+
+
+def _contents(roles: list[str], texts: list[str], white: str) -> Iterator[list[str]]:
+    """Yield contents for slots: different ones, then each text for all slots, and for the slots of each role alone."""
+    letters = [chr(ord("a") + slot) for slot in range(len(roles))]
+    yield letters
+    yield [f" {letter} " for letter in letters]
+    # No template writes these, so that whatever it does to them is seen.
+    yield [f"{white}{chr(0xE000 + slot)}{white}" for slot in range(len(roles))]
+    for text in texts:
+        yield [text] * len(roles)
+        for role in dict.fromkeys(roles):
+            yield [text if own == role else letter for own, letter in zip(roles, letters, strict=True)]
+
+
+def _filled(value: Any, contents: list[str]) -> Any:
+    """Return variables with contents in their slots."""
+    if isinstance(value, dict):
+        return {name: _filled(member, contents) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_filled(member, contents) for member in value]
+    return contents[(ord(value) - FIRST) // 4] if is_marked(value) else value
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _marked(member) for name, member in value.items()}
+    return [*map(_marked, value)] if isinstance(value, list) else mark(value)
+
+
+def _environment() -> Any:
+    import jinja2.ext
+    import jinja2.nodes
+    import jinja2.runtime
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Generation(jinja2.ext.Extension):
+        """The tag that marks what a model writes; it changes nothing."""
+
+        tags = {"generation"}  # noqa: RUF012
+
+        def parse(self, parser: Any) -> Any:
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    class Environment(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset(("+", "%", "*"))
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            if is_marked(left) or is_marked(right):
+                if operator == "+":
+                    return mark(left + right)
+                note(f"the operator {operator}", left, right)
+            return mark(super().call_binop(context, operator, left, right))
+
+        def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
+            owner = getattr(function, "__self__", None)
+            if isinstance(owner, str) and not isinstance(owner, Marked) and is_marked([*arguments, *named.values()]):
+                name = getattr(function, "__name__", "")
+                if name == "join":
+                    return mark(owner.join(map(str.__str__, *arguments)))
+                note(name, *arguments, *named.values())
+            return mark(super().call(context, function, *arguments, **named))
+
+    def joined(parts: Any) -> Any:
+        return mark("".join(map(str, parts)))
+
+    for name in ("str_join", "markup_join"):
+        setattr(jinja2.runtime, name, joined)
+    environment = Environment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols", "jinja2.ext.do"]
+    )
+    environment.concat = joined  # type: ignore[method-assign]
+    environment.filters["tojson"] = _as_json
+    environment.filters["fromjson"] = json.loads
+    environment.filters |= {name: _noting(name, function) for name, function in environment.filters.items()}
+    environment.tests |= {name: _of_a_text(environment.tests[name]) for name in _SAME}
+    environment.globals["raise_exception"] = _raise
+    environment.globals["strftime_now"] = lambda form: "2026-01-01"
+    return environment
+
+
+def _noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that notes what it does to contents."""
+
+    @functools.wraps(function)
+    def filtered(*arguments: Any, **named: Any) -> Any:
+        values = [*arguments, *named.values()]
+        is_text = any(isinstance(value, str) and is_marked(value) for value in values)
+        if is_marked(values) and (name not in _FILTERS or (is_text and name in _CONTAINER_FILTERS)):
+            note(f"the filter {name}", *values)
+        return mark(function(*arguments, **named))
+
+    return filtered
+
+
+def _of_a_text(function: Any) -> Callable[..., Any]:
+    """Return a test of the kind of a value that is the same for contents as for an empty text."""
+    return lambda value, *arguments: function("" if isinstance(value, Marked) else value, *arguments)
+
+
+def _as_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **named: Any) -> str:
+    plain = _plain(value)
+    return json.dumps(plain, ensure_ascii=ensure_ascii, indent=indent, **named)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    return [*map(_plain, value)] if isinstance(value, (list, tuple)) else value
+
+
+def _raise(message: object) -> None:
+    raise _RefusedError(str(message))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""The conversations that a template is rendered for, and rendering in a child process, within limits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import tokdfa
+from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
+from tokdfa.jobs.templates.marked import FIRST, is_marked
+
+__all__ = ["CHAINS", "SHAPES", "Note", "Rendering", "Shape", "Unkept", "rendered", "unkept"]
+
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "find",
+        "description": "Find a word.",
+        "parameters": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+    },
+}
+_CALL = {"id": "call00001", "type": "function", "function": {"name": "find", "arguments": {"word": "a"}}}
+
+
+class Shape(NamedTuple):
+    """The shape of a conversation.
+
+    Parameters
+    ----------
+    roles : tuple of str
+        Those of the turns; "call" is a turn of the assistant that only calls a tool.
+    tools : bool
+        Whether a tool may be called.
+    prompt : bool, optional
+        Whether the generation prompt is added; by default after a user and after a tool.
+    """
+
+    roles: tuple[str, ...]
+    tools: bool = False
+    prompt: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The roles, for people."""
+        return " ".join(self.roles) + " with tools" * self.tools
+
+    @property
+    def slots(self) -> list[str]:
+        """The names of the contents, in order."""
+        return [f"{role} {number}" for number, role in enumerate(self.roles, 1) if role != "call"]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the assistant speaks next."""
+        return self.roles[-1] in ("user", "tool")
+
+    def first(self, n_turns: int, *, prompt: bool = False) -> Shape:
+        """Return the shape of the first turns, with or without the generation prompt."""
+        return Shape(self.roles[:n_turns], self.tools, prompt)
+
+    def variables(self, given: dict[str, str]) -> dict[str, Any]:
+        """Return what the template is rendered with; contents are marked characters."""
+        messages: list[dict[str, Any]] = []
+        count = 0
+        for role in self.roles:
+            if role == "call":
+                messages.append({"role": "assistant", "content": "", "tool_calls": [_CALL]})
+                continue
+            content = chr(FIRST + 4 * count)
+            count += 1
+            more = {"name": "find", "tool_call_id": "call00001"} if role == "tool" else {}
+            messages.append({"role": role, "content": content, **more})
+        tools = {"tools": [_TOOL]} if self.tools else {}
+        prompts = self.is_asked if self.prompt is None else self.prompt
+        return {**given, **tools, "messages": messages, "add_generation_prompt": prompts}
+
+
+SHAPES: Final[tuple[Shape, ...]] = (
+    Shape(("user",)),
+    Shape(("system", "user")),
+    Shape(("user", "assistant")),
+    Shape(("user", "assistant", "user")),
+    Shape(("system", "user", "assistant", "user")),
+    Shape(("user",), tools=True),
+    Shape(("system", "user"), tools=True),
+    Shape(("user", "call", "tool"), tools=True),
+)
+"""One to four turns, with and without a system prompt and tools, and the answer of a tool."""
+
+_TURNS = ("user", "assistant", "user", "assistant", "user")
+_CALLS = ("user", "call", "tool", "assistant", "user")
+
+CHAINS: Final[tuple[Shape, ...]] = (
+    Shape(_TURNS),
+    Shape(("system", *_TURNS)),
+    Shape(_CALLS, tools=True),
+    Shape(("system", *_CALLS), tools=True),
+)
+"""Conversations that grow turn by turn: what is rendered of the first turns should be there in all longer ones."""
+
+MAX_BYTES = 1 << 30
+_MOST_OUTPUT = 1 << 22
+
+
+class Note(NamedTuple):
+    """What a template does to contents, besides writing them and stripping white space."""
+
+    what: str
+    line: int | None  # The line of the template
+    slots: tuple[str, ...]  # The contents
+
+
+class Rendering(NamedTuple):
+    """What a template makes of a conversation."""
+
+    shape: Shape
+    parts: tuple[Part, ...]  # What it writes; empty if it refuses the conversation
+    notes: tuple[Note, ...]
+    refused: str  # Why it refuses the conversation, in its own words; empty if it does not
+
+
+class Unkept(NamedTuple):
+    """Contents for which the rendering of a conversation is not a prefix of the rendering of a longer one."""
+
+    contents: tuple[str, ...]  # The contents of the longer conversation
+    # What is rendered of the shorter one, and of the longer one.
+    before: str
+    after: str
+
+
+def rendered(
+    template: str, shapes: Sequence[Shape], variables: Mapping[str, str], max_seconds: int = 10
+) -> list[Rendering]:
+    """Return what a template makes of conversations; it may take `max_seconds` of CPU time."""
+    if find_spec("jinja2") is None:
+        raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
+    if is_marked(template):
+        raise UnsupportedFeatureError("a template with private characters", value="U+F0000")
+    asked = {"shapes": [shape.variables(dict(variables)) for shape in shapes]}
+    rows = _asked(template, asked, max_seconds)["renderings"]
+    return [_rendering(shape, row) for shape, row in zip(shapes, rows, strict=True)]
+
+
+def unkept(
+    template: str, pairs: Sequence[tuple[Shape, Shape]], variables: Mapping[str, str], max_seconds: int = 10
+) -> list[Unkept | None]:
+    """Return, for pairs of a conversation and a longer one, contents for which the rendering of the first is not kept.
+
+    Texts of many kinds are tried, and those that the template mentions; None says only that none of them is found.
+    """
+    given = dict(variables)
+    rows = [
+        {
+            "short": short.variables(given),
+            "long": long.variables(given),
+            "roles": [name.split()[0] for name in long.slots],
+        }
+        for short, long in pairs
+    ]
+    found = _asked(template, {"pairs": rows}, max_seconds)["unkept"]
+    return [None if row is None else Unkept(tuple(row["contents"]), row["before"], row["after"]) for row in found]
+
+
+def _asked(template: str, asked: dict[str, Any], max_seconds: int) -> dict[str, Any]:
+    """Return the answer of a child process."""
+    asked = {"template": template, "seconds": max_seconds, "bytes": MAX_BYTES, **asked}
+    root = str(Path(tokdfa.__file__).parent.parent)
+    program = f"import sys; sys.path.insert(0, {root!r}); from tokdfa.jobs.templates.child import main; main()"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", program],
+            input=json.dumps(asked).encode(),
+            capture_output=True,
+            timeout=10 + 2 * max_seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LimitExceededError("the template takes too long", value=f"more than {max_seconds} s") from None
+    if done.returncode < 0:
+        raise LimitExceededError("the template takes too much time or memory", value=f"signal {-done.returncode}")
+    if done.returncode or len(done.stdout) > _MOST_OUTPUT:
+        what = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200] or "too long"
+        raise LimitExceededError("the template cannot be rendered within the limits", value=what)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if "error" in answer:
+        where = "" if answer["line"] is None else f"line {answer['line']}"
+        looks_like_json = template.lstrip().startswith("{") and not template.lstrip().startswith(("{{", "{%", "{#"))
+        hint = "it looks like JSON: the template is the text in its chat_template" if looks_like_json else None
+        raise FileFormatError("the template cannot be read", value=answer["error"], where=where, hint=hint)
+    return answer
+
+
+def _rendering(shape: Shape, row: dict[str, Any]) -> Rendering:
+    names = shape.slots
+    noted = [Note(note["what"], note["line"], tuple(names[slot] for slot in note["slots"])) for note in row["notes"]]
+    parts: list[Part] = []
+    for symbol in row["text"] or "":
+        point = ord(symbol) - FIRST
+        if 0 <= point < 4 * len(names):
+            parts.append(Slot(names[point // 4], None, bool(point & 1), bool(point & 2)))
+        else:
+            parts.append(symbol)
+    refused = row["refused"] if row["refused"] is not None else row["error"] or ""
+    return Rendering(shape, checked_parts(parts), tuple(dict.fromkeys(noted)), refused)

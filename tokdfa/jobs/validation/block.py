@@ -1,0 +1,128 @@
+"""A block: some ids of a stream, with the texts that they are in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
+from tokdfa.jobs.validation.judges.accepting import Rest
+from tokdfa.jobs.validation.violation import Violation, out_of_range
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.round_trip import RoundTrip
+
+__all__ = ["Block", "Feed"]
+
+_NONE: Int64Array = np.zeros(0, dtype=np.int64)
+
+
+class Feed(NamedTuple):
+    """Ids that follow in a stream, and the ascending indices of those that end texts.
+
+    Attributes
+    ----------
+    ids : int32 array
+    starts : int64 array
+        Where documents begin.
+    separators : int64 array
+        The ids in no document.
+    unknown : int64 array
+        The ids that stand in for `numbers`, which are not ids of the tokenizer. They are in no text, and have no bytes.
+    numbers : integer array
+    """
+
+    ids: Int32Array
+    starts: Int64Array = _NONE
+    separators: Int64Array = _NONE
+    unknown: Int64Array = _NONE
+    numbers: IntegerArray = _NONE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all ids are in one text."""
+        return not (len(self.starts) or len(self.separators) or len(self.unknown))
+
+    def part(self, begin: int, end: int) -> Feed:
+        """Return the ids from `begin` to before `end`."""
+        if begin == 0 and end == len(self.ids):
+            return self
+        low, high = np.searchsorted(self.unknown, (begin, end))
+        starts, separators = (_within(indices, begin, end) for indices in (self.starts, self.separators))
+        return Feed(self.ids[begin:end], starts, separators, self.unknown[low:high] - begin, self.numbers[low:high])
+
+    def after(self, ids: Int32Array) -> Feed:
+        """Return the same ids after others."""
+        n = len(ids)
+        if not n:
+            return self
+        indices = (self.starts + n, self.separators + n, self.unknown + n)
+        return Feed(np.concatenate((ids, self.ids)), *indices, self.numbers)
+
+
+class Block(NamedTuple):
+    """Ids of a stream, from the index `first` and the offset `byte` on; its last ones if `is_last`.
+
+    Attributes
+    ----------
+    ids : int32 array
+    texts : int64 array of shape (texts, 2)
+        The first id of each text and the one after its last, ascending. The last one ends with the block, and goes on
+        after it unless the block `is_last`.
+    unknown, numbers
+        See :class:`Feed`.
+    separators : int64 array
+        The other ids that are in no text, each with `separator_size` bytes.
+    separator_size : int
+    first, byte : int
+    begins : bool
+        Whether the first text begins here, rather than goes on where it is always cut.
+    following : RoundTrip, optional
+        The round trip of the first text, if something of the text before counts.
+    is_last : bool
+    """
+
+    ids: Int32Array
+    texts: Int64Array
+    unknown: Int64Array
+    numbers: IntegerArray
+    separators: Int64Array
+    separator_size: int
+    first: int
+    byte: int
+    begins: bool
+    following: RoundTrip | None
+    is_last: bool
+
+    @classmethod
+    def of(cls, feed: Feed, size: int, rest: Rest, *, has_begun: bool, is_last: bool) -> Block:
+        """Return the block that a feed is.
+
+        `has_begun` is whether the first document has ids before these. Documents that have no ids are left out, unless
+        an id that is in no text ends them.
+        """
+        ids, starts, separators, unknown, numbers = feed
+        outside = np.union1d(unknown, separators) if len(separators) else unknown
+        begins = np.unique(np.concatenate((starts[starts < len(ids)], outside + 1)))
+        is_after = np.isin(begins - 1, outside, assume_unique=True)
+        if has_begun or not len(begins) or begins[0]:
+            begins, is_after = np.append(0, begins), np.append(False, is_after)
+        texts = np.column_stack((begins, np.append(begins[1:] - is_after[1:], len(ids))))
+        return cls(ids, texts, unknown, numbers, separators, size, *rest, is_last)
+
+    def sizes(self, lengths: Int64Array) -> Int64Array:
+        """Return the number of bytes of each id, given those of the ids of the tokenizer."""
+        sizes = lengths[self.ids]
+        sizes[self.unknown] = 0
+        sizes[self.separators] = self.separator_size
+        return sizes
+
+    def out_of_range(self, at: int, byte: int) -> Violation:
+        """Return the violation that an unknown number is, at the offset `byte`."""
+        return out_of_range(int(self.numbers[np.searchsorted(self.unknown, at)]), self.first + at, byte)
+
+
+def _within(indices: Int64Array, begin: int, end: int) -> Int64Array:
+    """Return those of some ascending indices from `begin` to before `end`, counted from `begin`."""
+    return indices[slice(*np.searchsorted(indices, [begin, end]))] - begin

@@ -1,0 +1,169 @@
+"""Where two tokenizations of a text differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.jobs.validation.violation import common_prefix
+from tokdfa.jobs.validation.violations import ranges
+from tokdfa.kernels.walk.differences import Tokenizations, find_differences
+from tokdfa.tokenizers.round_trip import Ends
+
+__all__ = ["NO_CUTS", "Parts", "differences", "differing_parts", "parts_of_texts", "trimmed"]
+
+NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
+
+
+def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Ends | None) -> Int64Array:
+    """Return where two tokenizations of a text differ, as parts of each between neighbouring borders that both share.
+
+    Parameters
+    ----------
+    ids, ends : arrays
+        Ids, and the end of each in the text, in bytes.
+    canonical, others : arrays
+        Other ids, and the end of each, half a byte away from any where it is nowhere in the text. If the ends are
+        unknown, the part is everything between their common prefix and suffix.
+
+    Returns
+    -------
+    int64 array of shape (parts, 4)
+        The first id and the one after the last, then the same of the other ids.
+    """
+    if others is None:
+        begin = common_prefix(ids, canonical)
+        rest = min(len(ids), len(canonical)) - begin
+        end = common_prefix(ids[::-1][:rest], canonical[::-1][:rest])
+        return np.array([[begin, len(ids) - end, begin, len(canonical) - end]], dtype=np.int64)
+    at_ends: Int64Array = others.astype(np.int64, copy=False)
+    if others.dtype != np.int64:
+        ends, at_ends = 2 * ends, (2 * others).astype(np.int64)
+    found: Int64Array = find_differences(Tokenizations(ids, ends), Tokenizations(canonical, at_ends))[:, 1:5]
+    return found
+
+
+class Parts(NamedTuple):
+    """Parts of ids, from `starts` to `stops`, next to those of the canonical ids that differ from them, in order.
+
+    Neither begins or ends with ids that both sides share. `undecided` is whether it depends on what follows where they
+    first differ: one side is the beginning of the other, and the next ids of both are the same, or in another text.
+    `is_silent` is whether an id of them adds nothing to the text.
+    """
+
+    starts: Int64Array
+    stops: Int64Array
+    lows: Int64Array
+    highs: Int64Array
+    undecided: BoolArray
+    is_silent: BoolArray
+
+
+def differing_parts(
+    ids: Int32Array, ends: Int64Array, cuts: Int64Array, canonical: Int32Array, others: Int64Array
+) -> Parts:
+    """Return where two tokenizations of a text differ; `cuts` are the ids, ascending, before which it is always cut.
+
+    The parts are those of :func:`differences` for the text between two cuts, trimmed.
+    """
+    parts = find_differences(Tokenizations(ids, ends), Tokenizations(canonical, others))[:, 1:]
+    n_before, n_within = np.searchsorted(cuts, parts[:, 0], side="right"), np.searchsorted(cuts, parts[:, 1])
+    is_cut = n_within > n_before
+    if is_cut.any():
+        inner = cuts[ranges(n_before[is_cut], n_within[is_cut])[0]]
+        wide = parts[is_cut]
+        number = np.searchsorted(wide[:, 0], inner, side="right") - 1
+        high = np.searchsorted(others, ends[inner - 1], side="right")
+        high = np.clip(high, wide[number, 2], wide[number, 3])
+        apart = _parts_apart(ids, ends, inner, canonical, others, high, wide)
+        parts = np.concatenate((parts[~is_cut], apart))
+        parts = parts[np.argsort(parts[:, 0] + parts[:, 1], kind="stable")]
+    return trimmed(ids, canonical, parts, cuts)
+
+
+_BOUND = -1
+"""Stands between two texts, where no id does."""
+
+
+def parts_of_texts(
+    ids: Int32Array,
+    ends: Int64Array,
+    cuts: Int64Array,
+    canonical: Int32Array,
+    others: Int64Array,
+    other_cuts: Int64Array,
+) -> Parts:
+    """Return what :func:`differing_parts` does, given also the canonical ids before which the texts are cut."""
+    whole = np.array([[0, len(ids), 0, len(canonical)]])
+    return trimmed(ids, canonical, _parts_apart(ids, ends, cuts, canonical, others, other_cuts, whole), cuts)
+
+
+def _parts_apart(
+    ids: Int32Array,
+    ends: Int64Array,
+    cuts: Int64Array,
+    canonical: Int32Array,
+    others: Int64Array,
+    other_cuts: Int64Array,
+    parts: Int64Array,
+) -> Int64Array:
+    """Return the parts, of shape (parts, 5), of the texts between the `cuts` in some parts of a text.
+
+    There both sides end, even where one adds nothing to the text before it. So two ids that each add a byte are put
+    there on both sides: whatever is beside them, they show the bound.
+    """
+    begins, stops = np.sort(np.append(parts[:, 0], cuts)), np.sort(np.append(parts[:, 1], cuts))
+    lows, highs = np.sort(np.append(parts[:, 2], other_cuts)), np.sort(np.append(parts[:, 3], other_cuts))
+    byte_at = np.append(0, ends)
+    base, size = byte_at[begins], byte_at[stops] - byte_at[begins]
+    own, own_ends, places = _set_apart(ids, ends, begins, stops, base, size)
+    other, other_ends, other_places = _set_apart(canonical, others, lows, highs, base, size)
+    found = find_differences(Tokenizations(own, own_ends), Tokenizations(other, other_ends))[:, 1:]
+    for at, side in ((0, own), (2, other)):
+        found[:, at] += side[found[:, at]] == _BOUND
+        found[:, at + 1] -= side[found[:, at + 1] - 1] == _BOUND
+    return np.column_stack(
+        (places[found[:, 0]], places[found[:, 1]], other_places[found[:, 2]], other_places[found[:, 3]], found[:, 4])
+    )
+
+
+def _set_apart(
+    ids: Int32Array, ends: Int64Array, begins: Int64Array, stops: Int64Array, base: Int64Array, size: Int64Array
+) -> tuple[Int32Array, Int64Array, Int64Array]:
+    """Return the ids of texts with two more after each, their ends, and the place that each comes from.
+
+    Text k has the ids from ``begins[k]`` to ``stops[k]``, and `size` bytes from `base` on.
+    """
+    chosen, offsets = ranges(begins, stops)
+    text = np.repeat(np.arange(len(begins)), np.diff(offsets))
+    at, last = np.arange(len(chosen)) + 2 * text, offsets[1:] + 2 * np.arange(len(begins))
+    first_byte = running_sum(size + 2)
+    own = np.full(len(chosen) + 2 * len(begins), _BOUND, dtype=np.int32)
+    own_ends, places = np.empty(len(own), dtype=np.int64), np.empty(len(own), dtype=np.int64)
+    own[at], own_ends[at], places[at] = ids[chosen], ends[chosen] + (first_byte[:-1] - base)[text], chosen
+    for more in (1, 2):
+        own_ends[last + more - 1] = first_byte[:-1] + size + more
+        places[last + more - 1] = stops
+    return own, own_ends, places
+
+
+def trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:
+    """Return parts, of shape (parts, 5), without what both sides begin and end with."""
+    starts, stops, lows, highs, is_silent = parts.T.copy()
+    live = np.arange(len(parts))
+    while len(live := live[(starts[live] < stops[live]) & (lows[live] < highs[live])]):
+        live = live[ids[starts[live]] == canonical[lows[live]]]
+        starts[live] += 1
+        lows[live] += 1
+    undecided: BoolArray = (starts == stops) | (lows == highs)
+    is_at_cut = (starts == stops) & (np.append(cuts, len(ids))[np.searchsorted(cuts, starts)] == starts)
+    rest = np.flatnonzero(undecided & ~is_at_cut & (lows < len(canonical)))
+    undecided[rest] = ids[starts[rest]] == canonical[lows[rest]]
+    live = np.arange(len(parts))
+    while len(live := live[(starts[live] < stops[live]) & (lows[live] < highs[live])]):
+        live = live[ids[stops[live] - 1] == canonical[highs[live] - 1]]
+        stops[live] -= 1
+        highs[live] -= 1
+    return Parts(starts, stops, lows, highs, undecided, is_silent != 0)

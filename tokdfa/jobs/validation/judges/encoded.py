@@ -1,0 +1,280 @@
+"""Judging blocks of ids by decoding them, encoding their text again, and comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError, TokenStreamError
+from tokdfa.jobs.validation.block import Block
+from tokdfa.jobs.validation.differences import Parts, differing_parts
+from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, of_tokens
+from tokdfa.jobs.validation.reencoding import compare_apart, compare_texts
+from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
+from tokdfa.tokenizers.round_trip import ends_in
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.validation.engine import Engine
+    from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.tokenizers.encoding.encoded import Decoded
+    from tokdfa.tokenizers.round_trip import RoundTrip
+
+__all__ = ["Text", "judge_encoded"]
+
+_NEAR = 1 << 8
+"""The number of ids among which a boundary usually is."""
+
+_RARE = 4000
+"""If one in so many ids begins a part that needs care, all are judged at once: the cuts of the text are looked for."""
+
+_SOON = 1 << 10
+"""The number of ids among which something is wrong if much is."""
+
+
+def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
+    """Judge a block of a stream by decoding it, encoding its text again, and comparing; `make` makes its texts."""
+    trip, judges = engine.tokenizer.round_trip, engine.judges()
+    following = block.following
+    ids, n = block.ids, len(block.ids)
+    is_cut = np.zeros(n, dtype=np.bool_) if engine.literal else trip.cuts[ids]
+    is_cut[block.unknown] = is_cut[block.separators] = False
+    cuts = np.flatnonzero(is_cut)
+    starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
+    stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
+    sizes = _sizes_of_canonical(trip, ids, starts, stops) if make is Text else [-1] * len(starts)
+    violations: list[Sequence[Violation]] = []
+    byte, begins = block.byte, block.begins
+    unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
+    for number, (at, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        is_last = number == len(starts) - 1
+        if sizes[number] < 0:
+            is_open = is_last and not block.is_last
+            text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
+            if following is not None and not number:
+                text.following = following
+            found, n_judged, byte = text.judged()
+            violations += found
+            if is_last:
+                break
+        else:
+            byte += sizes[number]
+        if stop in unknown:
+            violations.append([block.out_of_range(stop, byte)])
+        elif stop in separators:
+            byte += block.separator_size
+        elif is_cut[stop]:
+            byte += int(trip.decode(ids[stop : stop + 1]).ends[-1])
+        begins = True
+    following = None if text.following is trip else text.following
+    return Judged(violations, at + n_judged, byte, begins and not n_judged, following)
+
+
+def _sizes_of_canonical(trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> list[int]:
+    """Return the number of bytes of each text that is known to be canonical; -1 for others, as the first and the last.
+
+    Text k has the ids from ``starts[k]`` to ``stops[k]``.
+    """
+    sizes = np.full(len(starts), -1, dtype=np.int64)
+    inner = np.flatnonzero(starts < stops)
+    inner = inner[(inner > 0) & (inner < len(starts) - 1)]
+    if len(inner) > 1:
+        places, bounds = ranges(starts[inner], stops[inner])
+        compared = compare_texts(trip, ids[places], bounds)
+        is_canonical = ~compared.is_odd
+        is_canonical[compared.rows[:, 0]] = False
+        sizes[inner[is_canonical]] = compared.sizes[is_canonical]
+    known: list[int] = sizes.tolist()
+    return known
+
+
+def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Array) -> Rows:
+    """Return parts of ids that differ from canonical ones as rows."""
+    given, bounds = ranges(parts.starts, parts.stops)
+    right, right_bounds = ranges(parts.lows, parts.highs)
+    return Rows(
+        parts.starts,
+        byte_at[parts.starts],
+        ids[given],
+        spans_between(bounds),
+        canonical[right],
+        spans_between(right_bounds),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((len(parts.starts), 2), dtype=np.int64),
+        np.ones(len(parts.starts), dtype=np.bool_),
+    )
+
+
+def _with_spaces(decoded: Decoded, starts: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return parts, extended to the ids of the last byte before each and the first after it that is not a space.
+
+    Where canonical ids have more spaces, or fewer, any of a run may be those that they have.
+    """
+    data, ends = np.frombuffer(decoded.text.encode("utf-8"), dtype=np.uint8), np.append(0, decoded.ends)
+    solid = np.flatnonzero(data != ord(" "))
+    before, after = np.searchsorted(solid, ends[starts]), np.searchsorted(solid, ends[stops])
+    first = np.searchsorted(decoded.ends, np.append(0, solid + 1)[before])
+    last = np.searchsorted(decoded.ends, np.append(solid, len(data))[after], side="right") + 1
+    return np.minimum(first, starts), np.clip(last, stops, len(decoded.ends))
+
+
+class Text:
+    """Ids of a text, from the index `first` of a stream and the offset `byte` on.
+
+    `begins` is whether the text begins with them, and `is_open` whether it may go on after them. `following` is the
+    round trip from them on, and after they are judged that of what follows.
+    """
+
+    def __init__(
+        self,
+        trip: RoundTrip,
+        judges: Callable[..., Any],
+        ids: Int32Array,
+        first: int,
+        byte: int,
+        begins: bool,
+        *,
+        is_open: bool,
+    ) -> None:
+        self._trip = trip
+        self._judges = judges
+        self._all = ids
+        self._is_open = is_open
+        self.following = trip
+        self._begins = begins
+        self._first, self._byte = first, byte
+        self._ids = ids[: self._cut_before(len(ids), begins)] if is_open else ids
+
+    def _cut_before(self, stop: int, begins: bool) -> int:
+        """Return the last place before the id `stop` at which the text is always cut; 0 if there is none."""
+        size = _NEAR
+        while True:
+            low = max(stop - size, 0)
+            # A boundary is sure whatever is before the ids.
+            places = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
+            if len(places) or not low:
+                return low + int(places[-1]) + 1 if len(places) else 0
+            size *= 4
+
+    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return the violations, the number of ids that are judged, and the offset at which they end."""
+        ids = self._ids
+        if not len(ids) and (self._is_open or not self._begins):
+            return [], 0, self._byte
+        try:
+            decoded = self._trip.decode(ids, begins=self._begins)
+            canonical, others = self._encoded(decoded)
+        except (TokenStreamError, AlphabetError):
+            return self._all_closely()
+        if np.array_equal(ids, canonical):
+            return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
+        is_same_text = True
+        if others is None:
+            others, is_same_text = self._ends_of(canonical, decoded)
+        if others is None:
+            return self._all_closely()
+        return self._compared(decoded, canonical, others, is_same_text=is_same_text)
+
+    def _encoded(self, decoded: Decoded) -> tuple[Int32Array, Int64Array | None]:
+        """Return the ids of the text; where it is likely that they are others, also their ends in it, if known."""
+        if self._trip.takes_longest and self._is_soon_wrong():
+            return self._trip.encode_with_ends(decoded.text)
+        return self._trip.encode(decoded.text, begins=self._begins), None
+
+    def _is_soon_wrong(self) -> bool:
+        """Return whether something is wrong in the first ids of many."""
+        if len(self._ids) < 64 * _SOON:
+            return False
+        head = self._ids[: self._cut_before(_SOON, self._begins)]
+        return not np.array_equal(head, self._trip.encode(self._trip.decode(head, begins=self._begins).text))
+
+    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> tuple[Int64Array | None, bool]:
+        """Return the ends of canonical ids in the encoded text, if they are known, and whether it is also their own.
+
+        Where they have another text, such as more spaces, their ends only show about what belongs together.
+        """
+        if self._trip.takes_longest:
+            return self._trip.encode_with_ends(decoded.text)[1], True
+        try:
+            again = self._trip.decode(canonical, begins=self._begins)
+        except TokenStreamError:
+            return None, False
+        if again.text == decoded.text:
+            return again.ends, True
+        return (ends_in(decoded.text, again) if self._trip.is_compared_apart else None), False
+
+    def _compared(
+        self, decoded: Decoded, canonical: Int32Array, others: Int64Array, *, is_same_text: bool
+    ) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return what :meth:`judged` does, given the text of the ids, and the canonical ids with their ends in it."""
+        ends = decoded.ends
+        places = np.zeros(0, dtype=np.int64)
+        if self._trip.takes_longest:
+            places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
+        parts = differing_parts(self._ids, ends, places, canonical, others)
+        odd = parts.undecided
+        if not self._trip.takes_longest:
+            # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
+            odd = odd | parts.is_silent | (not is_same_text)
+        byte_at = self._byte + np.append(0, ends)
+        rows = _rows(self._ids, byte_at, parts, canonical)
+        starts, stops = parts.starts[odd], parts.stops[odd]
+        if not is_same_text:
+            starts, stops = _with_spaces(decoded, starts, stops)
+        if not self._trip.takes_longest and len(starts) * _RARE > len(self._ids):
+            apart = compare_apart(self._trip, self._ids, decoded, starts, stops, begins=self._begins)
+            if apart is not None:
+                inner = _rows(self._ids, byte_at, apart.parts, apart.canonical)
+                is_done = are_within(starts, apart.regions)
+                starts = np.append(starts[~is_done], apart.parts.starts[apart.parts.undecided])
+                stops = np.append(stops[~is_done], apart.parts.stops[apart.parts.undecided])
+                order = np.argsort(starts, kind="stable")
+                starts, stops = starts[order], stops[order]
+                rows = rows.chosen(~are_within(rows.first, apart.regions)).with_others(inner)
+        if not is_same_text and len(starts) * _RARE > len(self._ids):
+            return self._all_closely()
+        found: list[tuple[int, list[Violation]]] = []
+        covered: list[tuple[int, int]] = []
+        n_judged, byte = len(self._ids), int(byte_at[-1])
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+            done = covered[-1][1] if covered else 0
+            if covered and max(stop, start + 1) <= done:
+                continue
+            # What adds nothing may belong to the text before a boundary at its beginning.
+            at = max(self._cut_before(start, self._begins), done)
+            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), CLOSE)
+            if judged is None:
+                # What follows decides.
+                n_judged, byte = at, int(byte_at[at])
+                break
+            found.append((at, judged[0]))
+            covered.append((at, judged[1]))
+            if judged[1] >= n_judged:
+                n_judged, byte = judged[1:3]
+        rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, covered))
+        return merged(found, rows, partial(of_tokens, self._trip, self._first, self._ids)), n_judged, byte
+
+    def _closely(
+        self, at: int, until: int, byte: int, size: int | None = None, following: RoundTrip | None = None
+    ) -> tuple[list[Violation], int, int, RoundTrip] | None:
+        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if what follows decides.
+
+        Return the violations, the place up to which ids are judged, and the offset and the round trip there.
+        """
+        begins = self._begins and at == 0
+        judge = self._judges(self._first + at, byte, begins=begins, size=size, following=following)
+        violations = [*judge.feed(self._all[at:], self._first + until - 1)]
+        done = judge.buffer.first - self._first
+        if done < until or not until:
+            if self._is_open:
+                return None
+            violations += judge.finish()
+            done = len(self._all)
+        return violations, done, judge.byte, judge.following
+
+    def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
+        judged = self._closely(0, len(self._ids), self._byte)
+        return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:3])

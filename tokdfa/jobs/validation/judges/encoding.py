@@ -1,0 +1,306 @@
+"""Judging streams by their text: by its pieces, or by the definition, decoding, encoding again and comparing."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Generator, Iterator
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.jobs.validation.buffer import Buffer
+from tokdfa.jobs.validation.judges.accepting import Rest
+from tokdfa.jobs.validation.judges.pieces import TextIsDroppedError, judge_pieces
+from tokdfa.jobs.validation.judges.stretch import EncodedStretch
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.violation import Cause, Violation, spelled
+from tokdfa.jobs.validation.window import Window
+from tokdfa.tokenizers.round_trip import RoundTrip
+
+__all__ = ["EncodingJudge"]
+
+
+_BLOCK = 1 << 16
+
+
+class EncodingJudge:
+    """A judge that compares a stream with the text to which it decodes: with its pieces, or with its encoding.
+
+    Encoding is for tokenizers for which pairs of neighbours do not decide: those that drop text or insert spaces,
+    change a text before they encode it, spell ids in a way of their own, or take the longest match. Special tokens that
+    `encode` never gives split the stream, and the parts between them are judged separately.
+
+    The stream is kept back to the last place where its text is cut, or as a whole if there is no such place. In a
+    window, up to the first such place only neighbours that no canonical ids have side by side are reported; from there
+    on nothing depends on what came before.
+
+    Parameters
+    ----------
+    trip : RoundTrip
+    first, byte : int
+        The index of the first token fed in the stream, and the offset of its first byte.
+    literal : bool
+        Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
+    begins : bool
+        Whether a text begins with the first token, rather than going on from a place where it is certainly cut.
+    window : bool
+        Whether the stream was cut out of a longer one. Only if the trip cuts texts.
+    pieces : Model, optional
+        The tables of a tokenizer with a pre-tokenizer and a dictionary over bytes. The pieces of the text are compared
+        with the ids, as long as the pre-tokenizer drops nothing.
+    following : RoundTrip, optional
+        The round trip of the first text, if something of the text before counts.
+    size : int, optional
+        The number of ids that are judged at once; by default that of `tuning`.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The ids that have not been judged yet.
+    following : RoundTrip
+        The round trip of the text from the next token on.
+    drops_text : bool
+        Whether the pre-tokenizer has dropped text, so that pieces are not compared any more.
+
+    Notes
+    -----
+    What is found in a window is not canonical in any context. The reverse is not promised for the ids before the first
+    cut and after the last.
+    """
+
+    def __init__(
+        self,
+        trip: RoundTrip,
+        first: int = 0,
+        byte: int = 0,
+        *,
+        literal: bool = False,
+        begins: bool = True,
+        window: bool = False,
+        pieces: Model | None = None,
+        following: RoundTrip | None = None,
+        size: int | None = None,
+        tuning: Tuning = DEFAULT,
+    ) -> None:
+        self._trip = trip
+        self._max_ids = tuning.max_ids
+        self.buffer = Buffer(first, byte, tuning.window if size is None else size)
+        self._literal = literal
+        self._begins = begins and not window  # Whether a text begins with the next id.
+        self.following = trip if following is None else following
+        self._pieces = pieces
+        self.drops_text = False
+        # The last ids of a window before its text is certainly cut; None from there on.
+        self._before: Int32Array | None = np.zeros(0, dtype=np.int32) if window else None
+
+    @cached_property
+    def _is_cut(self) -> BoolArray:
+        """For each id, whether it splits the stream."""
+        cuts = self._trip.cuts
+        return np.zeros_like(cuts) if self._literal else cuts
+
+    @property
+    def n_kept(self) -> int:
+        """The number of ids kept."""
+        return len(self.buffer) + (0 if self._before is None else len(self._before))
+
+    @property
+    def byte(self) -> int:
+        """The byte offset of the next token to be judged, or of the end of a finished text."""
+        return self.buffer.byte
+
+    def unjudged(self) -> tuple[Rest, Int32Array] | None:
+        """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
+        if self._before is not None or self.drops_text:
+            return None
+        following = None if self.following is self._trip else self.following
+        return Rest(self.buffer.first, self.buffer.byte, self._begins, following), self.buffer.all()
+
+    def accept(self, ids: Int32Array) -> bool:
+        """Return False: no look at ids shows without judging them that nothing is wrong."""
+        return False
+
+    def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
+        """Take more ids, and yield the violations that they make certain.
+
+        With `until`, judging stops once token `until` of the stream has been judged.
+        """
+        buffer = self.buffer
+        if self._before is not None and len(ids):
+            ids = yield from self._feed_beginning(self._before, ids)
+        buffer.append(ids)
+        while buffer.is_full() and (until is None or self.drops_text or buffer.first <= until):
+            if self._pieces is not None:
+                yield from self._judge_pieces(self._pieces, final=False)
+                continue
+            window = buffer.window
+            places = np.flatnonzero(
+                self._trip.boundaries.always_cut(window, begins=self._begins) | self._is_cut[window[:-1]]
+            )
+            found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
+            if found is not None:
+                yield from found
+                continue
+            if len(window) > self._max_ids:
+                break
+            buffer.drop(0, 0)
+        if len(buffer) > self._max_ids:
+            raise LimitExceededError(
+                "the stream is too long to be judged as a whole",
+                where=f"token {buffer.first + self._max_ids}",
+                hint=f"after token {buffer.first} nothing certainly cuts the text; validate the stream in parts",
+            )
+
+    def finish_open(self) -> Iterator[Violation]:
+        """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
+        ids = self.buffer.all()
+        places = np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=self._begins) | self._is_cut[ids[:-1]])
+        for place in places[::-1].tolist():
+            found = self._judge(ids[: place + 1], final=False)
+            if found is not None:
+                yield from found
+                return
+
+    def finish(self) -> Iterator[Violation]:
+        """End the stream, and yield the remaining violations."""
+        while self._pieces is not None:
+            if not len(self.buffer):
+                return
+            yield from self._judge_pieces(self._pieces, final=self.buffer.is_last)
+        # At the end of the stream nothing is undecided.
+        yield from self._judge(self.buffer.all(), final=True) or ()
+
+    def _feed_beginning(self, before: Int32Array, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
+        """Judge ids of a window up to the first place where its text is certainly cut, and return the rest."""
+        buffer = self.buffer
+        # The id before shows whether something is left of the text of the first of these.
+        known = len(before)
+        ids = np.concatenate((before, ids))
+        cut = self._trip.boundaries.always_cut(ids) | self._trip.cuts[ids[:-1]]
+        places = np.flatnonzero(cut[max(known - 1, 0) :]) + max(known - 1, 0) + 1
+        head = int(places[0]) if len(places) else len(ids)
+        yield from self._impossible(ids[:head], known)
+        if head > known:
+            buffer.first += head - known
+            buffer.byte += int(self._trip.decode(ids[known:head], begins=False).ends[-1])
+        self._before = None if len(places) else ids[-2:]
+        self._begins = bool(len(places)) and bool(self._trip.cuts[ids[head - 1]])
+        return ids[head:]
+
+    def _impossible(self, ids: Int32Array, known: int) -> Iterator[Violation]:
+        """Yield the pairs of neighbours, from the one with id `known` on, that no canonical ids have."""
+        begin = max(known - 1, 0)
+        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids[begin:])) + begin + 1).tolist():
+            left, right = int(ids[place - 1]), int(ids[place])
+            index = self.buffer.first + place - known
+            size = self._trip.decode(ids[known:place], begins=False).ends[-1:].sum()
+            spellings = spelled((right, left, right), self._trip.spelling)
+            cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
+            yield cause.at(
+                index=index,
+                detected_at=index,
+                byte_offset=self.buffer.byte + int(size),
+                start=index - 1,
+                ids=ids[place - 1 : place + 1],
+                canonical_ids=None,
+            )
+
+    def _judge_pieces(self, model: Model, final: bool) -> Iterator[Violation]:
+        """Judge the first ids by the pieces of their text, and drop them; from now on encode if text is dropped."""
+        buffer = self.buffer
+        window = Window(model, buffer.window, buffer.first, buffer.byte, final)
+        try:
+            violations, stop = judge_pieces(window)
+        except TextIsDroppedError:
+            self._pieces, self.drops_text = None, True
+            return
+        buffer.drop(stop, int(window.starts[stop] if stop < len(window.starts) else window.ends[-1]))
+        yield from violations
+
+    def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
+        """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
+        buffer = self.buffer
+        found: list[EncodedStretch] = []
+        byte, begins, trip = buffer.byte, self._begins, self.following
+        bounds = np.concatenate(([-1], np.flatnonzero(self._is_cut[ids]), [len(ids)])).tolist()
+        for before, stop in pairwise(bounds):
+            if before >= 0:
+                byte += int(self._trip.decode(ids[before : before + 1]).ends[-1])
+                begins = True
+            is_open = not final and stop == len(ids)
+            if stop == before + 1 and (is_open or not begins):
+                continue
+            text, first, done = ids[before + 1 : stop], buffer.first + before + 1, 0
+            for low, high in self._trip.boundaries.doubtful(text, begins=begins).tolist():
+                low = max(low, done)
+                if low >= high > 0:
+                    continue
+                byte += self._trip.boundaries.size_of(text[done:low])
+                stretches, done = self._judged(trip, text, low, high, first, byte, begins)
+                found += stretches
+                trip = stretches[-1].following
+                byte += sum(stretch.size for stretch in stretches)
+            if is_open and not found[-1].is_decided():
+                return None
+        self._begins = bounds[-2] == len(ids) - 1
+        self.following = trip
+        buffer.drop(len(ids), byte - buffer.byte)
+        return (violation for stretch in found if not stretch.is_canonical for violation in stretch.violations())
+
+    def _judged(
+        self, trip: RoundTrip, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
+    ) -> tuple[list[EncodedStretch], int]:
+        """Return the stretches of ids from `low` to `high`, or to a later cut if what is wrong depends on what follows.
+
+        Also return the end of the last one.
+        """
+        while True:
+            stretches = [*self._stretches(trip, ids[low:high], first + low, byte, begins and low == 0)]
+            if high == len(ids) or stretches[-1].is_decided():
+                return stretches, high
+            later = np.flatnonzero(self._trip.boundaries.always_cut(ids[high - 1 :], begins=False, ends=True)[1:])
+            high = high + 1 + int(later[0]) if len(later) else len(ids)
+
+    def _stretches(
+        self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool
+    ) -> Iterator[EncodedStretch]:
+        """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
+
+        What is right before such a symbol depends on it, back to the last place where the text is cut.
+        """
+        whole = EncodedStretch(trip, ids, first, byte, begins)
+        # Not for parts up to a symbol that is not UTF-8: their ids may depend on what follows.
+        if whole.bad is None or whole.accept_replaced():
+            yield from whole.encodable()
+            return
+        at = 0
+        for start, stop in _bad_symbols(*self._trip.spelled(ids)):
+            places = np.flatnonzero(self._trip.boundaries.always_cut(ids[at:start]))
+            cut = at + int(places[-1]) + 1 if len(places) else at
+            for low, high in ((at, cut), (cut, stop)):
+                if low < high:
+                    stretch = EncodedStretch(self._trip, ids[low:high], first + low, byte, begins and low == 0)
+                    yield from stretch.encodable()
+                    byte += stretch.size
+            at = stop
+        if at < len(ids):
+            yield from EncodedStretch(self._trip, ids[at:], first + at, byte, begins=False).encodable()
+
+
+def _bad_symbols(data: bytes, ends: Int64Array) -> Iterator[tuple[int, int]]:
+    """Yield the first id and the one after the last of each symbol that is not UTF-8."""
+    at = 0
+    while at < len(data):
+        block = data[at : at + _BLOCK]
+        try:
+            at += codecs.utf_8_decode(block, "strict", at + len(block) == len(data))[1]
+        except UnicodeDecodeError as error:
+            start, end = at + error.start, at + error.end
+            first, last = np.searchsorted(ends, (start, end - 1), side="right").tolist()
+            yield first, last + 1
+            at = int(ends[last])

@@ -1,0 +1,364 @@
+"""Parts of streams, each between two places where its text is always cut, encoded again all at once.
+
+The text up to such a place is split in the same way whatever follows the next two symbols, so each part is split with
+two more symbols, and its pieces are those up to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.base.errors import AlphabetError
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.table import CONTEXT
+from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
+from tokdfa.kernels.spelling.spell import spell
+from tokdfa.kernels.walk.broken import find_broken
+from tokdfa.regex.unicode.quick_check import is_normal
+from tokdfa.tokenizers.decoder import is_utf8
+from tokdfa.tokenizers.encoding.special import odd_ones
+from tokdfa.tokenizers.pretokenizers.certain import CONTEXT as SYMBOLS
+
+__all__ = ["EncodedParts", "differing_pieces", "differing_tokens", "encode_parts", "is_split_at_once"]
+
+
+class EncodedParts(NamedTuple):
+    """Segments of parts: what stands between their special tokens, and what their texts are encoded as.
+
+    Attributes
+    ----------
+    part : int64 array, one entry a segment
+        The part that it is in.
+    places : int64 array
+        The indices of the ids of all segments, one after the other.
+    bounds : int64 array
+        Those of segment k are ``places[bounds[k]:bounds[k + 1]]``.
+    canonical : int32 array
+        The canonical ids of all segments.
+    canonical_bounds : int64 array
+        Those of each segment among them.
+    pieces : int64 array
+        The ends of the pieces of all segments, in bytes from the beginning of the first.
+    broken : int64 array of shape (symbols, 4)
+        The symbols that are not UTF-8: the index of the first id that each is in, and of the one after the last; its
+        first byte, and the one after its last, counted from the beginning of the first of these ids.
+    """
+
+    part: Int64Array
+    places: Int64Array
+    bounds: Int64Array
+    canonical: Int32Array
+    canonical_bounds: Int64Array
+    pieces: Int64Array
+    broken: Int64Array
+
+
+def is_split_at_once(model: Model) -> bool:
+    """Return whether the pieces of several texts are found at once: as a machine splits them, unchanged and whole."""
+    split = model.tokenizer.pretokenizer
+    if split is None or split.splitter is None or split.drops_text:
+        return False
+    steps = split.splitting
+    if odd_ones(model.tokenizer.found_specials):
+        return False
+    return steps.prefix_space is None and steps.metaspace is None and not steps.byte_steps
+
+
+def encode_parts(
+    model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, group: Int64Array, *, around_broken: bool
+) -> tuple[EncodedParts, BoolArray]:
+    """Encode parts of streams again.
+
+    Parameters
+    ----------
+    model : Model
+        The tables of a tokenizer; see `is_split_at_once`.
+    ids : int32 array
+        The ids of all streams.
+    parts : int64 array of shape (parts, 2)
+        The first id of each and the one after its last, ascending; special tokens stand where they are found.
+    stops : int64 array, one entry a part
+        The end of the stream that it is in.
+    group : int64 array, one entry a part
+        A number, ascending; of parts with the same number all are left out if one is.
+    around_broken : bool
+        Whether the text before and after symbols that are not UTF-8 is encoded, and parts with such are not left out.
+
+    Returns
+    -------
+    EncodedParts
+    bool array, one entry a part
+        Whether it is left out: it is not in the normalization form, spells a special token, or what decides how it is
+        split is not UTF-8.
+    """
+    texts = _Texts(model, ids, parts, stops, around_broken)
+    odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
+    odd[texts.part[texts.odd()]] = True
+    odd = np.isin(group, group[odd]) if odd.any() else odd
+    encoded = texts.encoded(~odd[texts.part])
+    if encoded is None:
+        odd[:] = True
+        encoded = texts.encoded(np.zeros(len(texts.part), dtype=np.bool_))
+        assert encoded is not None
+    return encoded, odd
+
+
+class _Texts:
+    """The texts of the segments of parts, each with the symbols that decide how it is split."""
+
+    def __init__(
+        self, model: Model, ids: Int32Array, parts: Int64Array, stops: Int64Array, around_broken: bool
+    ) -> None:
+        self._model = model
+        self._ids = ids
+        self.begin, self.stop = parts[:, 0], parts[:, 1]
+        self.broken: Int64Array = np.zeros((0, 4), dtype=np.int64)
+        # Where texts are brought into a form, what is before such a symbol depends on it across special tokens, too.
+        if around_broken and model.trip is not None:
+            self._leave_out_broken()
+        self._split_at_specials()
+        if around_broken and model.trip is None:
+            self._leave_out_broken()
+        self.part = np.searchsorted(parts[:, 0], self.begin, side="right") - 1
+        end = stops[self.part]
+        self._spell(np.where(self._is_alone(end), self.stop, np.minimum(self.stop + CONTEXT, end)), end)
+
+    def _split_at_specials(self) -> None:
+        """Leave out special tokens."""
+        places, _ = ranges(self.begin, self.stop)
+        cuts = places[self._model.special[self._ids[places]]]
+        begin, stop = np.sort(np.concatenate((self.begin, cuts + 1))), np.sort(np.concatenate((self.stop, cuts)))
+        self.begin, self.stop = begin[begin < stop], stop[begin < stop]
+
+    def _leave_out_broken(self) -> None:
+        """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
+        places, bounds = ranges(self.begin, self.stop)
+        spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[places])
+        ends = np.cumsum(lengths)
+        starts = np.append(0, ends)[bounds]
+        begins_within = np.append(spelled & 0xC0 == 0x80, False)[starts]
+        if not lengths.all() or (not begins_within.any() and is_utf8(spelled.tobytes())):
+            return
+        rows = find_broken(self._model.text_cuts, spelled, ends, bounds)
+        segment = np.searchsorted(bounds, rows[:, 0], side="right") - 1
+        added = self._model.tokenizer.added_tokens
+        if self._model.trip is None and added.are_in(_with_replacements(spelled.tobytes())):
+            # One that is spelled before such a symbol is a violation of its own.
+            found = np.zeros(len(bounds) - 1, dtype=np.bool_)
+            start = np.append(0, ends)[bounds].tolist()
+            for number in np.unique(segment).tolist():
+                text = _with_replacements(spelled[start[number] : start[number + 1]].tobytes())
+                found[number] = added.are_in(text)
+            rows, segment = rows[~found[segment]], segment[~found[segment]]
+        cut = rows[:, 1]
+        if self._model.trip is not None:
+            if not self._model.has_all_bytes:
+                return
+            # Where texts are brought into a form, two neighbouring ids decide.
+            always = np.flatnonzero(self._model.trip.boundaries.always_cut(self._ids[places])) + 1
+            last = np.append(0, always)[np.searchsorted(always, rows[:, 2])]
+            cut = np.maximum(last, rows[:, 0])
+        starts = np.append(0, ends)[rows[:, 2]]
+        places = np.append(places, places[-1] + 1)
+        self.broken = np.column_stack(
+            (places[rows[:, 2]], places[rows[:, 3] - 1] + 1, rows[:, 4] - starts, rows[:, 5] - starts)
+        )
+        # The text before each symbol up to a cut, and what is after the last one of a segment.
+        rest = bounds[:-1].copy()
+        np.maximum.at(rest, segment, rows[:, 3])
+        begin, stop = np.concatenate((rows[:, 0], rest)), np.concatenate((cut, bounds[1:]))
+        begin, stop = np.sort(begin[begin < stop]), np.sort(stop[begin < stop])
+        self.begin, self.stop = places[begin], places[stop - 1] + 1
+
+    def _is_alone(self, end: Int64Array) -> BoolArray:
+        """Return which segments are split without what follows them, given the ends of their streams.
+
+        In a text that is brought into a form, two neighbouring ids decide.
+        """
+        trip = self._model.trip
+        alone: BoolArray = self.stop == end
+        if trip is not None:
+            inner = self.stop[~alone]
+            pairs = self._ids[np.column_stack((inner - 1, inner)).reshape(-1)]
+            alone[~alone] = trip.boundaries.always_cut(pairs)[::2]
+        return alone
+
+    def _spell(self, high: Int64Array, end: Int64Array) -> None:
+        """Spell the segments, and what follows them up to `high`; each one's stream ends at `end`."""
+        taken, offsets = ranges(self.begin, high)
+        around = self._ids[taken]
+        spelled, lengths = spell(*self._model.tokenizer.id_spellings, around)
+        byte_at = running_sum(lengths)
+        inner = offsets[:-1] + (self.stop - self.begin)
+        # A special token ends the text.
+        specials = np.append(np.flatnonzero(self._model.special[around]), len(around))
+        after = np.minimum(specials[np.searchsorted(specials, inner)], offsets[1:])
+        is_end = (after < offsets[1:]) | (high == self.stop) | (high == end)
+        self._low, self._middle, last = byte_at[offsets[:-1]], byte_at[inner], byte_at[after]
+        self._bytes: Uint8Array = spelled
+        # The symbols after a segment, as many as decide, if its stream has so many.
+        sizes = _SIZE_OF[np.append(spelled, np.uint8(0))]
+        place = self._middle
+        known: BoolArray = np.ones(len(place), dtype=np.bool_)
+        for _ in range(SYMBOLS):
+            following = place + sizes[np.minimum(place, len(spelled))]
+            is_there = (place < last) & (following <= last) & (following > place)
+            known &= is_there | (is_end & (place == last))
+            place = np.where(is_there, following, place)
+        self._high = place
+        self._is_known = known
+        # No text has an id that adds nothing to it, and no file has one.
+        self._has_empty = np.diff(running_sum(lengths == 0)[offsets]) > 0
+
+    def odd(self) -> BoolArray:
+        """Return which segments cannot be encoded like this."""
+        tokenizer, form = self._model.tokenizer, self._model.form
+        data, ends = self._joined(np.ones(len(self.begin), dtype=np.bool_))
+        begins_within = np.append(self._bytes & 0xC0 == 0x80, False)
+        odd: BoolArray = ~self._is_known | self._has_empty | begins_within[self._low] | begins_within[self._middle]
+        added, start = tokenizer.added_tokens, np.append(0, ends)
+        is_whole = is_utf8(data)
+        text = data if is_whole else _with_replacements(data)
+        checks: tuple[tuple[Callable[[bytes], bool], bool], ...] = (
+            (lambda part: not is_utf8(part), is_whole),
+            (lambda part: added.are_in(_with_replacements(part)), not added.are_in(text)),
+            (lambda part: form is not None and not is_normal(part, form), form is None or is_normal(text, form)),
+        )
+        for is_wrong, is_right_of_all in checks:
+            # What is not in all texts together is in none of them.
+            for number in () if is_right_of_all else np.flatnonzero(~odd).tolist():
+                odd[number] = is_wrong(data[start[number] : start[number + 1]])
+        return odd
+
+    def _joined(self, keep: BoolArray) -> tuple[bytes, Int64Array]:
+        """Return the texts of some segments, with what follows them, one after the other, and their ends."""
+        places, offsets = ranges(self._low[keep], self._high[keep])
+        return self._bytes[places].tobytes(), offsets[1:]
+
+    def encoded(self, keep: BoolArray) -> EncodedParts | None:
+        """Return what some segments are encoded as; None if there is a symbol without a token."""
+        tokenizer = self._model.tokenizer
+        assert tokenizer.pretokenizer is not None
+        assert tokenizer.pretokenizer.splitter is not None
+        data, ends = self._joined(keep)
+        spans = tokenizer.pretokenizer.splitter.spans_of_texts(data, ends)
+        assert spans is not None
+        try:
+            encoded = tokenizer.piece_ids.encode_spans(data, spans)
+        except AlphabetError:
+            return None
+        sizes = (self._middle - self._low)[keep]
+        own_ends = np.append(0, ends)[:-1] + sizes
+        segment = np.searchsorted(ends, spans[:, 0], side="right")
+        is_own = spans[:, 1] <= own_ends[segment]
+        n_bytes = np.bincount(segment[is_own], weights=(spans[:, 1] - spans[:, 0])[is_own], minlength=len(sizes))
+        assert np.array_equal(n_bytes, sizes), "a text is cut at the end of a part"
+        counts = np.diff(encoded.offsets)
+        canonical = encoded.ids[np.repeat(is_own, counts)]
+        n_canonical = np.bincount(segment[is_own], weights=counts[is_own], minlength=len(sizes)).astype(np.int64)
+        places, bounds = ranges(self.begin[keep], self.stop[keep])
+        pieces = np.cumsum((spans[:, 1] - spans[:, 0])[is_own])
+        return EncodedParts(self.part[keep], places, bounds, canonical, running_sum(n_canonical), pieces, self.broken)
+
+
+def _with_replacements(data: bytes) -> bytes:
+    """Return UTF-8 with U+FFFD in the place of what is not."""
+    return data.decode("utf-8", "replace").encode()
+
+
+def _sizes_of_symbols() -> Int64Array:
+    """Return the number of bytes of the symbol that each byte begins; 0 if it begins none."""
+    sizes: Int64Array = np.zeros(256, dtype=np.int64)
+    for size, (first, stop) in enumerate(((0x00, 0x80), (0xC2, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5)), 1):
+        sizes[first:stop] = size
+    return sizes
+
+
+_SIZE_OF = _sizes_of_symbols()
+
+
+def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+    """Return where ids are not those of their pieces: each part is between neighbouring ends of tokens and pieces.
+
+    `byte_at` has the offset in the stream at which each id begins.
+    """
+    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
+    is_shared[ends] = 1
+    is_shared[encoded.pieces] += 1
+    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, encoded.pieces)
+
+
+def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+    """Return where ids and canonical ids differ: each part is between neighbouring ends that both have."""
+    ends = np.cumsum(model.lengths[ids[encoded.places]])
+    is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
+    is_shared[ends] = 1
+    is_shared[np.cumsum(model.lengths[encoded.canonical])] += 1
+    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, np.zeros(0, dtype=np.int64))
+
+
+def _differing(
+    model: Model,
+    ids: Int32Array,
+    encoded: EncodedParts,
+    byte_at: Int64Array,
+    ends: Int64Array,
+    is_shared: BoolArray,
+    pieces: Int64Array,
+) -> Rows:
+    """Return the parts between neighbouring shared ends in which ids differ, with the ends of `pieces` in them."""
+    given, canonical = ids[encoded.places], encoded.canonical
+    stops, highs, lasts = (
+        np.flatnonzero(is_shared[side]) + 1 for side in (ends, np.cumsum(model.lengths[canonical]), pieces)
+    )
+    starts, lows = (np.append(0, side)[:-1] for side in (stops, highs))
+    differ = stops - starts != highs - lows
+    counts = stops - starts
+    part = np.repeat(np.arange(len(starts)), counts)
+    comparable = np.flatnonzero(~differ[part])
+    others = canonical[comparable + (lows - starts)[part[comparable]]]
+    differ[part[comparable[given[comparable] != others]]] = True
+    starts, stops, lows, highs = (side[differ] for side in (starts, stops, lows, highs))
+    first = encoded.places[starts]
+    chosen, bounds = ranges(starts, stops)
+    chosen_canonical, canonical_bounds = ranges(lows, highs)
+    inner, inner_bounds = np.zeros(0, dtype=np.int64), np.zeros(len(first) + 1, dtype=np.int64)
+    if len(pieces):
+        firsts = np.append(0, lasts)[:-1]
+        places, inner_bounds = ranges(firsts[differ], lasts[differ])
+        begun = np.append(0, ends)[starts]
+        inner = pieces[places] - np.repeat(begun, np.diff(inner_bounds))
+    rows = Rows(
+        first,
+        byte_at[first],
+        given[chosen],
+        spans_between(bounds),
+        canonical[chosen_canonical],
+        spans_between(canonical_bounds),
+        inner,
+        spans_between(inner_bounds),
+        np.ones(len(first), dtype=np.bool_),
+    )
+    return rows.with_others(_broken(ids, encoded.broken, byte_at))
+
+
+def _broken(ids: Int32Array, broken: Int64Array, byte_at: Int64Array) -> Rows:
+    """Return the parts that are symbols that are not UTF-8."""
+    chosen, bounds = ranges(broken[:, 0], broken[:, 1])
+    n = len(broken)
+    return Rows(
+        broken[:, 0],
+        byte_at[broken[:, 0]],
+        ids[chosen],
+        spans_between(bounds),
+        np.zeros(0, dtype=np.int32),
+        np.zeros((n, 2), dtype=np.int64),
+        broken[:, 2:].reshape(-1),
+        spans_between(np.arange(0, 2 * n + 1, 2)),
+        np.zeros(n, dtype=np.bool_),
+    )

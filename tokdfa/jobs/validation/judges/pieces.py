@@ -1,0 +1,249 @@
+"""Comparing the ids of a window with the pieces of its text, of tokenizers that cut text into pieces.
+
+A window ends at a place where the text is certainly cut and a token ends. Within it the pieces must begin and end with
+tokens. What merging gives is decided by pairs of neighbours, or by encoding the pieces again if the dictionary is not
+proper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix
+from tokdfa.jobs.validation.window import FoundSpecial, Window
+from tokdfa.tokenizers.pretokenizers.certain import CONTEXT
+from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+
+__all__ = ["TextIsDroppedError", "judge_pieces", "violation_of"]
+
+
+_NOT_SPECIAL = -1
+
+
+class TextIsDroppedError(Exception):
+    """The pre-tokenizer drops text, so ids and pieces do not run in parallel."""
+
+
+def judge_pieces(window: Window) -> tuple[Iterator[Violation], int]:
+    """Return the violations of a window, and the first token of the next window: the same one if it is too short.
+
+    Raises
+    ------
+    TextIsDroppedError
+        If ids and pieces do not run in parallel.
+    """
+    split = _split(window)
+    text = window.text
+    specials = window.specials()
+    intruder = specials.intruder
+    closed = window.final and intruder is None and window.bad is None
+    end = intruder.start if intruder is not None else specials.decided
+    spans: list[Int64Array] = []
+    ids: list[Int32Array] = []
+    begin = 0
+    for special in specials.found:
+        spans.append(_pieces(split, text[begin : special.start], begin, special.start))
+        ids.append(np.full(len(spans[-1]), _NOT_SPECIAL, dtype=np.int32))
+        spans.append(np.array([[special.start, special.end]]))
+        ids.append(np.array([special.id], dtype=np.int32))
+        begin = special.end
+    cut = len(text) if closed else _certain_border(window, begin, end - CONTEXT)
+    spans.append(_pieces(split, text[begin:] if closed else text[begin : cut + CONTEXT], begin, cut))
+    ids.append(np.full(len(spans[-1]), _NOT_SPECIAL, dtype=np.int32))
+    stop = len(window.ids) if closed else window.token_from(int(window.byte_at[cut]))
+    violations = _Items(window, np.concatenate(spans), np.concatenate(ids), stop).violations()
+    if closed:
+        return violations, stop
+    if intruder is not None:
+        last, stop = _intruded(window, cut, intruder)
+        return _then(violations, last), stop
+    if window.bad is not None:
+        last, stop = window.not_utf8()
+        return _then(violations, last), stop
+    return violations, stop
+
+
+def _split(window: Window) -> PreTokenizer:
+    split = window.model.tokenizer.pretokenizer
+    assert split is not None
+    return split
+
+
+def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
+    """Return the pieces up to character `cut` of a text that begins at character `begin`, as pairs of offsets."""
+    spans = begin + np.array(split.spans(text), dtype=np.int64).reshape(-1, 2)
+    spans = spans[spans[:, 1] <= cut]
+    bounds = np.concatenate(([begin], spans[:, 1]))
+    if bounds[-1] != cut or not np.array_equal(bounds[:-1], spans[:, 0]):
+        raise TextIsDroppedError
+    return spans
+
+
+def _certain_border(window: Window, begin: int, end: int) -> int:
+    """Return the last place up to `end` where both the text and the ids are certainly cut; or `begin`."""
+    place = end
+    while (place := window.model.borders.last(window.text, begin, place)) > begin and not window.is_border(place):
+        place -= 1
+    return max(place, begin)
+
+
+def _intruded(window: Window, cut: int, intruder: FoundSpecial) -> tuple[Violation, int]:
+    """Return the violation at a special token that the text spells after a cut, and the token after it."""
+    split, encode_pieces = _split(window), window.model.tokenizer.encode_pieces
+    start = window.token_from(int(window.byte_at[cut]))
+    end = int(window.byte_at[intruder.end])
+    stop = window.token_from(end)
+    canonical = np.append(encode_pieces(split.split(window.text[cut : intruder.start])).ids, np.int32(intruder.id))
+    prefix = common_prefix(window.ids[start:stop], canonical)
+    rest = window.data[end : window.ends[stop - 1]].decode("utf-8", "ignore")
+    canonical = np.append(canonical, encode_pieces(split.split(rest)).ids)
+    detected = window.token_at(end - 1)
+    return window.violation(start, stop, prefix, canonical, detected, window.spelling(intruder)), stop
+
+
+def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violation]:
+    yield from violations
+    yield last
+
+
+def violation_of(model: Model, ids: Int32Array, first: int, byte: int, ends: Int64Array) -> Violation:
+    """Return the violation of ids that are not those of some pieces, given the ends of these in their bytes.
+
+    The ids begin and end with pieces, but none of them ends where one of these does in between. `first` is the index of
+    the first id in the stream, and `byte` the offset at which it begins.
+    """
+    window = Window(model, ids, first, byte, final=True)
+    bounds = np.searchsorted(window.byte_at, np.append(0, ends))
+    spans = np.column_stack((bounds[:-1], bounds[1:]))
+    (violation,) = _Items(window, spans, np.full(len(ends), _NOT_SPECIAL, dtype=np.int32), len(ids)).violations()
+    return violation
+
+
+class _Items:
+    """The pieces and special tokens of a text, side by side with the ids of a window, up to `stop`, that spell it.
+
+    `spans`, of shape (items, 2), are their character offsets, one after the other from the beginning of the text, and
+    `specials` the id of each that is a special token, or `_NOT_SPECIAL`.
+    """
+
+    def __init__(self, window: Window, spans: Int64Array, specials: Int32Array, stop: int) -> None:
+        self._window = window
+        self._model = window.model
+        self._spans = spans
+        self._special = specials
+        self._ids = window.ids[:stop]
+        self._starts, self._ends = window.starts[:stop], window.ends[:stop]
+        bounds = window.byte_at[spans]
+        self._item_starts, self._item_ends = bounds[:, 0], bounds[:, 1]
+        # The token that reaches the end of an item, and whether it ends there.
+        self._reaching = np.searchsorted(self._ends, self._item_ends)
+        self._aligned: BoolArray = self._ends[self._reaching] == self._item_ends
+        # The item in which a token begins. Only a token without bytes begins at the very end.
+        self._item = np.minimum(np.searchsorted(self._item_ends, self._starts, side="right"), max(len(spans) - 1, 0))
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the violations, in order.
+
+        Items that share a token belong together. A group of such items is repaired as a whole.
+        """
+        if not len(self._ids):
+            return
+        bad_items = ~self._aligned
+        bad_items[self._item[self._bad_tokens]] = True
+        if not bad_items.any():
+            return
+        group = np.concatenate(([0], np.cumsum(self._aligned)[:-1]))
+        for number in np.unique(group[bad_items]).tolist():
+            first, last = (int(np.searchsorted(group, number, side)) for side in ("left", "right"))
+            start, stop = (int(np.searchsorted(self._item, item)) for item in (first, last))
+            canonical = self._canonical(first, last)
+            prefix = common_prefix(self._ids[start:stop], canonical)
+            detected, cause = self._cause(first, last, start, stop)
+            yield self._window.violation(start, stop, prefix, canonical, detected, cause)
+
+    @cached_property
+    def _bad_tokens(self) -> BoolArray:
+        """For each token whether it cannot be in its item, be it after the token before it or at all."""
+        model, ids = self._model, self._ids
+        begins = self._starts == self._item_starts[self._item]
+        whole = begins & (self._ends == self._item_ends[self._item])
+        bad: BoolArray = self._wrongly_merged(begins, whole)
+        bad |= (model.lengths[ids] == 0) | np.where(
+            self._special[self._item] == _NOT_SPECIAL, model.special[ids], ids != self._special[self._item]
+        )
+        return bad
+
+    def _wrongly_merged(self, begins: BoolArray, whole: BoolArray) -> BoolArray:
+        """Return the tokens that merging does not give in their places."""
+        model, ids = self._model, self._ids
+        if not model.by_pairs:
+            return self._encoded_otherwise()
+        bad: BoolArray = model.pairs.forbidden(ids) & ~begins
+        bad |= model.dead[ids] & ~(model.alone[ids] & whole)
+        if model.whole_words:
+            for item in np.unique(self._item[~whole & (self._special[self._item] == _NOT_SPECIAL)]).tolist():
+                low, high = int(self._item_starts[item]), int(self._item_ends[item])
+                if self._window.data[low:high] in model.whole_words:
+                    bad[np.searchsorted(self._starts, high) - 1] = True
+        return bad
+
+    def _encoded_otherwise(self) -> BoolArray:
+        """Return, for each piece that is encoded differently, the first token that differs.
+
+        A piece that begins within a token needs no look: the token before it is not aligned, so their group is wrong.
+        """
+        begins = np.append(True, self._aligned[:-1])
+        pieces = np.flatnonzero((self._special == _NOT_SPECIAL) & begins)
+        encoded = self._model.tokenizer.encode_pieces([self._word(item) for item in pieces.tolist()])
+        bad: BoolArray = np.zeros(len(self._ids), dtype=np.bool_)
+        starts = np.searchsorted(self._starts, self._item_starts[pieces]).tolist()
+        stops = (self._reaching[pieces] + 1).tolist()
+        bounds = encoded.offsets.tolist()
+        for index, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+            expected = encoded.ids[bounds[index] : bounds[index + 1]]
+            if not np.array_equal(self._ids[start:stop], expected):
+                bad[min(start + common_prefix(self._ids[start:stop], expected), stop - 1)] = True
+        return bad
+
+    def _word(self, item: int) -> str:
+        start, end = self._spans[item].tolist()
+        return self._window.text[start:end]
+
+    def _canonical(self, first: int, last: int) -> Int32Array:
+        """Return the ids of items `first` to `last`."""
+        tokenizer = self._model.tokenizer
+        ids = [
+            tokenizer.encode_piece(self._word(item)) if special == _NOT_SPECIAL else np.array([special], np.int32)
+            for item, special in enumerate(self._special[first:last].tolist(), first)
+        ]
+        return np.concatenate(ids)
+
+    def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, Cause]:
+        """Return the first bad token of a group, and why it is bad."""
+        model, ids = self._model, self._ids
+        bad = start + np.flatnonzero(self._bad_tokens[start:stop])
+        crossed = first + np.flatnonzero(~self._aligned[first:last])
+        crossing = self._reaching[crossed]
+        if len(crossing) and (not len(bad) or crossing[0] <= bad[0]):
+            token, text = int(crossing[0]), self._word(int(crossed[0]))
+            return token, model.cause(ViolationKind.BORDER, int(ids[token]), text=text)
+        token = int(bad[0])
+        item, id = int(self._item[token]), int(ids[token])
+        special = int(self._special[item])
+        text = self._word(item)
+        # No file has tokens that spell nothing, and special tokens among the items are found in their text again.
+        if not model.by_pairs or not model.lengths[id] or special != _NOT_SPECIAL or model.special[id]:
+            return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
+        if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
+            return token, model.cause(ViolationKind.PIECE_IS_A_TOKEN, id, text=text)
+        if model.alone[id]:
+            return token, model.cause(ViolationKind.WHOLE_PIECE_ONLY, id)
+        if model.dead[id]:
+            return token, model.cause(ViolationKind.DEAD_TOKEN, id)
+        return token, model.pair_cause(int(ids[token - 1]), id)

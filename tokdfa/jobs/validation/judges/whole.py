@@ -1,0 +1,254 @@
+"""Judging streams of tokenizers that do not split text into pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.jobs.validation.buffer import Buffer
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.jobs.validation.violation import Violation, common_prefix
+from tokdfa.jobs.validation.window import FoundSpecial, Window
+
+__all__ = ["WholeJudge"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """The end of the text of a stretch, in bytes of the window, and whether the text really ends there or may go on."""
+
+    end: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """What the tokenizer would have given: `canonical` for the ids from `index` on, up to those from `stop` on.
+
+    `last` is the last canonical id, `aligned` is whether the ids go on where it ends.
+    """
+
+    index: int
+    canonical: Int32Array
+    stop: int
+    last: int
+    aligned: bool
+
+
+class WholeJudge:
+    """A judge that finds violations in a stream by pairs of neighbours.
+
+    A pair that is not allowed shows that something is wrong up to there, not where it begins: that is found by encoding
+    the text around it, as far as what follows cannot change it. Nothing else is decoded or encoded, and the memory does
+    not grow with the stream, so this is not :class:`~tokdfa.jobs.validation.judges.encoding.EncodingJudge`, which would
+    keep a text without pieces as a whole.
+
+    The model is one of a tokenizer without pre-tokenizer, whose dictionary is proper. `first` is the index of the first
+    token fed in the stream, and `byte` the offset of its first byte.
+    """
+
+    def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
+        self._model = model
+        self._history = tuning.history
+        self._buffer = Buffer(first, byte, tuning.window)
+        self._done = 0  # The number of buffered ids that are judged.
+        self._floor = 0  # Ids before this one say nothing about what follows them,
+        self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a stretch.
+        self._last: int | None = None  # The id before the next one to judge.
+        self._bar = 0  # Ids before this one are not looked at again.
+
+    @property
+    def n_kept(self) -> int:
+        """The number of ids kept."""
+        return len(self._buffer)
+
+    @property
+    def byte(self) -> int:
+        """The byte offset of the end of a finished text."""
+        return self._buffer.byte + int(self._model.lengths[self._buffer.all()].sum())
+
+    def unjudged(self) -> None:
+        """Return None: no place is known before which nothing matters."""
+
+    def accept(self, ids: Int32Array) -> bool:
+        """Return False: no look at ids shows without judging them that nothing is wrong."""
+        return False
+
+    def feed(self, ids: Int32Array) -> Iterator[Violation]:
+        """Take more ids, and yield the violations that they make certain."""
+        self._buffer.append(ids)
+        while self._buffer.is_full():
+            yield from self._judge(final=False)
+
+    def finish_open(self) -> Iterator[Violation]:
+        """End a stream that may go on; nothing is certain of what is left."""
+        return iter(())
+
+    def finish(self) -> Iterator[Violation]:
+        """End the stream, and yield the remaining violations."""
+        while self._done < len(self._buffer):
+            yield from self._judge(final=self._buffer.is_last)
+
+    def _judge(self, final: bool) -> Iterator[Violation]:
+        buffer = self._buffer
+        window = Window(self._model, buffer.window, buffer.first, buffer.byte, final)
+        yield from self._judge_window(window)
+        self._trim(window)
+
+    def _judge_window(self, window: Window) -> Iterator[Violation]:
+        specials = window.specials()
+        intruder = specials.intruder
+        if intruder is not None:
+            end = int(window.byte_at[intruder.start])
+        else:
+            end = int(window.byte_at[specials.decided])
+        limit = int(np.searchsorted(window.ends, end, side="right"))
+        limit = max(limit, self._done)
+        open_end = _Stretch(end, closed=intruder is not None or (window.final and window.bad is None))
+        while self._done < limit:
+            marks = self._model.pairs.forbidden(window.ids[self._done : limit], self._last)
+            if not marks.any():
+                self._pass(window, limit)
+                break
+            place = self._done + int(np.argmax(marks))
+            self._pass(window, place)
+            stretch = self._stretch(window, place, limit, open_end)
+            repair = self._repair(window, place, stretch)
+            if repair is None:
+                if window.bad is None:
+                    return
+                break
+            if intruder is not None and not repair.aligned:
+                yield self._intruder(window, repair, intruder)
+                return
+            cause = self._model.pair_cause(int(window.ids[place - 1]), int(window.ids[place]))
+            yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
+            self._restart(repair.stop, repair.last)
+        if intruder is not None:
+            # At the end of a stretch nothing depends on what follows.
+            repair = self._repair(window, limit, open_end)
+            assert repair is not None
+            yield self._intruder(window, repair, intruder)
+        elif window.bad is not None:
+            violation, stop = window.not_utf8()
+            yield violation
+            self._restart(stop, None)
+            self._bar = stop
+
+    def _pass(self, window: Window, stop: int) -> None:
+        """Count the ids up to `stop` as judged."""
+        if stop > self._done:
+            cuts = np.flatnonzero(self._model.special[window.ids[self._done : stop]])
+            if len(cuts):
+                self._floor, self._before = self._done + int(cuts[-1]) + 1, None
+            self._last = int(window.ids[stop - 1])
+            self._done = stop
+
+    def _restart(self, stop: int, last: int | None) -> None:
+        """Go on at `stop` as if only the id `last` came before; None for the beginning of a text."""
+        self._done = self._floor = stop
+        self._before = self._last = last
+
+    def _trim(self, window: Window) -> None:
+        """Drop the judged ids, except for some history."""
+        keep = max(self._floor, self._done - self._history)
+        # The text of the next window must not begin inside a character.
+        while self._bar < keep < len(window.ids) and not self._model.opens[window.ids[keep]]:
+            keep -= 1
+        if keep > self._floor:
+            self._before = int(window.ids[keep - 1])
+        size = int(window.starts[keep]) if keep < len(window.ids) else int(window.ends[-1])
+        self._buffer.drop(keep, size)
+        self._done -= keep
+        self._floor = max(self._floor - keep, 0)
+        self._bar = 0
+
+    def _stretch(self, window: Window, place: int, limit: int, open_end: _Stretch) -> _Stretch:
+        """Return the end of the stretch that contains id `place`."""
+        cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
+        return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
+
+    def _intruder(self, window: Window, repair: _Repair, intruder: FoundSpecial) -> Violation:
+        end = int(window.byte_at[intruder.end])
+        stop = window.token_from(end)
+        (behind,) = self._encode([window.data[end : window.ends[stop - 1]]])
+        canonical = np.concatenate((repair.canonical, np.array([intruder.id], np.int32), behind))
+        self._restart(stop, None)
+        self._bar = stop
+        return window.violation(repair.index, stop, 0, canonical, window.token_at(end - 1), window.spelling(intruder))
+
+    def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
+        """Return the correct ids where those up to `place` go wrong; None if that depends on what follows."""
+        back = 16
+        while True:
+            begin = max(self._floor, place - back)
+            before = self._before if begin == self._floor else int(window.ids[begin - 1])
+            ahead = 8
+            while True:
+                end = min(int(window.ends[min(place + ahead, len(window.ids)) - 1]), stretch.end)
+                closed = stretch.closed and end == stretch.end
+                settled = self._settled(window, begin, end, closed)
+                if before is not None and len(settled) and not self._model.may_follow(before, int(settled[0])):
+                    break
+                repair = self._compare(window, begin, settled, closed)
+                if repair is not None:
+                    return repair
+                if end == stretch.end:
+                    return None
+                ahead *= 2
+            if begin == self._floor:
+                raise LimitExceededError(
+                    f"the violation begins more than {self._history} tokens earlier",
+                    where=f"token {window.first + place}",
+                )
+            back *= 4
+
+    def _settled(self, window: Window, begin: int, end: int, closed: bool) -> Int32Array:
+        """Return the canonical ids of the text from id `begin` to byte `end`, as far as they do not depend on the rest.
+
+        Whatever follows, there is a last token that begins up to `end`, and it ends there or later. What is before
+        that token is canonical on its own; so what all these beginnings have in common is settled.
+        """
+        low = int(window.starts[begin]) if begin < len(window.ids) else end
+        if closed:
+            return self._encode([window.data[low:end]])[0]
+        beginnings = []
+        for place in range(end, max(end - self._model.longest, -1), -1):
+            if place == end or self._model.is_proper_prefix(window.data[place:end]):
+                if place <= low:
+                    return np.zeros(0, dtype=np.int32)
+                beginnings.append(window.data[low:place])
+        first, *others = self._encode(beginnings)
+        return first[: min((common_prefix(first, other) for other in others), default=len(first))]
+
+    def _compare(self, window: Window, begin: int, settled: Int32Array, closed: bool) -> _Repair | None:
+        """Return where the ids from `begin` on diverge from the settled ones, and where they meet them again."""
+        same = common_prefix(window.ids[begin:], settled)
+        index = begin + same
+        if same == len(settled):
+            last = int(window.ids[index - 1]) if index else -1
+            return _Repair(index, settled[same:], index, last, aligned=True) if closed else None
+        low = int(window.starts[begin])
+        ends = low + np.cumsum(self._model.lengths[settled])
+        for number in range(same, len(settled)):
+            stop = window.token_from(int(ends[number]))
+            begins_there = stop < len(window.ids) and window.starts[stop] == ends[number]
+            is_end = closed and number == len(settled) - 1
+            last = int(settled[number])
+            if is_end or (begins_there and self._model.may_follow(last, int(window.ids[stop]))):
+                aligned = begins_there or int(ends[number]) == int(window.ends[-1])
+                return _Repair(index, settled[same : number + 1], stop, last, aligned)
+        return None
+
+    def _encode(self, texts: list[bytes]) -> list[Int32Array]:
+        """Return the canonical ids of each text, taken as one piece; ends within a character are cut off."""
+        tokenizer = self._model.tokenizer
+        pieces = texts if tokenizer.why_not("bytes") is None else [text.decode("utf-8", "ignore") for text in texts]
+        encoded = tokenizer.encode_pieces(pieces)
+        return [encoded.ids[low:high] for low, high in pairwise(encoded.offsets.tolist())]

@@ -1,0 +1,82 @@
+"""The answer of validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tokdfa.base.verdict import Verdict
+from tokdfa.jobs.validation.violations import NONE, Violations
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.validation.violation import Violation
+
+__all__ = ["Validation", "validation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation(Verdict["Violation"]):
+    """Whether a stream is canonical; truthy if it is.
+
+    Attributes
+    ----------
+    holds, reason
+        See :class:`Verdict`.
+    witness : Violation or None
+        The first violation.
+    tokens : int
+        The number of ids in the stream.
+    violations : sequence of Violation
+        All violations if they were asked for (``all=True``), otherwise only the first; empty if there are none. It
+        compares like a tuple. Those of an array are found at once, and each is made when it is read.
+
+    Examples
+    --------
+    >>> verdict = tokdfa.validate(tokdfa.default_tokenizer(), [64, 261, 1193])
+    >>> bool(verdict), verdict.tokens, verdict.index, verdict.canonical_ids
+    (False, 3, 1, (2513,))
+    """
+
+    tokens: int = 0
+    violations: Violations = NONE
+
+    @property
+    def index(self) -> int | None:
+        """The first token that the tokenizer would not have given; see :class:`Violation`."""
+        return None if self.witness is None else self.witness.index
+
+    @property
+    def detected_at(self) -> int | None:
+        """The token at which this became certain."""
+        return None if self.witness is None else self.witness.detected_at
+
+    @property
+    def byte_offset(self) -> int | None:
+        """The byte offset in the stream at which that token begins."""
+        return None if self.witness is None else self.witness.byte_offset
+
+    @property
+    def ids(self) -> tuple[int, ...] | None:
+        """The ids of the piece concerned, as in the stream."""
+        return None if self.witness is None else self.witness.ids
+
+    @property
+    def canonical_ids(self) -> tuple[int, ...] | None:
+        """The ids that should be in its place; None if there is no violation, or no text has these bytes."""
+        return None if self.witness is None else self.witness.canonical_ids
+
+
+def validation(tokens: int, violations: Sequence[Violation] = NONE) -> Validation:
+    """Return the verdict on a stream, given its number of ids and its violations."""
+    if not violations:
+        return _canonical(tokens)
+    every = violations if isinstance(violations, Violations) else Violations([violations])
+    return Validation(False, every[0], every[0].reason, tokens, every)
+
+
+# Kept, because making one takes longer than walking over a short stream.
+@lru_cache(maxsize=1 << 10)
+def _canonical(tokens: int) -> Validation:
+    return Validation(True, None, "the ids are exactly those that their text is encoded as", tokens)

@@ -1,0 +1,346 @@
+"""The table that validation walks by: a pre-tokenizer's machine lifted to ids, as far as streams have needed it."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint32Array, distinct
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.locks import SHARED
+from tokdfa.jobs.validation.spelled import Backwards
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.normalization.quick_check import no_form
+from tokdfa.kernels.walk import parts as words
+from tokdfa.kernels.walk import walk as kernels
+from tokdfa.regex.unicode.quick_check import borders, form_tables
+from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
+from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.validation.model import Model
+
+__all__ = ["CONTEXT", "Table"]
+
+
+MAX_ENTRIES = 1 << 25
+
+CONTEXT = 8
+"""This number of ids has more symbols than a look-ahead sees."""
+
+LONGEST_STEP = 1 << 16
+"""The most ids among which a certain cut is looked for at a time; arrays of so many are cheap to allocate."""
+
+
+class _Class(NamedTuple):
+    """What all ids of a class have in common: their parts, their parts of special tokens, their role in normalizing.
+
+    None is the class of ids that no canonical stream has.
+    """
+
+    parts: TokenParts | Literal["special"] | None
+    nodes: tuple[int, ...] = ()
+    role: int = 0
+
+
+class Table:
+    """A table with a row for each state of a lifted pre-tokenizer, made on demand, and a column for each class of ids.
+
+    Row i begins at the entry ``i * width``. For each id, `lengths` has the number of bytes, and `special` whether it
+    is that of a special token.
+
+    Raises
+    ------
+    UnsupportedFeatureError, PatternError, LimitExceededError
+        If the streams of the tokenizer cannot be walked.
+    """
+
+    def __init__(self, model: Model) -> None:
+        tokenizer = model.tokenizer
+        assert tokenizer.pretokenizer is not None
+        if not model.borders.certain.any():
+            raise UnsupportedFeatureError("there is no place where the pre-tokenizer certainly cuts")
+        if int(model.lengths.max(initial=0)) > kernels.MOST:
+            raise LimitExceededError("a token is too long for the walk", value=int(model.lengths.max()))
+        contents = spelled_specials(tokenizer)
+        check_overlaps(contents)
+        # What is needed later of the model, which refers to the table.
+        self.pairs = model.walked_pairs
+        self.lengths = model.lengths
+        self._spelled = tokenizer.id_spellings
+        self._doubts = model.doubts
+        self._borders = model.borders
+        self.special = model.special
+        self._parts = model.parts
+        form = self._form_of_texts = model.form
+        self.lifted = _lifted(tokenizer.pretokenizer.splitting)
+        self._backwards = Backwards(contents)
+        bounds = model.doubts.bounds
+        # The number of preceding ids that are inspected when an id is walked over.
+        self.reach = max(self._backwards.longest, 2 + int(np.diff(bounds).max(initial=0)))
+        if form is not None:
+            self.reach = max(self.reach, kernels.MOST_IDS)
+        # A special token that the text spells goes back by fewer ids than this.
+        self.margin = 1 + CONTEXT + self.reach
+        # Row 0 and class 0 are empty.
+        self._states: list[LiftedState | None] = [None]
+        self._number_of_state: dict[LiftedState, int] = {}
+        self._classes = [_Class(None)]
+        self._number_of_class: dict[_Class, int] = {self._classes[0]: 0}
+        self._class_of_id = self._classify(model)
+        self.width = 64
+        while self.width < len(self._classes):
+            self.width *= 2
+        self._length_of_id = model.lengths.astype(np.uint16)
+        bounds = np.cumsum([0, *(len(known.nodes) for known in self._classes)]).astype(np.int32)
+        nodes = np.array([node for known in self._classes for node in known.nodes], dtype=np.int32)
+        self._specials = (bounds, nodes, self._backwards.children)
+        self._role = np.array([known.role for known in self._classes], dtype=np.uint8)
+        self._form = no_form() if form is None else form_tables(form)
+        self._walker: tuple[Struct, Struct] | None = None
+        self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
+        self._make_room(1)
+        self.initial = self._state(self.lifted.initial)
+
+    def is_final(self, number: int) -> bool:
+        """Return whether a stream may end in a state."""
+        return bool(self._is_final[number])
+
+    def walker(self, pairs: Struct) -> Struct:
+        """Return the struct that the kernels walk by, with a pair test; a new one if the table has grown."""
+        known = self._walker
+        if known is None or known[0] is not pairs:
+            with SHARED:
+                doubts = self._doubts
+                walker = kernels.walker(
+                    self._class_of_id,
+                    self._length_of_id,
+                    self._allowed,
+                    self._other,
+                    self._is_final,
+                    self.width,
+                    self.initial * self.width,
+                    *self._specials,
+                    *self._spelled,
+                    doubts.keys,
+                    doubts.range,
+                    doubts.bounds,
+                    doubts.ids,
+                    pairs,
+                    self._role,
+                    self._form,
+                )
+                known = self._walker = (pairs, walker)
+        return known[1]
+
+    def learn(self, number: int, id: int) -> None:
+        """Compute the transition of a state on an id.
+
+        Raises
+        ------
+        LimitExceededError
+            If the table becomes too large.
+        """
+        with SHARED:
+            state = self._states[number]
+            assert state is not None
+            column = int(self._class_of_id[id])
+            allowed, other = (self._following(state, column, may_continue) for may_continue in (True, False))
+            entry = number * self.width + column
+            known = self._classes[column]
+            flags = kernels.LOOK if allowed != other or not allowed else 0
+            if allowed and (known.nodes or known.role & kernels.JOINS):
+                flags = kernels.LOOK | kernels.CLOSELY
+            self._other[entry] = other * self.width << 2
+            self._allowed[entry] = allowed * self.width << 2 | flags
+            if self._allowed[column] == kernels.LOOK:
+                # Row 0: a walk that guesses goes on as a new text would.
+                again = self._following(self.lifted.initial, column, may_continue=True)
+                self._allowed[column] = again * self.width << 2 | kernels.LOOK
+
+    def last_certain(self, ids: Int32Array, stop: int) -> int:
+        """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.
+
+        There must be an id at `stop`.
+        """
+        certain, first_symbol, last_symbol = self._cuts
+        step = 64
+        while stop > 0:
+            low = max(stop - step, 0)
+            last, first = last_symbol[ids[low:stop]], first_symbol[ids[low + 1 : stop + 1]]
+            places = np.flatnonzero(certain[last, first])
+            if len(places):
+                return low + 1 + int(places[-1])
+            stop = low
+            step = min(4 * step, LONGEST_STEP)
+        return 0
+
+    def wrong_parts(
+        self, ids: Int32Array, begins: Int64Array, ends: Int64Array, *, is_open: bool = False
+    ) -> tuple[Int64Array, int | None]:
+        """Return the parts of streams that something wrong is in, and the number of bytes of all if there are none.
+
+        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one goes on after these
+        if it `is_open`. Outside of the parts, an int64
+        array of shape (parts, 2), all is canonical. A part begins and ends where its stream does, or where its text is
+        certainly cut, and no special token that the text spells goes across its ends.
+
+        Raises
+        ------
+        LimitExceededError
+            If the table becomes too large.
+        """
+        pairs = self.pairs.struct_for(len(ids))
+        return kernels.wrong_parts(
+            lambda: self.walker(pairs),
+            self._where_cut,
+            ids,
+            begins,
+            ends,
+            back=CONTEXT,
+            reach=self.reach,
+            is_open=is_open,
+            initial=self.initial * self.width,
+            learn=lambda row, id: self.learn(row // self.width, id),
+        )
+
+    @cached_property
+    def _where_cut(self) -> Struct:
+        return kernels.cuts(*self._cuts)
+
+    # For single ids
+
+    @property
+    def anywhere(self) -> LiftedState:
+        """The state between two symbols of any text."""
+        return LiftedState((1 << len(self.lifted.hypotheses.moves)) - 1)
+
+    def parts_of(self, id: int) -> TokenParts | Literal["special"] | None:
+        """Return the class of an id; None if no canonical stream has it."""
+        return self._classes[int(self._class_of_id[id])].parts
+
+    def is_cut_between(self, left: int, right: int) -> bool:
+        """Return whether the text is certainly cut between two ids."""
+        certain, first_symbol, last_symbol = self._cuts
+        return bool(certain[last_symbol[left], first_symbol[right]])
+
+    # Making it
+
+    def _following(self, state: LiftedState, column: int, may_continue: bool) -> int:
+        parts = self._classes[column].parts
+        if parts is None:
+            return 0
+        if parts == "special":
+            return self.initial if self.lifted.is_final(state) else 0
+        assert isinstance(parts, TokenParts)
+        target = self.lifted.step(state, parts, may_continue)
+        return 0 if target is None else self._state(target)
+
+    def _state(self, state: LiftedState) -> int:
+        if state not in self._number_of_state:
+            number = len(self._states)
+            if number == len(self._is_final):
+                self._make_room(number + 1)
+            self._states.append(state)
+            self._is_final[number] = self.lifted.is_final(state)
+            self._number_of_state[state] = number
+        return self._number_of_state[state]
+
+    def _make_room(self, n_states: int) -> None:
+        """Make room for as many states; new entries are unknown."""
+        room = 64
+        while room < n_states:
+            room *= 2
+        if room * self.width > MAX_ENTRIES:
+            raise LimitExceededError("the table of the pre-tokenizer is too large", value=(room, self.width))
+        larger = np.full((2, room, self.width), kernels.UNKNOWN | kernels.LOOK, dtype=np.uint32)
+        larger[:, 0, :] = larger[:, :, 0] = kernels.LOOK
+        is_final = np.zeros(room, dtype=np.uint8)
+        if len(self._states) > 1:
+            n = len(self._is_final)
+            larger[:, :n] = np.stack((self._allowed, self._other)).reshape(2, n, self.width)
+            is_final[:n] = self._is_final
+        self._allowed: Uint32Array = larger[0].reshape(-1)
+        self._other: Uint32Array = larger[1].reshape(-1)
+        self._is_final = is_final
+        self._walker = None
+
+    def _classify(self, model: Model) -> Uint16Array:
+        """Determine the classes of ids, and return the class of each id."""
+        hypotheses = self.lifted.hypotheses
+        text, offsets = self._spelled
+        keys, told = words.take_apart(
+            text,
+            offsets,
+            model.never_walked | model.special,
+            hypotheses.class_of_code_point,
+            hypotheses.n_classes,
+            self._backwards.children,
+            self._effect_after,
+        )
+        numbered = words.number_keys(keys, kernels.MOST)
+        if numbered is None:
+            raise LimitExceededError("the ids have too many classes", value=f"more than {kernels.MOST}")
+        known_keys, number = numbered
+        parts = [self.lifted.joined(*words.parts_of_key(key)) for key in known_keys.tolist()]
+        class_of_key = np.array([self._class(_Class(part)) for part in parts], dtype=np.uint32)
+        found = class_of_key[number]
+        found[told == words.BAD] = 0
+        for id in np.flatnonzero(told == words.SPELLS).tolist():
+            nodes = self._backwards.nodes(model.bytes_of(id))
+            found[id] = 0 if nodes is None else self._class(_Class(parts[number[id]], nodes))
+        found[model.special] = self._class(_Class("special"))
+        for role, ids in (
+            (kernels.JOINS, model.joins),
+            (kernels.PARTS, model.parts & (self._form_of_texts is not None)),
+        ):
+            for number in distinct(found[ids & (found > 0)]).tolist():
+                known = self._classes[number]
+                found[ids & (found == number)] = self._class(known._replace(role=known.role | role))
+        if len(self._classes) > kernels.MOST:
+            raise LimitExceededError("the ids have too many classes", value=len(self._classes))
+        return found.astype(np.uint16)
+
+    def _effect_after(self, before: int | None, symbol: int) -> int:
+        effect = self.lifted.effect_after(before, symbol)
+        if effect > words.MOST_EFFECTS:
+            raise LimitExceededError("the ids have too many effects", value=effect)
+        return effect
+
+    def _class(self, known: _Class) -> int:
+        number = self._number_of_class.setdefault(known, len(self._classes))
+        if number == len(self._classes):
+            self._classes.append(known)
+        return number
+
+    @cached_property
+    def _cuts(self) -> tuple[BoolArray, Int32Array, Int32Array]:
+        """The classes between which the text is certainly cut, and the classes of the first and last symbol of each id.
+
+        There is one more class for symbols that are cut and for ids that no canonical stream has, and one for special
+        tokens.
+        """
+        n = self._borders.n_classes
+        certain = np.zeros((n + 2, n + 2), dtype=np.bool_)
+        certain[:n, :n] = self._borders.certain
+        certain[n + 1] = True
+        outer = []
+        for symbol in words.outer_symbols(*self._spelled):
+            classes = np.where(symbol >= 0, self._borders.classes_of(symbol), n).astype(np.int32)
+            if self._form_of_texts is not None:
+                # Normalization may join other symbols to those before them, or change them.
+                classes[~borders(self._form_of_texts)[np.maximum(symbol, 0)]] = n
+            classes[self._class_of_id == 0] = n
+            classes[self.special] = n
+            outer.append(classes)
+        outer[1][self.special & (self._parts | (self._form_of_texts is None))] = n + 1
+        return certain, outer[0], outer[1]
+
+
+@lru_cache(maxsize=16)
+def _lifted(splitting: Splitting) -> LiftedSplitting:
+    """Return the lifted pre-tokenizer, made only once because it takes a tenth of a second."""
+    return LiftedSplitting(splitting)

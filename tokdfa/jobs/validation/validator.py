@@ -1,0 +1,349 @@
+"""The validator of streams that come in chunks, document by document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
+from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.jobs.validation.block import Block, Feed
+from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.judges.accepting import WHOLE, Rest
+from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.validation.violation import Violation
+
+__all__ = ["ValidationOptions", "Validator", "checked_separator", "document_starts"]
+
+
+_LAST = np.iinfo(np.int64).max
+
+_STEP = 1 << 8
+"""The number of ids that are first judged one by one where what was before decides."""
+
+_NONE: Int64Array = np.zeros(0, dtype=np.int64)
+
+
+class ValidationOptions(TypedDict, total=False):
+    """The options of :func:`tokdfa.validate` that say how a stream is judged."""
+
+    window: bool
+    documents: int | npt.ArrayLike | None
+    literal: bool
+
+
+class Validator(SuggestsNames):
+    """A validator for a stream that comes in chunks, in memory that does not grow with the stream.
+
+    The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the
+    last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    window, documents, literal
+        See :func:`tokdfa.validate`.
+
+    Attributes
+    ----------
+    tokens : int
+        The number of ids fed so far.
+
+    Raises
+    ------
+    ImproperDictionaryError
+        If the dictionary is not proper and its format does not say what a library makes of it.
+    UnsupportedFeatureError
+        If windows or documents of such a tokenizer cannot be judged.
+    TokenStreamError
+        If the documents do not begin in order, or are not given by ids.
+
+    Notes
+    -----
+    A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
+    that depends on pairs of neighbours within each piece, so only what is wrong is encoded again. Tokenizers that drop
+    text or insert spaces are the exception: their streams are decoded and encoded as a whole.
+
+    Examples
+    --------
+    >>> validator = tokdfa.Validator(tokdfa.default_tokenizer())
+    >>> found = validator.feed([64, 261]) + validator.feed([1193]) + validator.finish()
+    >>> validator.tokens, [violation.index for violation in found]
+    (3, [1])
+    """
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        *,
+        window: bool = False,
+        documents: int | npt.ArrayLike | None = None,
+        literal: bool = False,
+    ) -> None:
+        if not isinstance(tokenizer, AnyTokenizer):
+            raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)")
+        options = (window, literal) if window or literal else ()
+        self._engine = tokenizer.derived(engine_of, *options)
+        self._tokenizer = tokenizer  # The tables of the engine do not hold it.
+        self._decoder = tokenizer.decoder
+        self._window = window
+        self._starts: Int64Array | None = None
+        self._separator: int | None = None
+        self._separator_size = 0
+        if isinstance(documents, (int, np.integer, np.bool_)):
+            self._separator = separator = checked_separator(documents)
+            if self._decoder.is_id(separator):
+                self._separator_size = len(tokenizer.decode_bytes([separator]))
+        elif documents is not None:
+            self._starts = document_starts(documents)
+        self._tune(DEFAULT)
+
+    def _tune(self, tuning: Tuning) -> None:
+        """Use other thresholds, before anything is fed."""
+        self._tuning = tuning
+        self._judge_from = self._engine.judges(tuning)
+        self._judges_at_once = tuning.at_once is not None and tuning.walks and self._engine.judges_at_once
+        self._skip_to(WHOLE)
+
+    def _skip_to(self, rest: Rest) -> None:
+        """Begin with this part of the stream, before anything is fed, if what is before it is judged."""
+        self.tokens = self._first = self._document_first = rest.first
+        self._open(rest)
+
+    def _open(self, rest: Rest) -> None:
+        """Judge from here on, where a document begins, or a text goes on after a place where it is always cut."""
+        # Only those who encode again ask whether a text begins.
+        how: dict[str, Any] = {} if rest.begins else {"begins": False, "following": rest.following}
+        self._judge = self._judge_from(rest.first, rest.byte, **how)
+
+    def feed(
+        self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> list[Violation]:
+        """Take more ids, and return the violations that they make certain.
+
+        Parameters
+        ----------
+        ids : array_like of int
+        starts : int64 array, optional
+            The places among them at which documents begin, ascending, in place of those given at first. Only for a
+            validator with `documents`, which may be ``()``.
+        separators : int64 array, optional
+            The places among them of ids in no document, ascending; what these ids are does not matter. Only for a
+            validator with `documents`.
+
+        Raises
+        ------
+        TokenStreamError
+            If they are not integers.
+        """
+        return [*self.iter_feed(ids, starts, separators)]
+
+    def iter_feed(
+        self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
+        """Yield what :meth:`feed` returns; only as many ids are judged as the violations that are taken need.
+
+        After a violation that is not taken, the stream cannot be continued.
+        """
+        for found in self._iter_parts(ids, starts, separators):
+            yield from found
+
+    def iter_checked(
+        self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
+    ) -> Iterator[Violation]:
+        """Yield what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
+        feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators)
+        for found in self._feed(feed, is_last=False):
+            yield from found
+
+    def _iter_parts(
+        self,
+        ids: npt.ArrayLike,
+        starts: Int64Array | None = None,
+        separators: Int64Array | None = None,
+        *,
+        is_last: bool = False,
+    ) -> Iterator[Sequence[Violation]]:
+        """Yield in parts what :meth:`feed` returns; and what :meth:`finish` would, if these ids are the last ones."""
+        array = id_array(ids)
+        if self._separator is not None:
+            separators = np.flatnonzero(array == self._separator)
+        if separators is not None and not (self._separator is not None and self._decoder.is_id(self._separator)):
+            array = array.copy()
+            array[separators] = self._decoder.placeholder_id
+        checked, unknown = self._decoder.check_known(array)
+        begun = self._begun(array, starts)
+        separators = _NONE if separators is None else separators
+        yield from self._feed(Feed(checked, begun, separators, unknown, array[unknown]), is_last)
+
+    @property
+    def n_kept(self) -> int:
+        """The number of ids kept because they may belong to a violation still to come."""
+        return self._judge.n_kept
+
+    def skip(self, ids: npt.ArrayLike) -> None:
+        """Count more ids without judging them."""
+        self.tokens += len(id_array(ids))
+
+    def check_end(self) -> None:
+        """Check, once all ids have been fed, that no document begins after the last of them.
+
+        Raises
+        ------
+        TokenStreamError
+            If one does; the error says which.
+        """
+        if self._starts is not None and len(self._starts) and self._starts[-1] > self.tokens:
+            place = int(np.argmax(self._starts > self.tokens))
+            raise TokenStreamError(
+                "a document begins after the end of the stream",
+                value=int(self._starts[place]),
+                where=f"document {place}",
+                hint=f"the stream has {self.tokens} tokens",
+            )
+
+    def finish(self) -> list[Violation]:
+        """End the stream, and return the remaining violations.
+
+        Raises
+        ------
+        TokenStreamError
+            As :meth:`check_end` does.
+        """
+        return [*self.iter_finish()]
+
+    def iter_finish(self) -> Iterator[Violation]:
+        """Yield what :meth:`finish` returns."""
+        self.check_end()
+        yield from self._judge.finish_open() if self._window else self._judge.finish()
+
+    # Documents
+
+    def _begun(self, ids: IntegerArray, starts: Int64Array | None) -> Int64Array:
+        """Return where among the next ids documents begin."""
+        if starts is not None or self._starts is None:
+            return _NONE if starts is None else starts
+        low, high = np.searchsorted(self._starts, [self._first, self._first + len(ids)])
+        return self._starts[low:high] - self._first
+
+    def _feed(self, feed: Feed, is_last: bool) -> Iterator[Sequence[Violation]]:
+        """Take more ids, and yield in parts the violations that they make certain; all, if they are the last ones."""
+        n, at, step = len(feed.ids), 0, _STEP
+        closes = is_last and not self._window
+        self.tokens += n
+        while self._judges_at_once and at < n and (is_last or n - at >= (self._tuning.at_once or 0)):
+            end = min(at + self._tuning.chunk, n)
+            is_end = closes and end == n
+            part = feed.part(at, end)
+            if not is_end and part.is_plain and self._judge.accept(part.ids):
+                self._first += end - at
+                at = end
+                continue
+            held = self._judge.unjudged()
+            if held is None or len(held[1]) > end - at:
+                # What was before decides, or nothing has cut the text for long: what is kept is not judged again.
+                end = end if held is not None else min(at + step, n)
+                step *= 2
+                yield from self._one_by_one(feed.part(at, end))
+            else:
+                yield from self._at_once(part, *held, is_last=is_end)
+                if is_end:
+                    return
+            at = end
+        yield from self._one_by_one(feed.part(at, n))
+        if is_last:
+            yield [*self.iter_finish()]
+
+    def _at_once(self, feed: Feed, rest: Rest, held: Int32Array, *, is_last: bool) -> Iterator[Sequence[Violation]]:
+        """Take ids after those that are held since `rest`, and judge all of them at once, if that can be done."""
+        from tokdfa.jobs.validation.judges.at_once import judge_block
+
+        has_begun = self._first > self._document_first
+        block = Block.of(feed.after(held), self._separator_size, rest, has_begun=has_begun, is_last=is_last)
+        judged = judge_block(self._engine, block)
+        if judged is None:
+            self._judges_at_once = False
+            yield from self._one_by_one(feed)
+            if is_last:
+                yield [*self.iter_finish()]
+            return
+        yield from judged.violations
+        self._first += len(feed.ids)
+        if len(block.texts) > 1:
+            self._document_first = block.first + int(block.texts[-1, 0])
+        if not is_last:
+            # These ids may already show what is wrong.
+            self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins, judged.following))
+            yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
+
+    def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:
+        """Take more ids, and yield one by one the violations that they make certain."""
+        if feed.is_plain:
+            yield from map(_alone, self._judge.feed(feed.ids))
+            self._first += len(feed.ids)
+            return
+        has_begun = self._first > self._document_first
+        rest = Rest(self._first, 0)
+        block = Block.of(feed, self._separator_size, rest, has_begun=has_begun, is_last=False)
+        unknown = {*block.unknown.tolist()}
+        texts = block.texts.tolist()
+        for (begin, end), following in zip(texts, [*block.texts[1:, 0].tolist(), None], strict=True):
+            yield from map(_alone, self._judge.feed(feed.ids[begin:end]))
+            if following is None:
+                break
+            yield from map(_alone, self._judge.finish())
+            byte = self._judge.byte
+            if end in unknown:
+                yield [block.out_of_range(end, byte)]
+            elif end < following:
+                byte += self._separator_size
+            self._document_first = block.first + following
+            self._open(Rest(self._document_first, byte))
+        self._first = block.first + len(feed.ids)
+
+
+def _alone(violation: Violation) -> tuple[Violation]:
+    return (violation,)
+
+
+def document_starts(starts: npt.ArrayLike) -> Int64Array:
+    """Return the places where documents begin, checked: integers from 0 on in ascending order."""
+    try:
+        array = id_array(starts)
+    except TokenStreamError as error:
+        what = "the beginnings of documents must be integers in one dimension"
+        raise TokenStreamError(what, value=error.value, where=_document(error.where), hint=error.hint) from None
+    if array.dtype.kind == "u" and array.max(initial=0) > _LAST:
+        place = int(np.argmax(array > _LAST))
+        raise TokenStreamError(
+            "the beginning has more than 63 bits", value=int(array[place]), where=f"document {place}"
+        )
+    places = array.astype(np.int64)
+    wrong = np.flatnonzero(np.diff(places, prepend=0) < 0)
+    if len(wrong):
+        place = int(wrong[0])
+        raise TokenStreamError(
+            "the beginnings of documents must ascend", value=int(places[place]), where=f"document {place}"
+        )
+    return places
+
+
+def checked_separator(separator: int | np.integer[Any] | np.bool_) -> int:
+    """Return the id that separates documents, checked: not a truth value, nor negative, nor of more than 63 bits."""
+    if isinstance(separator, (bool, np.bool_)):
+        raise TokenStreamError("documents must be given by an id or by their beginnings", value=separator)
+    if not 0 <= separator <= _LAST:
+        raise TokenStreamError("the id that separates documents must not be negative", value=int(separator))
+    return int(separator)
+
+
+def _document(where: str | None) -> str | None:
+    return None if where is None else where.replace("token", "document")

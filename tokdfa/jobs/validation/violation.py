@@ -1,0 +1,171 @@
+"""Where and why a stream is not canonical, as data; :mod:`tokdfa.jobs.validation.wording` makes sentences of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.arrays import Int32Array
+from tokdfa.base.display import Displayed
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.wording import sentence
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.models.unigram.lattice import Scores
+
+__all__ = ["Cause", "Spelled", "Violation", "common_prefix", "out_of_range", "spelled"]
+
+Spelled = tuple[tuple[int, Word], ...]
+"""The ids that a sentence names, each with its spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The cause of a violation; attributes that do not apply to its kind are None.
+
+    Attributes
+    ----------
+    kind : ViolationKind
+    token : int or None
+        The id concerned.
+    pair : tuple of two ints or None
+        Two ids that cannot be neighbours, in the order of the stream.
+    rule : int or None
+        The number of the rule that keeps the two apart: it merges across their border.
+    merge : tuple of two words or None
+        What that rule merges.
+    special : int or None
+        The id of the special token that the text spells.
+    text : str or None
+        The piece that the ids disagree with, or the special token that they spell.
+    bad_bytes : bytes or None
+        The bytes that are not UTF-8.
+    error : str or None
+        The tokenizer's error for a text that it refuses.
+    scores : Scores or None
+        The sums of scores of the text's best segmentation and of the ids, of a Unigram tokenizer.
+    spellings : tuple of pairs of an int and a word
+        The ids that the sentence names, each with its spelling.
+    """
+
+    kind: ViolationKind
+    token: int | None = None
+    pair: tuple[int, int] | None = None
+    rule: int | None = None
+    merge: tuple[Word, Word] | None = None
+    special: int | None = None
+    text: str | None = None
+    bad_bytes: bytes | None = None
+    error: str | None = None
+    scores: Scores | None = None
+    spellings: Spelled = field(default=(), repr=False)
+
+    def at(
+        self,
+        *,
+        index: int,
+        detected_at: int,
+        byte_offset: int,
+        start: int,
+        ids: Int32Array,
+        canonical_ids: Int32Array | None,
+    ) -> Violation:
+        """Return the violation with this cause at a place; see :class:`Violation`."""
+        return Violation(
+            **{each.name: getattr(self, each.name) for each in fields(Cause)},
+            index=index,
+            detected_at=detected_at,
+            byte_offset=byte_offset,
+            start=start,
+            ids=tuple(ids.tolist()),
+            canonical_ids=None if canonical_ids is None else tuple(canonical_ids.tolist()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation(Cause, Displayed):
+    """A place where a stream is not canonical, and why; see :class:`Cause` for what is not listed here.
+
+    Attributes
+    ----------
+    index : int
+        The first token that the tokenizer would not have given: the length of the longest common prefix of the ids and
+        ``encode(decode(ids))``. For a later violation it is that of the stream in which the earlier ones are repaired,
+        counted in tokens of the given stream. For bytes that are not UTF-8 it is the token of the first bad byte.
+    detected_at : int
+        The token at which this became certain, or practically certain: `index` or a later one.
+    byte_offset : int
+        The byte offset in the stream at which token `index` begins; for bytes that are not UTF-8, the first bad byte.
+    start : int
+        The first token of `ids`.
+    ids : tuple of int
+        The ids of the piece or pieces concerned, as in the stream.
+    canonical_ids : tuple of int or None
+        The ids that should be in their place; None if no text has these bytes, or the tokenizer does not have the id.
+
+    Examples
+    --------
+    >>> violation = tokdfa.validate(tokdfa.default_tokenizer(), [64, 261, 1193]).witness
+    >>> violation.index, violation.ids, violation.canonical_ids
+    (1, (261, 1193), (2513,))
+    >>> violation.kind.value, violation.pair, violation.rule
+    ('pair', (261, 1193), 2257)
+    """
+
+    index: int
+    detected_at: int
+    byte_offset: int
+    start: int
+    ids: tuple[int, ...]
+    canonical_ids: tuple[int, ...] | None
+
+    @property
+    def reason(self) -> str:
+        """The violation in one sentence, made from the other attributes."""
+        return sentence(self)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the violation as ``tokdfa validate --json`` prints it."""
+        return {
+            "index": self.index,
+            "detected_at": self.detected_at,
+            "byte_offset": self.byte_offset,
+            "start": self.start,
+            "ids": self.ids,
+            "canonical_ids": self.canonical_ids,
+            "kind": self.kind.value,
+            "pair": self.pair,
+            "rule": self.rule,
+            **({} if self.scores is None else {"scores": self.scores.as_json()}),
+            "reason": self.reason,
+        }
+
+
+def out_of_range(id: int, index: int, byte: int) -> Violation:
+    """Return the violation that is an id which the tokenizer does not have, given its index and byte offset."""
+    return Violation(
+        kind=ViolationKind.ID_OUT_OF_RANGE,
+        token=id,
+        index=index,
+        detected_at=index,
+        byte_offset=byte,
+        start=index,
+        ids=(id,),
+        canonical_ids=None,
+    )
+
+
+def spelled(ids: Iterable[int], spelling: Callable[[int], Word]) -> Spelled:
+    """Return distinct ids with their spellings."""
+    return tuple((id, spelling(id)) for id in dict.fromkeys(ids))
+
+
+def common_prefix(left: Sequence[int] | Int32Array, right: Sequence[int] | Int32Array) -> int:
+    """Return the length of the longest common prefix."""
+    length = min(len(left), len(right))
+    differ = np.flatnonzero(np.asarray(left[:length]) != np.asarray(right[:length]))
+    return int(differ[0]) if len(differ) else length

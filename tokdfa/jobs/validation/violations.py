@@ -1,0 +1,173 @@
+"""The violations of a stream, in order: some found one by one, others many at once, each of which is made when read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.validation.violation import Violation
+
+__all__ = ["NONE", "Rows", "Spans", "Violations", "ranges", "spans_between"]
+
+
+class Rows(NamedTuple):
+    """Parts of a stream that are not canonical, in order, next to what belongs in their place.
+
+    Attributes
+    ----------
+    first, byte : int64 arrays
+        The index of the first id of each part in the stream, and the offset in bytes at which it begins.
+    ids, spans : int32 array and int64 array of shape (parts, 2)
+        The ids of part k are ``ids[slice(*spans[k])]``.
+    canonical, canonical_spans
+        What belongs in its place, likewise.
+    ends, ends_spans
+        Places in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
+        not known; of ids that are not UTF-8 the beginning of the first wrong byte and the end of the last.
+    is_text : bool array
+        Whether the ids are UTF-8.
+    """
+
+    first: Int64Array
+    byte: Int64Array
+    ids: Int32Array
+    spans: Int64Array
+    canonical: Int32Array
+    canonical_spans: Int64Array
+    ends: Int64Array
+    ends_spans: Int64Array
+    is_text: BoolArray
+
+    @classmethod
+    def none(cls) -> Rows:
+        """Return no parts."""
+        indices, ids = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        spans = np.zeros((0, 2), dtype=np.int64)
+        return cls(indices, indices, ids, spans, ids, spans, indices, spans, np.zeros(0, dtype=np.bool_))
+
+    def chosen(self, keep: BoolArray | Int64Array | slice) -> Rows:
+        """Return some of the parts."""
+        of_parts = ("first", "byte", "spans", "canonical_spans", "ends_spans", "is_text")
+        return self._replace(**{name: getattr(self, name)[keep] for name in of_parts})
+
+    def row(self, number: int) -> tuple[Int32Array, Int32Array, Int64Array]:
+        """Return the ids of a part, what belongs in their place, and the ends."""
+        return (
+            self.ids[slice(*self.spans[number])],
+            self.canonical[slice(*self.canonical_spans[number])],
+            self.ends[slice(*self.ends_spans[number])],
+        )
+
+    def with_others(self, other: Rows) -> Rows:
+        """Return the parts of both, in order."""
+        if not len(other.first):
+            return self
+        both = Rows(
+            np.concatenate((self.first, other.first)),
+            np.concatenate((self.byte, other.byte)),
+            np.concatenate((self.ids, other.ids)),
+            np.concatenate((self.spans, other.spans + len(self.ids))),
+            np.concatenate((self.canonical, other.canonical)),
+            np.concatenate((self.canonical_spans, other.canonical_spans + len(self.canonical))),
+            np.concatenate((self.ends, other.ends)),
+            np.concatenate((self.ends_spans, other.ends_spans + len(self.ends))),
+            np.concatenate((self.is_text, other.is_text)),
+        )
+        return both.chosen(np.argsort(both.first, kind="stable"))
+
+
+def spans_between(bounds: Int64Array) -> Int64Array:
+    """Return the ranges between neighbouring bounds: an int64 array of shape (ranges, 2)."""
+    return np.column_stack((bounds[:-1], bounds[1:]))
+
+
+def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the places of all ranges, one range after the other, and where each begins among them."""
+    offsets = running_sum(stops - begins)
+    places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
+    return places, offsets
+
+
+class Spans(Sequence["Violation"]):
+    """Violations that are found at once, of which `make` makes the one with a number when it is read first."""
+
+    def __init__(self, rows: Rows, make: Callable[[Rows, int], Violation]) -> None:
+        self.rows = rows
+        self._make = make
+        self._made: dict[int, Violation] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows.first)
+
+    @overload
+    def __getitem__(self, number: int) -> Violation: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Violation, ...]: ...
+    def __getitem__(self, number: int | slice) -> Violation | tuple[Violation, ...]:
+        if isinstance(number, slice):
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        found = self._made.get(number)
+        if found is None:
+            found = self._made[number] = self._make(self.rows, number)
+        return found
+
+
+class Violations(Sequence["Violation"]):
+    """The violations of a stream, in order: a sequence that compares like a tuple.
+
+    Parameters
+    ----------
+    parts : sequence of sequences of Violation
+        One after the other.
+    """
+
+    __slots__ = ("_ends", "_parts")
+
+    def __init__(self, parts: Sequence[Sequence[Violation]] = ()) -> None:
+        self._parts = [part for part in parts if len(part)]
+        self._ends = [*accumulate(map(len, self._parts))]
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Violation: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Violation, ...]: ...
+    def __getitem__(self, index: int | slice) -> Violation | tuple[Violation, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        number = bisect_right(self._ends, place)
+        part = self._parts[number]
+        return part[place - self._ends[number] + len(part)]
+
+    def __iter__(self) -> Iterator[Violation]:
+        for part in self._parts:
+            yield from part
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple | Violations):
+            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[type[Violations], tuple[Any]]:
+        # Violations to come refer to the tokenizer.
+        return Violations, ((tuple(self),),)
+
+
+NONE = Violations()
+"""No violations."""

@@ -1,0 +1,163 @@
+"""A part of a stream: its ids, their bytes, and their text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.violation import Cause, Violation
+from tokdfa.regex.unicode.utf8 import begins_symbol
+
+__all__ = ["FoundSpecial", "Specials", "Window"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSpecial:
+    """A special token in a text: from character `start` to `end`."""
+
+    start: int
+    end: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Specials:
+    """The special tokens of a text."""
+
+    found: list[FoundSpecial]  # Those in the ids that would be found again, in order.
+    intruder: FoundSpecial | None  # The first that would be found where the ids have none; `found` ends before it.
+    decided: int  # No other special token begins before this character, whatever follows the text.
+
+
+class Window:
+    """Consecutive ids of a stream, from the index `first` and the offset `byte` on; its last ones if `final`.
+
+    Each id begins and ends at an offset of `starts` and `ends` in the bytes of the window.
+    """
+
+    def __init__(self, model: Model, ids: Int32Array, first: int, byte: int, final: bool) -> None:
+        self.model = model
+        self.ids = ids
+        self.first = first
+        self.byte = byte
+        self.final = final
+        lengths = model.lengths[ids]
+        self.ends: Int64Array = np.cumsum(lengths)
+        self.starts: Int64Array = self.ends - lengths
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the ids."""
+        return self.model.tokenizer.decode_bytes(self.ids)
+
+    @cached_property
+    def _decoded(self) -> tuple[str, tuple[int, int] | None]:
+        try:
+            return self.data.decode("utf-8"), None
+        except UnicodeDecodeError as error:
+            bad = (error.start, error.end)
+            # A symbol that is cut off at the end may be completed by later ids.
+            if not self.final and error.end == len(self.data) and error.reason == "unexpected end of data":
+                return self.data[: error.start].decode("utf-8"), None
+            return self.data[: error.start].decode("utf-8"), bad
+
+    @property
+    def text(self) -> str:
+        """The text, as far as the bytes are UTF-8."""
+        return self._decoded[0]
+
+    @property
+    def bad(self) -> tuple[int, int] | None:
+        """The first bytes that are not UTF-8, as start and end; None if there are none."""
+        return self._decoded[1]
+
+    @cached_property
+    def byte_at(self) -> Int64Array:
+        """For each character of the text, and for its end, the offset of its first byte."""
+        if self.text.isascii():
+            return np.arange(len(self.text) + 1)
+        size = len(self.data) if self.bad is None else self.bad[0]
+        leads = np.flatnonzero(begins_symbol(self.data[:size]))
+        return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
+
+    def is_border(self, character: int) -> bool:
+        """Return whether a token begins at this character, or the ids end there."""
+        byte = self.byte_at[character]
+        token = int(np.searchsorted(self.starts, byte))
+        return bool((self.starts[token] if token < len(self.starts) else self.ends[-1]) == byte)
+
+    def token_at(self, byte: int) -> int:
+        """Return the token to which a byte belongs."""
+        return int(np.searchsorted(self.ends, byte, side="right"))
+
+    def token_from(self, byte: int) -> int:
+        """Return the first token that begins at this byte or later."""
+        return int(np.searchsorted(self.starts, byte))
+
+    def specials(self) -> Specials:
+        """Return the special tokens of the text, and whether the tokenizer would find the same ones."""
+        real = self._special_ids()
+        tokenizer = self.model.tokenizer
+        if not tokenizer.found_specials:
+            return Specials(real, None, len(self.text))
+        # A special token may be part of a longer one, or be cut by one of another level.
+        held_back = 0 if self.final or self.bad else 2 * self.model.longest_special
+        decided = max(len(self.text) - held_back, 0)
+        found = []
+        place = 0
+        for part in tokenizer.added_tokens.cut(self.text):
+            length = len(part if isinstance(part, str) else part.content)
+            if not isinstance(part, str) and place < decided:
+                found.append(FoundSpecial(place, place + length, part.id))
+            place += length
+        same = 0
+        while same < len(found) and same < len(real) and found[same] == real[same]:
+            same += 1
+        return Specials(found[:same], found[same] if same < len(found) else None, decided)
+
+    def _special_ids(self) -> list[FoundSpecial]:
+        size = int(self.byte_at[-1])
+        tokens = np.flatnonzero(self.model.special[self.ids] & (self.ends <= size))
+        starts = np.searchsorted(self.byte_at, self.starts[tokens]).tolist()
+        ends = np.searchsorted(self.byte_at, self.ends[tokens]).tolist()
+        return [FoundSpecial(*row) for row in zip(starts, ends, self.ids[tokens].tolist(), strict=True)]
+
+    def violation(
+        self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause
+    ) -> Violation:
+        """Return the violation at tokens `start` to `stop` of the window, of which the first `prefix` are right."""
+        index = start + prefix
+        return cause.at(
+            index=self.first + index,
+            detected_at=self.first + max(detected, index),
+            byte_offset=self.byte + int(self.starts[index] if index < len(self.starts) else self.ends[-1]),
+            start=self.first + start,
+            ids=self.ids[start:stop],
+            canonical_ids=canonical,
+        )
+
+    def spelling(self, intruder: FoundSpecial) -> Cause:
+        """Return the cause for a text that spells a special token which the ids do not have."""
+        shown = self.text[intruder.start : intruder.end]
+        return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=intruder.id, text=shown)
+
+    def not_utf8(self) -> tuple[Violation, int]:
+        """Return the violation at the first bad bytes, and the token after them."""
+        assert self.bad is not None
+        start, end = self.bad
+        first, last = self.token_at(start), self.token_at(end - 1)
+        cause = Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=self.data[start:end])
+        violation = cause.at(
+            index=self.first + first,
+            detected_at=self.first + last,
+            byte_offset=self.byte + start,
+            start=self.first + first,
+            ids=self.ids[first : last + 1],
+            canonical_ids=None,
+        )
+        return violation, last + 1

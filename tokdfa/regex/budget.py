@@ -1,0 +1,108 @@
+"""The budget for the automata of a pattern: time, states and memory."""
+
+from __future__ import annotations
+
+import time
+from threading import get_ident
+
+from tokdfa.base.errors import LimitExceededError
+
+__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Budget"]
+
+DEFAULT_MAX_STATES = 20_000
+DEFAULT_MAX_SECONDS = 20.0
+DEFAULT_MAX_ENTRIES = 1 << 25
+
+
+class Budget:
+    """One budget for everything that is built from a pattern, from reading it to the last table.
+
+    The clock starts when the budget is made, and counts the processor time of the thread that made it: time in which
+    the machine does something else does not count. In another thread, all time counts. Every construction uses the
+    budget of its caller, so the limits apply to all of them together. Each checks it often enough to stop soon after
+    the time is up.
+
+    Parameters
+    ----------
+    max_states : int
+        The maximum number of states of any automaton over classes of code points; over bytes, ten times as many.
+    max_seconds : float
+        The maximum total processor time.
+    max_entries : int
+        The maximum total number of entries in all tables and sets of threads, of some tens of bytes each.
+    what : str
+        The name of what is built, for error messages.
+
+    Raises
+    ------
+    LimitExceededError
+        From every method, when the budget is spent; the message says which part of it, and what to do.
+
+    Examples
+    --------
+    >>> budget = Budget(max_states=10, what="the automaton")
+    >>> budget.check_states(10)
+    >>> budget.check_states(11)
+    Traceback (most recent call last):
+    tokdfa.base.errors.LimitExceededError: the automaton has more than 10 states (narrow it, or raise max_states)
+    """
+
+    def __init__(
+        self,
+        max_states: int = DEFAULT_MAX_STATES,
+        max_seconds: float = DEFAULT_MAX_SECONDS,
+        *,
+        max_entries: int = DEFAULT_MAX_ENTRIES,
+        what: str = "the automaton of the pattern",
+    ) -> None:
+        self.max_states = max_states
+        self.max_seconds = max_seconds
+        self.max_entries = max_entries
+        self.what = what
+        self._left = max_entries
+        self._thread, self._begun = get_ident(), time.thread_time()
+        self._deadline = time.monotonic() + max_seconds
+
+    @property
+    def max_byte_states(self) -> int:
+        """The maximum number of states of an automaton over bytes."""
+        return 10 * self.max_states
+
+    def check_time(self) -> None:
+        """Raise an error if the time is up."""
+        now = time.monotonic()
+        if now > self._deadline:
+            # Asking for processor time takes longer, and it is never more than the time that has passed.
+            used = time.thread_time() - self._begun if get_ident() == self._thread else self.max_seconds
+            if used < self.max_seconds:
+                self._deadline = now + self.max_seconds - used
+                return
+            what = f"{self.what} takes more than {self.max_seconds:g} seconds to build"
+            raise LimitExceededError(what, hint="narrow it, or raise max_seconds")
+
+    def check_states(self, count: int) -> None:
+        """Raise an error if there are more than `max_states` states or the time is up."""
+        if count > self.max_states:
+            what = f"{self.what} has more than {self.max_states} states"
+            raise LimitExceededError(what, hint="narrow it, or raise max_states")
+        self.check_time()
+
+    def check_byte_states(self, count: int) -> None:
+        """Raise an error if there are more than `max_byte_states` states or the time is up."""
+        if count > self.max_byte_states:
+            what = f"{self.what} has more than {self.max_byte_states} states over bytes"
+            raise LimitExceededError(what, hint="narrow it, or raise max_states")
+        self.check_time()
+
+    def check_size(self, entries: int, what: str) -> None:
+        """Raise an error if a single table has more entries than all together may have."""
+        if entries > self.max_entries:
+            raise LimitExceededError(f"{self.what} needs too large a table of {what}", value=entries, hint="narrow it")
+
+    def spend(self, entries: int) -> None:
+        """Subtract entries from those that are left; raise an error if too few are left or the time is up."""
+        self._left -= entries
+        if self._left < 0:
+            what = f"{self.what} takes more than {self.max_entries} entries of tables and sets"
+            raise LimitExceededError(what, hint="narrow it")
+        self.check_time()

@@ -1,0 +1,287 @@
+"""Patterns and lists of words as the automata that a search runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int32Array, offsets_of
+from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
+from tokdfa.kernels.dfa import explicit as kernels
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.class_dfa import ClassDFA
+from tokdfa.regex.program import compile_program
+from tokdfa.regex.subset import Preference, determinize
+from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols, parse
+from tokdfa.regex.trie import TokenTrie
+from tokdfa.regex.utf8 import BORDER, EDGE, ByteDFA, shared_columns, to_bytes, unique_rows
+
+__all__ = ["Finder", "Wanted", "WordDFA", "find_words", "finder", "merge_equal_states", "without_hidden"]
+
+# An automaton that takes more rounds is left as it is: it has long chains of states, in which few are equal.
+_MAX_ROUNDS = 64
+
+
+def merge_equal_states(dfa: ByteDFA, budget: Budget | None = None) -> ByteDFA:
+    """Return an automaton that records the same in all texts, and in which states that do so are one.
+
+    A symbol of several bytes takes states of its own even where the pattern does not care which symbol it is. Without
+    them most tokens lead to the same state from everywhere, which a search relies on.
+
+    Raises
+    ------
+    LimitExceededError
+        If it takes longer than the budget allows.
+
+    Notes
+    -----
+    Moore's partition refinement: states of different records are different, and so are those of which a symbol, or
+    restarting, leads to different ones. So are those in which a match may have begun, and those in which none has:
+    where matches begin is not recorded, but a search relies on that. It takes O(r n c) time for r rounds, n states and
+    c columns; if r would be more than 64, the automaton is returned as it is.
+
+    Examples
+    --------
+    >>> from tokdfa.regex.finder import merge_equal_states
+    >>> from tokdfa.regex.program import compile_program
+    >>> from tokdfa.regex.subset import determinize
+    >>> from tokdfa.regex.syntax import parse
+    >>> from tokdfa.regex.utf8 import to_bytes
+    >>> program = compile_program(parse("[0-9]{4}"))
+    >>> over_bytes = to_bytes(determinize(program, "longest", searching=True, anchored=False))
+    >>> over_bytes.n_states, merge_equal_states(over_bytes).n_states
+    (9, 6)
+    """
+    budget = Budget() if budget is None else budget
+    n_states = dfa.n_states
+    ends, may_end = dfa.delay >= 0, dfa.end_delay >= 0
+    # What is recorded of a match counts only where there is one.
+    targets = np.column_stack((dfa.table, np.where(ends, dfa.restart, 0), np.where(may_end, dfa.end_restart, 0)))
+    records = (dfa.delay, np.where(ends, dfa.right, 0), dfa.end_delay, np.where(may_end, dfa.end_right, 0))
+    # The sink is no other state.
+    block = _numbered(np.column_stack((np.arange(n_states) == 0, _nothing_has_begun(dfa), *records)))
+    for _ in range(_MAX_ROUNDS):
+        budget.check_time()
+        refined = _numbered(np.column_stack((block, block[targets])))
+        if refined.max() == block.max():
+            break
+        block = refined
+    else:
+        return dfa
+    first = np.unique(block, return_index=True)[1]
+    table, shared = shared_columns(block[dfa.table[first]])
+    return replace(
+        dfa,
+        table=table,
+        column=shared[dfa.column],
+        delay=dfa.delay[first],
+        restart=block[dfa.restart[first]],
+        right=dfa.right[first],
+        end_delay=dfa.end_delay[first],
+        end_right=dfa.end_right[first],
+        end_restart=block[dfa.end_restart[first]],
+        starts=block[dfa.starts],
+        is_within=dfa.is_within[first],
+    )
+
+
+def _nothing_has_begun(dfa: ByteDFA) -> BoolArray:
+    """Return for each state whether no match that ends later begins earlier, as before the first symbol."""
+    begins = np.zeros(dfa.n_states, dtype=np.bool_)
+    begins[dfa.starts] = True
+    others = np.unique(np.concatenate((dfa.column[:0x80], dfa.column[0xC0 : EDGE + 1])))
+    rows = unique_rows(dfa.table[:, others])[1]
+    has_none = begins | (dfa.is_within & np.isin(rows, rows[begins]))
+    continued = dfa.table[:, np.unique(np.append(dfa.column[0x80:0xC0], dfa.column[BORDER]))]
+    while True:
+        still = begins | (has_none & has_none[continued].all(axis=1))
+        if (still == has_none).all():
+            return still
+        has_none = still
+
+
+def _numbered(rows: Int32Array) -> Int32Array:
+    """Return the number of each row among the distinct ones, in the order in which they come."""
+    return unique_rows(rows.astype(np.int32))[1]
+
+
+DEFAULT_MAX_ENTRIES = 1 << 28
+
+
+@dataclass(frozen=True)
+class WordDFA:
+    """An automaton that finds words, with the lengths of those it finds.
+
+    For each state, `length` is that of the longest word that ends here, 0 for none, and `shorter` a state whose longest
+    word is the next shorter one that ends here, 0 for none.
+    """
+
+    dfa: ByteDFA
+    length: Int32Array
+    shorter: Int32Array
+
+
+def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
+    """Return the automaton that finds the words of a list, none empty, in a text.
+
+    If `leftmost`, it finds the leftmost-longest matches without overlaps; otherwise all matches.
+    """
+    text = np.frombuffer(b"".join(words), dtype=np.uint8)
+    trie = TokenTrie(text.astype(np.int32), offsets_of(words))
+    used = np.unique(text)
+    # All bytes in no word share a column. The edge of the text has one too; after it everything starts again.
+    column = np.zeros(BORDER + 1, dtype=np.int32)
+    column[used] = np.arange(1, len(used) + 1)
+    n_columns = len(used) + 1
+    if (trie.n_nodes + 1) * n_columns > DEFAULT_MAX_ENTRIES:
+        raise LimitExceededError("the words make too large an automaton", value=trie.n_nodes, hint="search for fewer")
+    of_columns = kernels.trie_of(column[trie.symbol], trie.depth, trie.end, trie.first)
+    table, length, shorter = kernels.find_words(of_columns, n_columns, leftmost)
+    nothing = np.zeros_like(length)
+    delay = np.where(length > 0, np.int32(0), np.int32(-1))
+    dfa = ByteDFA(
+        table.reshape(-1, n_columns), column, delay, nothing + np.int32(1), nothing,
+        nothing - np.int32(1), nothing, nothing, np.array([1], dtype=np.int32), np.zeros(len(length), dtype=np.bool_),
+    )  # fmt: skip
+    assert column[EDGE] == 0
+    return WordDFA(dfa, length, shorter)
+
+
+def without_hidden(words: Sequence[bytes]) -> list[bytes]:
+    """Return the words that can be found when the first word of the list that matches is preferred to the others.
+
+    A word that begins with an earlier one is never found. Of the others that match, the longest comes first.
+    """
+    kept: dict[bytes, None] = {}
+    for word in words:
+        if not any(word[:length] in kept for length in range(1, len(word) + 1)):
+            kept[word] = None
+    return list(kept)
+
+
+Wanted: TypeAlias = Literal["longest", "first", "all"]
+
+_PREFERENCE: dict[Wanted, Preference] = {"longest": "longest", "first": "first", "all": "set"}
+
+
+@dataclass(frozen=True)
+class Finder:
+    """An automaton that finds where matches end, with the means to find where they begin.
+
+    If the lengths of matches are known, `length` has for each state of `forward`, which reads the text, that of the
+    longest match that ends here, `shorter` a state whose longest match is the next shorter one, and `longest` is the
+    length of the longest of all; 0 otherwise. `backward` reads the text backwards from the end of a match; its initial
+    states are those for the kinds of `forward`.
+    """
+
+    forward: ByteDFA
+    length: Int32Array
+    shorter: Int32Array
+    longest: int
+    backward: ClassDFA
+
+
+def finder(
+    pattern: str | Iterable[str | bytes],
+    wanted: Wanted,
+    *,
+    aligned: bool = False,
+    table: str = "regex",
+    budget: Budget | None = None,
+) -> Finder:
+    """Return the automata that find a pattern; the parameters are those of :class:`tokdfa.Searcher`."""
+    budget = Budget() if budget is None else budget
+    if wanted not in get_args(Wanted):
+        raise PatternError("unknown choice of matches", value=wanted, hint=f"use one of {', '.join(get_args(Wanted))}")
+    if isinstance(pattern, str):
+        node = parse(pattern, table, budget)
+        words = _spelled(node)
+    else:
+        words = _given_words(pattern)
+        node = _alternation(words) if aligned else Concat(())
+    if words is not None and not aligned:
+        return _word_finder(words, wanted)
+    program = compile_program(node, budget)
+    if wanted == "all" and any(look.last_line for look in program.assertions):
+        what = "all matches of a pattern with $ are not supported, because $ holds at two places"
+        raise PatternError(what, value=pattern, hint=r"\Z is the end of the text, (?m:$) that of a line")
+    forward = determinize(program, _PREFERENCE[wanted], searching=True, anchored=False, aligned=aligned, budget=budget)
+    backward = determinize(compile_program(node, budget, mirrored=True), searching=True, budget=budget)
+    over_bytes = merge_equal_states(to_bytes(forward, budget), budget)
+    nothing = np.zeros(over_bytes.n_states, dtype=np.int32)
+    return Finder(over_bytes, nothing, nothing, 0, _seen_from(forward, backward))
+
+
+def _seen_from(forward: ClassDFA, backward: ClassDFA) -> ClassDFA:
+    """Return `backward` with its initial states in the order of the kinds of `forward`."""
+    bounds, class_of_interval = forward.partition.bounds, forward.partition.class_of_interval
+    kind_of = [0] * len(forward.initial)
+    for symbol, kind in enumerate(forward.kind_of.tolist()):
+        if symbol < forward.no_symbol:
+            code_point = bounds[np.argmax(class_of_interval == symbol)]
+            kind_of[kind] = int(backward.kind_of[backward.partition.classes(code_point)])
+        else:
+            kind_of[kind] = int(backward.kind_of[symbol - forward.no_symbol + backward.no_symbol])
+    if forward.has_last_line:
+        kind_of[-2] = len(backward.initial) - 2
+    return replace(backward, initial=backward.initial[kind_of])
+
+
+def _given_words(words: object) -> list[bytes]:
+    """Return words as bytes, or raise an error if they are not a list of words."""
+    if isinstance(words, (bytes, bytearray)) or not isinstance(words, Iterable):
+        raise WrongTypeError("a pattern must be a str or an iterable of words", value=words)
+    given = []
+    for place, word in enumerate(words):
+        if not isinstance(word, (str, bytes)):
+            hint = "the pattern comes before the ids" if isinstance(word, (int, np.integer)) else None
+            raise WrongTypeError("a word must be a str or bytes", value=word, where=f"word {place}", hint=hint)
+        try:
+            given.append(word.encode("utf-8") if isinstance(word, str) else word)
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            what = "half of a surrogate pair, which cannot occur in a text"
+            raise PatternError(what, value=half, where=f"word {place}") from None
+    return given
+
+
+def _word_finder(words: Sequence[bytes], wanted: Wanted) -> Finder:
+    if not all(words):
+        raise PatternError("an empty word cannot be searched for", value=words.index(b""))
+    found = find_words(without_hidden(words) if wanted == "first" else words, leftmost=wanted != "all")
+    nowhere = determinize(compile_program(Alternate(())), searching=True)
+    return Finder(found.dfa, found.length, found.shorter, max(map(len, words), default=0), nowhere)
+
+
+def _alternation(words: Sequence[bytes]) -> Node:
+    """Return the pattern of a list of words."""
+    options: list[Node] = []
+    for word in words:
+        try:
+            text = word.decode("utf-8")
+        except UnicodeDecodeError:
+            raise PatternError("a word that is not UTF-8 cannot be aligned", value=word) from None
+        options.append(Concat(tuple(Symbols(((ord(character), ord(character)),)) for character in text)))
+    return Alternate(tuple(options))
+
+
+def _spelled(node: Node) -> list[bytes] | None:
+    """Return the words of a pattern that only lists them; None for any other pattern."""
+    words = []
+    for option in node.options if isinstance(node, Alternate) else (node,):
+        parts = option.parts if isinstance(option, Concat) else (option,)
+        characters = []
+        for part in parts:
+            if not isinstance(part, Symbols) or len(part.ranges) != 1 or part.ranges[0][0] != part.ranges[0][1]:
+                return None
+            characters.append(chr(part.ranges[0][0]))
+        if not characters:
+            return None
+        try:
+            words.append("".join(characters).encode("utf-8"))
+        except UnicodeEncodeError:
+            return None
+    return words

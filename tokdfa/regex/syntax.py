@@ -1,0 +1,310 @@
+"""Patterns as trees over sets of code points.
+
+A pattern is read in the dialect and with the character classes of the library that it is written for. The tree depends
+on neither, nor on a version of Unicode.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, NoReturn, TypeAlias, cast
+
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.dialects import MAX_NESTING, Operators, Place, read_dialect
+from tokdfa.regex.unicode import Ranges, complement, library_of, ranges, union, universe
+
+__all__ = [
+    "MAX_NESTING",
+    "Alternate",
+    "Anchor",
+    "Assertion",
+    "Atomic",
+    "Concat",
+    "LookAhead",
+    "Mode",
+    "Node",
+    "Place",
+    "Repeat",
+    "Symbols",
+    "children",
+    "is_nullable",
+    "parse",
+]
+
+Mode: TypeAlias = Literal["greedy", "lazy", "possessive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """One symbol of a set of code points."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """The parts one after the other; no parts are the empty pattern."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternate:
+    """One of two or more options; the first is preferred."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The body `least` to `most` times, without an upper limit if `most` is None.
+
+    `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and never backtracks into it.
+    `offset` is the place of the body in the pattern, for messages.
+    """
+
+    body: Node
+    least: int
+    most: int | None
+    mode: Mode = "greedy"
+    offset: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """The first match of the body, and no other; `offset` is the place in the pattern, for messages."""
+
+    body: Node
+    offset: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LookAhead:
+    """The empty word where the next symbol is in `ranges`, and at the end of the text if `at_end`."""
+
+    ranges: Ranges
+    at_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The empty word at a certain place; for a word boundary, `word` is the set of the symbols of words."""
+
+    place: Place
+    word: Ranges = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """The empty word where the body matches what follows, or with `behind` what comes before; or, `negated`, does not.
+
+    `offset` is the place in the pattern, for messages.
+    """
+
+    body: Node
+    behind: bool
+    negated: bool
+    offset: int = field(default=0, compare=False)
+
+
+Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | Assertion | Anchor
+
+
+def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> Node:
+    """Read a pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        A regular expression.
+    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
+        The library whose dialect and character classes to use, those of its newest table or of a version of it, as in
+        "tokenizers==0.20.3". `regex` means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses
+        fancy-regex.
+    budget : Budget, optional
+        The budget.
+
+    Returns
+    -------
+    Node
+        The tree, whose depth is at most a small multiple of :data:`MAX_NESTING`. It has no groups, because captures do
+        not matter.
+
+    Raises
+    ------
+    PatternError
+        If the pattern is not valid in the dialect, or has a back-reference, recursion, a conditional group, or
+        something else that is not supported; the message says what and at which offset.
+    LimitExceededError
+        If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
+
+    Examples
+    --------
+    >>> parse("a|bc*", "tiktoken").options[0]
+    Symbols(ranges=((97, 97),))
+    """
+    budget = Budget() if budget is None else budget
+    operators = read_dialect(pattern, table, budget)
+    return _Conversion(pattern, operators, table, budget).run(_parse_operators(operators, pattern))
+
+
+def _parse_operators(operators: Operators, pattern: str) -> Any:
+    # The parser of the standard library. As every atom is one character, its dialect has no influence.
+    parser = import_module("re._parser")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return parser.parse(operators.text)
+    except re.error as error:
+        at = operators.places[error.pos] if error.pos is not None and error.pos < len(operators.places) else 0
+        raise PatternError(error.msg, value=pattern[at : at + 40], where=f"pattern, offset {at}") from None
+    except OverflowError as error:
+        raise LimitExceededError(f"the pattern cannot be read: {error}", value=pattern) from None
+
+
+class _Conversion:
+    """The conversion of the parser's tree to ours, children first, without recursion."""
+
+    def __init__(self, pattern: str, operators: Operators, table: str, budget: Budget) -> None:
+        self.pattern = pattern
+        self.budget = budget
+        self.operators = operators
+        # Both are taken apart in the order in which they are written.
+        self.looks, self.repeats = iter(operators.looks), iter(operators.repeats)
+        self.table = table
+        self.done: list[Node] = []
+
+    def run(self, tree: Any) -> Node:
+        """Return the tree; a task is a parsed item to take apart, or a number of results to put together."""
+        tasks: list[tuple[str, Any]] = [("SEQUENCE", tree)]
+        while tasks:
+            self.budget.check_time()
+            name, argument = tasks.pop()
+            if name == "BUILD":
+                build, count = argument
+                children = [self.done.pop() for _ in range(count)][::-1]
+                self.done.append(build(children))
+            else:
+                build, items = self.take_apart(name, argument)
+                tasks.append(("BUILD", (build, len(items))))
+                tasks.extend(reversed(items))
+        return self.done.pop()
+
+    def take_apart(self, name: str, argument: Any) -> tuple[Any, list[tuple[str, Any]]]:
+        """Return the function that builds a node, and the items from which its children are made."""
+        if name == "SEQUENCE":
+            return _concat, [(str(op), argument) for op, argument in argument]
+        if name == "LITERAL":
+            return lambda _: self.leaf(argument), []
+        if name == "IN":
+            return _alternate, [(str(op), argument) for op, argument in argument]
+        if name == "BRANCH":
+            return _alternate, [("SEQUENCE", option) for option in argument[1]]
+        if name == "SUBPATTERN":
+            return _concat, [("SEQUENCE", argument[3])]
+        if name == "ATOMIC_GROUP":
+            at = next(self.repeats, 0)
+            return lambda children: Atomic(children[0], at), [("SEQUENCE", argument)]
+        if name in ("ASSERT", "ASSERT_NOT"):
+            at = next(self.looks)
+            behind, body = argument[0] < 0, argument[1]
+            return lambda children: self.look(children[0], behind, name == "ASSERT_NOT", at), [("SEQUENCE", body)]
+        if name == "FAILURE":  # a negated look-around at nothing
+            at = next(self.looks)
+            return lambda _: Assertion(Concat(()), behind=False, negated=True, offset=at), []
+        at = next(self.repeats, 0)
+        least, most, body = argument
+        modes: dict[str, Mode] = {"MAX_REPEAT": "greedy", "MIN_REPEAT": "lazy", "POSSESSIVE_REPEAT": "possessive"}
+        bound = None if str(most) == "MAXREPEAT" else int(most)
+        return lambda children: self.repeat(children[0], int(least), bound, modes[name], at), [("SEQUENCE", body)]
+
+    def leaf(self, stand_in: int) -> Node:
+        atom = self.operators.atom(stand_in)
+        if isinstance(atom, tuple):
+            return Symbols(atom)
+        if atom in ("word boundary", "inside a word"):
+            return Anchor(atom, ranges(r"\w", self.table))
+        return Anchor(atom)
+
+    def repeat(self, body: Node, least: int, most: int | None, mode: Mode, at: int) -> Node:
+        # Oniguruma refuses an assertion among the options, too.
+        options = body.options if isinstance(body, Alternate) and library_of(self.table) == "tokenizers" else (body,)
+        if any(isinstance(option, (LookAhead, Assertion, Anchor)) for option in options):
+            self.refuse("an assertion is repeated, which means the same as a single one", at)
+        return Repeat(body, least, most, mode, at)
+
+    def look(self, body: Node, behind: bool, negated: bool, at: int) -> Node:
+        nodes = [body]
+        for node in nodes:  # grows during the loop
+            if isinstance(node, Anchor) and node.place == "start of search":
+                self.refuse(r"\G in a look-around is not supported", at)
+            if behind and (isinstance(node, Atomic) or (isinstance(node, Repeat) and node.mode == "possessive")):
+                self.refuse("an atomic group or possessive repetition in a look-behind is not supported", at)
+            nodes.extend(children(node))
+        endless = any(isinstance(node, Repeat) and node.most is None for node in nodes)
+        if behind and library_of(self.table) == "tokenizers" and endless and is_nullable(body):
+            self.refuse("Oniguruma refuses a look-behind of any length, none included", at)
+        test = None if behind else _one_symbol_test(body)
+        if test is None:
+            return Assertion(body, behind, negated, at)
+        symbols, at_end = test
+        return LookAhead(complement(symbols, universe(self.table)), not at_end) if negated else LookAhead(*test)
+
+    def refuse(self, what: str, at: int) -> NoReturn:
+        raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}")
+
+
+def _concat(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Concat(tuple(parts))
+
+
+def _alternate(options: list[Node]) -> Node:
+    if all(isinstance(option, Symbols) for option in options):
+        return Symbols(union(*(cast(Symbols, option).ranges for option in options)))
+    return options[0] if len(options) == 1 else Alternate(tuple(options))
+
+
+def _one_symbol_test(node: Node) -> tuple[Ranges, bool] | None:
+    """Return the next symbols before which the node can begin, and whether it can begin at the end; None if unclear."""
+    if isinstance(node, Symbols):
+        return node.ranges, False
+    if isinstance(node, LookAhead):
+        return node.ranges, node.at_end
+    if isinstance(node, Anchor) and node.place in ("end of text", "end of line"):
+        return ((10, 10),) if node.place == "end of line" else (), True
+    if isinstance(node, Alternate):
+        tests = [_one_symbol_test(option) for option in node.options]
+        known = [test for test in tests if test is not None]
+        if len(known) == len(tests):
+            return union(*(symbols for symbols, _ in known)), any(at_end for _, at_end in known)
+    return None
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a node is made of."""
+    if isinstance(node, Concat):
+        return node.parts
+    if isinstance(node, Alternate):
+        return node.options
+    if isinstance(node, (Repeat, Atomic, Assertion)):
+        return (node.body,)
+    return ()
+
+
+def is_nullable(node: Node) -> bool:
+    """Return whether the pattern may match the empty word somewhere."""
+    if isinstance(node, Symbols):
+        return False
+    if isinstance(node, Concat):
+        return all(map(is_nullable, node.parts))
+    if isinstance(node, Alternate):
+        return any(map(is_nullable, node.options))
+    if isinstance(node, Repeat):
+        return node.least == 0 or is_nullable(node.body)
+    if isinstance(node, Atomic):
+        return is_nullable(node.body)
+    return True

@@ -1,0 +1,59 @@
+"""Sets of code points, and the character classes and normalization forms of the tokenizers' libraries.
+
+Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
+library's tables. `ranges` has sets of code points, their algebra and their encoding in files, `tables` the classes by
+library, `normalization` the forms, `normalizer` what normalizers of any kind answer, `quick_check` what of a text the
+forms change and to what, `graphemes` the borders of graphemes, `utf8` the places where symbols begin among bytes,
+`byte_alphabet` GPT-2's spelling of bytes as characters. `versions` has the tables of other versions of the libraries
+than the newest. The programs in ``tests/campaigns/tables`` make the tables in ``data/`` by querying the libraries.
+
+Callers: `regex`, `tokenizers`.
+
+Cost: a table is read on first use, in some milliseconds.
+"""
+
+from __future__ import annotations
+
+from tokdfa.regex.unicode.ranges import (
+    LAST,
+    SCALARS,
+    SURROGATES,
+    Ranges,
+    characters_of,
+    complement,
+    contains,
+    difference,
+    intersection,
+    union,
+)
+from tokdfa.regex.unicode.tables import (
+    TABLES,
+    Table,
+    case_variants,
+    fold_expansions,
+    library_of,
+    ranges,
+    universe,
+    version,
+)
+
+__all__ = [
+    "LAST",
+    "SCALARS",
+    "SURROGATES",
+    "TABLES",
+    "Ranges",
+    "Table",
+    "case_variants",
+    "characters_of",
+    "complement",
+    "contains",
+    "difference",
+    "fold_expansions",
+    "intersection",
+    "library_of",
+    "ranges",
+    "union",
+    "universe",
+    "version",
+]

@@ -1,0 +1,192 @@
+"""Whether a text is in a normalization form, and which stretches of it are not, found without normalizing the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.normalization.quick_check import first_change, form_struct, normalized
+from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, joining, normalize, tables
+from tokdfa.regex.unicode.ranges import LAST
+from tokdfa.regex.unicode.utf8 import code_points
+
+__all__ = ["Change", "borders", "changes", "composites", "form_tables", "in_form", "is_normal"]
+
+
+_STRETCH = 64
+
+
+def is_normal(data: bytes, form: Form) -> bool:
+    """Return whether a text, as UTF-8, is in a normalization form.
+
+    Normalizing it then gives it back. All texts in a form are closed under taking parts.
+
+    Examples
+    --------
+    >>> from tokdfa.regex.unicode.quick_check import is_normal
+    >>> is_normal("caf\u00e9".encode(), "NFC"), is_normal("cafe\u0301".encode(), "NFC")
+    (True, False)
+    """
+    place = first_change(form_tables(form), data)
+    # A long run of marks is not looked at there.
+    return place == len(data) or next(changes(data, form), None) is None
+
+
+def changes(data: bytes, form: Form) -> Iterator[Change]:
+    """Yield the stretches of a text, as UTF-8, that a normalization form changes, in order.
+
+    Examples
+    --------
+    >>> from tokdfa.regex.unicode.quick_check import changes
+    >>> [tuple(change) for change in changes("cafe\u0301".encode(), "NFC")]
+    [(3, 6, 'é')]
+    """
+    known = form_tables(form)
+    view = memoryview(data)
+    at = 0
+    while True:
+        begin = at + first_change(known, view[at:])
+        if begin == len(data):
+            return
+        stretch = _stretch_at(view, begin, len(data), form)
+        at = begin + len(stretch.encode("utf-8"))
+        changed = normalize(stretch, form)
+        # The stretch may only have been too long for the kernel.
+        if changed != stretch:
+            yield Change(begin, at, changed)
+
+
+def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
+    """Return the text from a place up to the next border, or to `limit`."""
+    steady = borders(form)
+    size = _STRETCH
+    while True:
+        stretch = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
+        end = next((n for n, symbol in enumerate(stretch) if n and steady[ord(symbol)]), None)
+        if end is not None or begin + size >= limit:
+            return stretch[:end]
+        size *= 4
+
+
+def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = None) -> Uint8Array:
+    """Return the UTF-8 of a text in a normalization form.
+
+    Parameters
+    ----------
+    data : bytes or memoryview
+        The text as UTF-8.
+    form : {"NFC", "NFD", "NFKC", "NFKD"}
+    spans : int64 array of shape (spans, 3), optional
+        What is not to be normalized: start, stop and anything else, ascending. The text between them is normalized
+        by itself. They get where they are in the result.
+
+    Examples
+    --------
+    >>> from tokdfa.regex.unicode.quick_check import in_form
+    >>> in_form("cafe\u0301".encode(), "NFC").tobytes().decode()
+    'café'
+    """
+
+    def longer(begin: int, limit: int) -> tuple[bytes, int]:
+        stretch = _stretch_at(data, begin, limit, form)
+        return normalize(stretch, form).encode("utf-8"), begin + len(stretch.encode("utf-8"))
+
+    none = np.zeros((0, 3), dtype=np.int64)
+    return normalized(form_tables(form), data, none if spans is None else spans, longer)
+
+
+class Change(NamedTuple):
+    """A stretch of a text, from byte `begin` to byte `end`, and what normalization makes of it."""
+
+    begin: int
+    end: int
+    normalized: str
+
+
+@cache
+def borders(form: Form) -> BoolArray:
+    """Return, for each code point, whether every text has a border before it.
+
+    Normalization never changes such a character, nor anything across the place before it: what precedes the border and
+    what follows it are normalized by themselves.
+
+    Notes
+    -----
+    Such a character is unchanged alone, has no combining class, and the first part of its decomposition composes with
+    nothing that precedes it; see Unicode Standard Annex 15, section 9.
+    """
+    data = tables()
+    found: BoolArray = np.ones(LAST + 1, dtype=np.bool_)
+    seconds = joining() if form in ("NFC", "NFKC") else frozenset[str]()
+    for character in {*data.combining, *seconds}:
+        found[ord(character)] = False
+    changed = {*data.decompositions, *(data.compatibility if form in ("NFKC", "NFKD") else ())}
+    for character in changed:
+        first = data.decompose(character, compatibility=form in ("NFKC", "NFKD"))[0]
+        if first in data.combining or first in seconds or normalize(character, form) != character:
+            found[ord(character)] = False
+    if form in ("NFD", "NFKD"):
+        found[HANGUL_FIRST : HANGUL_LAST + 1] = False
+    found.setflags(write=False)
+    return found
+
+
+@lru_cache(maxsize=1 << 12)
+def composites(character: str, form: Form) -> frozenset[str]:
+    """Return what else a character with a border before it may become in a text, because of the marks that follow it.
+
+    All that it can become is among these characters; some of them may need other marks than Unicode has.
+
+    Examples
+    --------
+    >>> from tokdfa.regex.unicode.quick_check import composites
+    >>> sorted(composites("=", "NFC")), sorted(composites("=", "NFD")), "\u1eb9" in composites("\u00e9", "NFC")
+    (['≠'], [], True)
+    """
+    if form in ("NFD", "NFKD"):
+        return frozenset()
+    syllable = ord(character) - HANGUL_FIRST
+    if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
+        return frozenset(filter(None, (tables().compose(character, tail) for tail in sorted(joining()))))
+    # Another mark may take the place of the one that it is composed with: it starts anew from its first part.
+    found = {tables().decompose(character)[0]}
+    queue = [*found]
+    for first in queue:  # It grows during the loop.
+        new = _begun_by(first) - found
+        found |= new
+        queue += new
+    return frozenset(found - {character})
+
+
+@lru_cache(maxsize=1 << 12)
+def _begun_by(first: str) -> frozenset[str]:
+    """Return the characters that a character composes to, with one that follows it."""
+    return frozenset(filter(None, (tables().compose(first, second) for second in joining())))
+
+
+@cache
+def form_tables(form: Form) -> Struct:
+    """Return what the kernels know of a form."""
+    data = tables()
+    marks = sorted(data.combining)
+    decompositions = dict(data.decompositions)
+    if form in ("NFKC", "NFKD"):
+        decompositions |= data.compatibility
+    wholes = sorted(decompositions)
+    pairs = sorted((ord(pair[0]) << 32 | ord(pair[1]), ord(whole)) for pair, whole in data.compositions.items())
+    return form_struct(
+        np.packbits(borders(form), bitorder="little").view("<u8").astype(np.uint64),
+        code_points("".join(marks)),
+        np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
+        code_points("".join(wholes)),
+        np.cumsum([0, *(len(decompositions[whole]) for whole in wholes)]).astype(np.int32),
+        code_points("".join(decompositions[whole] for whole in wholes)),
+        np.array([pair for pair, _ in pairs], dtype=np.int64),
+        np.array([whole for _, whole in pairs], dtype=np.int32),
+        composes=form in ("NFC", "NFKC"),
+    )

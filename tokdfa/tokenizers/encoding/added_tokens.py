@@ -1,0 +1,264 @@
+"""Finding added tokens in a text, as the library tokenizers does: the leftmost longest, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tokdfa.base.errors import LimitExceededError
+from tokdfa.regex.unicode import LAST, ranges
+from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.regex.unicode.utf8 import begins_symbol
+from tokdfa.tokenizers.encoding.special import Special
+
+if TYPE_CHECKING:
+    from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
+    from tokdfa.kernels.encode.added import AddedFinder
+    from tokdfa.kernels.library import Struct
+
+__all__ = ["AddedTokens", "AddedTokensStream", "Stretch"]
+
+# An added token, or bytes between added tokens.
+Stretch: TypeAlias = Special | bytes
+
+_LEVELS = (0, 1)
+# A trie of them takes a microsecond and some bytes for each character; the largest vocabularies have 100,000.
+_MOST_CHARACTERS = 1 << 20
+
+
+class AddedTokens:
+    """A finder of added tokens in texts: those of level 0 before the normalizer, those of level 1 after it.
+
+    Of each level it finds the leftmost token, the longest of those that begin at one place, and the next after that.
+
+    Parameters
+    ----------
+    specials : iterable of Special
+
+    Raises
+    ------
+    LimitExceededError
+        If those of a level have more than 2**20 characters in all.
+
+    Notes
+    -----
+    A single-word token that touches a word is skipped, together with those that overlap it. White space beside a token
+    that strips belongs to it. The next token is still found if it begins with such space, unless it strips on both
+    sides and consists only of such space: then nothing is left of it.
+    """
+
+    def __init__(self, specials: Iterable[Special] = ()) -> None:
+        self._specials = tuple(specials)
+        self._levels = [{special.text: special for special in self._specials if special.level == at} for at in _LEVELS]
+        for level in self._levels:
+            n = sum(map(len, level))
+            if n > _MOST_CHARACTERS:
+                raise LimitExceededError(f"the added tokens have more than {_MOST_CHARACTERS:,} characters", value=n)
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return any(self._levels)
+
+    @property
+    def has_outer(self) -> bool:
+        """Whether there are any of level 0."""
+        return bool(self._levels[0])
+
+    @cached_property
+    def number(self) -> dict[Special, int]:
+        """The numbers of the tokens in the tables."""
+        return {special: at for at, special in enumerate(self._specials)}
+
+    @cached_property
+    def tables(self) -> Struct:
+        """The tables of the kernels, for text that is not normalized."""
+        return self._tables_of(_LEVELS)
+
+    @cached_property
+    def outer_tables(self) -> Struct:
+        """The tables of the tokens of level 0 alone."""
+        return self._tables_of((0,))
+
+    @cached_property
+    def _finder(self) -> AddedFinder:
+        return _finder_by(self.tables)
+
+    @cached_property
+    def outer_finder(self) -> AddedFinder:
+        """The finder of the tokens of level 0 alone."""
+        return _finder_by(self.outer_tables)
+
+    @cached_property
+    def _inner_finder(self) -> AddedFinder:
+        return _finder_by(self._tables_of((1,)))
+
+    def _tables_of(self, levels: Sequence[int], *, is_outer: bool = False) -> Struct:
+        """Return the tables of some levels, all of them as the outer one if it `is_outer`."""
+        from tokdfa.kernels.encode.added import added_struct
+
+        number = self.number
+        outer, inner = (
+            {_utf8(text): number[special] for text, special in self._levels[at].items() if text and at in levels}
+            for at in _LEVELS
+        )
+        if is_outer:
+            outer, inner = outer | inner, {}
+        flags = np.array([*map(_flags, self._specials)], dtype=np.uint8)
+        ids = np.array([special.id for special in self._specials], dtype=np.int32)
+        return added_struct(outer, inner, ids, flags, *_classes(flags))
+
+    def are_in(self, text: bytes) -> bool:
+        """Return whether any token is found in a text, as UTF-8."""
+        return bool(self) and len(self._finder.find(text)) > 0
+
+    def cut(self, text: str) -> list[Special | str]:
+        """Return the stretches of a text that is not normalized, none of them empty."""
+        return [text[start:stop] if special is None else special for start, stop, special in self.spans(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
+        """Return where each of these stretches begins and ends, and the token; None for text between tokens."""
+        return [*self._spans(text, self._finder)] if self else [(0, len(text), None)] if text else []
+
+    def _spans(self, text: str, finder: AddedFinder) -> Iterator[tuple[int, int, Special | None]]:
+        data = _utf8(text)
+        found = finder.find(data)
+        if len(found) and len(data) > len(text):
+            places = np.cumsum(begins_symbol(data), dtype=np.int64)
+            found[:, :2] = np.append(np.int64(0), places)[found[:, :2]]
+        done = 0
+        for start, stop, number in found.tolist():
+            if done < start:
+                yield done, start, None
+            yield start, stop, self._specials[number]
+            done = stop
+        if done < len(text):
+            yield done, len(text), None
+
+    def stretches(
+        self, text: str, normalizer: Callable[[str], str] | None, first: Callable[[str], str] | None
+    ) -> Iterator[tuple[Special | str, bool]]:
+        """Yield the tokens of a text and the normalized stretches between them, and whether each begins the text.
+
+        Parameters
+        ----------
+        text : str
+        normalizer, first : callable or None
+            What normalizes a stretch, and what normalizes one that begins the text.
+        """
+        outer, inner = self._levels
+        spans = self._spans(text, self.outer_finder) if outer else [(0, len(text), None)] if text else []
+        for start, stop, special in spans:
+            if special is not None:
+                yield special, start == 0
+                continue
+            part, normalize = text[start:stop], normalizer if start else first
+            normalized = part if normalize is None else normalize(part)
+            if not inner:
+                if normalized:
+                    yield normalized, start == 0
+                continue
+            for a, b, token in self._spans(normalized, self._inner_finder):
+                yield (normalized[a:b] if token is None else token), start == a == 0
+
+    def stream(self) -> AddedTokensStream:
+        """Return a stream that takes a text part by part."""
+        return AddedTokensStream([_LevelStream(finder, self._specials) for finder in self._finders_of_levels])
+
+    @cached_property
+    def _finders_of_levels(self) -> list[AddedFinder]:
+        return [_finder_by(self._tables_of((at,), is_outer=True)) for at in _LEVELS if self._levels[at]]
+
+
+class AddedTokensStream:
+    """A text that comes in parts, cut at plain added tokens; only text that may become one of them is held back."""
+
+    def __init__(self, levels: Sequence[_LevelStream]) -> None:
+        self._levels = levels
+
+    def feed(self, part: bytes) -> list[Stretch]:
+        """Return what has become certain since the last call: tokens, and text outside of them, none empty."""
+        found: list[Stretch] = [part] if part else []
+        for level in self._levels:
+            found = [out for stretch in found for out in level.feed(stretch)]
+        return found
+
+    def finish(self) -> list[Stretch]:
+        """Return the rest of the text, and get ready for another one."""
+        found: list[Stretch] = []
+        for level in self._levels:
+            found = [out for stretch in found for out in level.feed(stretch)]
+            found += level.finish()
+        return found
+
+
+class _LevelStream:
+    """The added tokens of one level in a text that comes in parts."""
+
+    def __init__(self, finder: AddedFinder, specials: Sequence[Special]) -> None:
+        self._finder = finder
+        self._specials = specials
+        self._held = b""
+
+    def feed(self, stretch: Stretch) -> list[Stretch]:
+        if isinstance(stretch, Special):
+            return [*self.finish(), stretch]
+        text = self._held + stretch
+        spans, decided = self._finder.find_open(text)
+        self._held = text[decided:]
+        return self._cut(text[:decided], spans)
+
+    def finish(self) -> list[Stretch]:
+        text, self._held = self._held, b""
+        return self._cut(text, self._finder.find(text))
+
+    def _cut(self, text: bytes, spans: Int64Array) -> list[Stretch]:
+        """Cut a text at the tokens that are found in it."""
+        found: list[Stretch] = []
+        done = 0
+        for start, stop, number in spans.tolist():
+            if done < start:
+                found.append(text[done:start])
+            found.append(self._specials[number])
+            done = stop
+        if done < len(text):
+            found.append(text[done:])
+        return found
+
+
+def _finder_by(tables: Struct) -> AddedFinder:
+    from tokdfa.kernels.encode.added import AddedFinder
+
+    return AddedFinder(tables)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _flags(special: Special) -> int:
+    """Return the flags of a token, as the kernels have them."""
+    from tokdfa.kernels.encode import added
+
+    return (
+        added.STRIPS_LEFT * special.lstrip
+        | added.STRIPS_RIGHT * special.rstrip
+        | added.SINGLE_WORD * special.single_word
+        | added.STRIPS_ASCII * special.strips_ascii * (special.lstrip or special.rstrip)
+    )
+
+
+def _classes(flags: Uint8Array) -> tuple[Int32Array, Uint64Array]:
+    """Return the code points of white space, ascending, and a bit for each one of words, if any flag needs them."""
+    from tokdfa.kernels.encode.added import SINGLE_WORD
+
+    space = np.array(sorted(map(ord, spaces())) if flags.any() else [], dtype=np.int32)
+    if not (flags & SINGLE_WORD).any():
+        return space, np.zeros(0, dtype=np.uint64)
+    is_word = np.zeros(LAST + 1, dtype=np.bool_)
+    # The class \w of the engine that tokenizers asks is the one that tiktoken has, too.
+    for first, last in ranges(r"\w", "tiktoken"):
+        is_word[first : last + 1] = True
+    return space, np.packbits(is_word, bitorder="little").view("<u8").astype(np.uint64)

@@ -1,0 +1,211 @@
+"""Encoding many documents, with one thread per core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tokdfa.base.arguments import is_tokenizer, wrong_argument
+from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError, WrongTypeError
+from tokdfa.kernels.pages import empty
+from tokdfa.tokenizers.encoding.in_order import in_order
+from tokdfa.tokenizers.encoding.texts import check_texts
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
+
+
+# Documents go to the threads in parcels of up to about so many characters, so that small ones are worth the overhead.
+_PARCEL = 1 << 18
+# No thread waits long for the others at the end: if documents are fewer, each thread gets so many smaller parcels, of
+# at least so many characters.
+_PARCELS_A_THREAD = 4
+_LEAST = 1 << 16
+# Not more than so many of them are asked for at a time, which may be slow to come.
+_AT_A_TIME = 256
+# Of more documents than this, not all are looked at to cut them into parcels.
+_SAMPLE = 1000
+
+# The number of the first document; documents, and from which up to which of them.
+Parcel: TypeAlias = "tuple[int, Sequence[str], int, int]"
+
+
+class EncodedDocuments(NamedTuple):
+    """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, and `offsets` an int64 array with one more entry than there are documents.
+
+    Examples
+    --------
+    >>> ids, offsets = tokdfa.encode_batch(tokdfa.default_tokenizer(), ["a man", "", "a single man"])
+    >>> offsets.tolist(), ids[offsets[2] : offsets[3]].tolist()
+    ([0, 2, 2, 5], [64, 2513, 462])
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> EncodedDocuments:
+    """Encode documents, each separately.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    texts : iterable of str
+    threads : int, optional
+        The number of threads, at least one; by default one per core. The compiled loops release the interpreter's
+        lock.
+
+    Raises
+    ------
+    AlphabetError
+        If a document has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
+    WrongTypeError
+        If the tokenizer is none, a document is not a string, `texts` is a single string, or the number of threads is
+        not a positive integer.
+
+    Examples
+    --------
+    >>> encoded = tokdfa.encode_batch(tokdfa.default_tokenizer(), ["a man", "a single man"], threads=2)
+    >>> encoded.ids.tolist(), encoded.offsets.tolist()
+    ([64, 462, 64, 2513, 462], [0, 2, 5])
+    """
+    n_threads = _checked(tokenizer, texts, threads)
+    if isinstance(texts, list | tuple):
+        # Who gave the list may change it.
+        together = tokenizer.encode_side_by_side([*texts], n_threads)
+        if together is not None:
+            return together
+    n_texts = len(texts) if isinstance(texts, Sized) else 0
+    room: Int32Array = np.zeros(0, dtype=np.int32)
+    n = 0
+    offsets = [np.zeros(1, dtype=np.int64)]
+    # What is there is copied while the other threads go on.
+    for parcel, n_done in _iter_parcels(tokenizer, texts, n_threads):
+        if n + len(parcel.ids) > len(room):
+            expected = (n + len(parcel.ids)) * n_texts // max(n_done, 1)
+            larger = empty(max(n + len(parcel.ids), 2 * len(room), expected + expected // 16), np.int32)
+            larger[:n] = room[:n]
+            room = larger
+        room[n : n + len(parcel.ids)] = parcel.ids
+        offsets.append(parcel.offsets[1:] + n)
+        n += len(parcel.ids)
+    room.resize(n, refcheck=False)
+    return EncodedDocuments(room, np.concatenate(offsets))
+
+
+def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
+    """Yield the ids of each document, in order, holding only a few parcels of documents at a time.
+
+    Parameters and errors are those of :func:`encode_batch`.
+
+    Examples
+    --------
+    >>> texts = (text for text in ("a man", "a single man"))
+    >>> [ids.tolist() for ids in tokdfa.iter_encoded(tokdfa.default_tokenizer(), texts)]
+    [[64, 462], [64, 2513, 462]]
+    """
+    for (ids, offsets), _ in _iter_parcels(tokenizer, texts, _checked(tokenizer, texts, threads)):
+        for begin, end in pairwise(offsets.tolist()):
+            yield ids[begin:end]
+
+
+def _checked(tokenizer: AnyTokenizer, texts: Iterable[str], threads: int | None) -> int:
+    """Check the arguments and return the number of threads."""
+    if not is_tokenizer(tokenizer):
+        raise wrong_argument(
+            tokenizer, "a tokenizer", "tokdfa.encode_batch(tokenizer, texts)", swapped=is_tokenizer(texts)
+        )
+    check_texts(texts)
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise WrongTypeError("the number of threads must be a positive integer", value=threads)
+    return os.cpu_count() or 1 if threads is None else threads
+
+
+def _iter_parcels(
+    tokenizer: AnyTokenizer, texts: Iterable[str], n_threads: int
+) -> Iterator[tuple[EncodedDocuments, int]]:
+    """Yield the ids of parcels of documents, in order, and the number of documents so far.
+
+    Only a few parcels are held at a time.
+    """
+    parcels = _cut(texts, n_threads) if isinstance(texts, list | tuple) else _gathered(iter(texts))
+    return in_order(lambda parcel: _encode_parcel(tokenizer, *parcel), parcels, n_threads)
+
+
+def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
+    """Yield parcels of texts that are all there; the thread that encodes one is the first to look at all of them."""
+    every = 1 + len(texts) // _SAMPLE
+    lengths = _lengths(texts[::every])
+    so_far = every * np.cumsum(lengths)
+    total = int(so_far[-1:].sum())
+    size = _parcel_size(total, n_threads)
+    # Each parcel ends with the first text that makes it large enough.
+    ends = every * (1 + np.searchsorted(so_far, np.arange(size, total, size)))
+    bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
+    for first, stop in pairwise(bounds):
+        if first < stop:
+            yield first, texts, first, stop
+
+
+def _parcel_size(total: int, n_threads: int) -> int:
+    """Return how many characters, or bytes, of this total a thread encodes at a time."""
+    return _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
+
+
+def _gathered(texts: Iterator[str]) -> Iterator[Parcel]:
+    """Yield parcels of texts that come one by one."""
+    first, step = 0, 1
+    while parcel := [*islice(texts, step)]:
+        size = sum(_lengths(parcel))
+        while size < _PARCEL and (more := [*islice(texts, _missing(parcel, size))]):
+            parcel += more
+            size += sum(_lengths(more))
+        yield first, parcel, 0, len(parcel)
+        first += len(parcel)
+        step = min(max(_PARCEL * len(parcel) // (size + 1), 1), _AT_A_TIME)
+
+
+def _missing(parcel: list[str], size: int) -> int:
+    """Return about the number of texts that are missing in a parcel of this size."""
+    return min(max((_PARCEL - size) * len(parcel) // (size + 1), 1), _AT_A_TIME)
+
+
+def _lengths(texts: Sequence[str]) -> list[int]:
+    try:
+        return [*map(len, texts)]
+    except TypeError:
+        # One is no text, for which it is refused where it is encoded.
+        return [_PARCEL // _AT_A_TIME] * len(texts)
+
+
+def _encode_parcel(
+    tokenizer: AnyTokenizer, first: int, all_texts: Sequence[str], begin: int, end: int
+) -> tuple[EncodedDocuments, int]:
+    """Return the ids of documents, from one up to another, the first of which has that number; and that of the next."""
+    texts = [*all_texts[begin:end]]
+    together = tokenizer.encode_together(texts)
+    if together is not None:
+        return together, first + len(texts)
+    encoded = [_encode(tokenizer, number, text) for number, text in enumerate(texts, first)]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
+    return EncodedDocuments(np.concatenate(encoded), offsets), first + len(texts)
+
+
+def _encode(tokenizer: AnyTokenizer, number: int, text: str) -> Int32Array:
+    try:
+        return tokenizer.encode(text)
+    except AlphabetError as error:
+        where = f"document {number}, {error.where}"
+        raise AlphabetError(error.what, value=error.value, where=where, hint=error.hint) from None
+    except WrongTypeError as error:
+        raise WrongTypeError(error.what, value=error.value, where=f"document {number}", hint=error.hint) from None

@@ -1,0 +1,26 @@
+"""Pieces with their ids, and ids with their text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tokdfa.base.arrays import Int32Array, Int64Array
+
+__all__ = ["Decoded", "Encoded"]
+
+
+class Encoded(NamedTuple):
+    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
+    """
+
+    ids: Int32Array
+    offsets: Int64Array
+
+
+class Decoded(NamedTuple):
+    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+
+    text: str
+    ends: Int64Array

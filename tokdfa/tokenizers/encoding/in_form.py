@@ -1,0 +1,94 @@
+"""Texts that are brought into a normalization form before they are encoded: what changes, between added tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array, Uint8Array
+from tokdfa.kernels.encode.utf8 import FoundTexts
+from tokdfa.kernels.normalization.quick_check import find_changed, first_change
+from tokdfa.regex.unicode.quick_check import form_tables, in_form
+from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
+
+if TYPE_CHECKING:
+    from tokdfa.regex.unicode.normalization import Form
+
+__all__ = ["InForm", "OverlapError"]
+
+
+# A byte that no text has.
+_BETWEEN = b"\xff"
+
+
+class OverlapError(ValueError):
+    """White space belongs to two added tokens, so that the text between them is not a part of the text."""
+
+
+class InForm:
+    """What becomes of texts that are brought into a form, between the added tokens that are found before that.
+
+    Parameters
+    ----------
+    form : {"NFC", "NFD", "NFKC", "NFKD"}
+    added_tokens : AddedTokens
+    """
+
+    def __init__(self, form: Form, added_tokens: AddedTokens) -> None:
+        self._form = form
+        self._tables = form_tables(form)
+        self._outer = added_tokens.outer_finder if added_tokens.has_outer else None
+
+    def __call__(self, data: bytes | memoryview) -> tuple[Uint8Array, Int64Array] | None:
+        """Return what becomes of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
+
+        The tokens are rows of start, stop and number.
+
+        Raises
+        ------
+        OverlapError
+            If white space belongs to two of them.
+        """
+        if first_change(self._tables, data) == len(data):
+            return None
+        spans = self._spans(data)
+        return in_form(data, self._form, spans), spans
+
+    def of_all(self, texts: list[str]) -> FoundTexts | None:
+        """Return what becomes of several texts; None if that has other added tokens of level 0.
+
+        Raises
+        ------
+        TypeError
+            If one is no string.
+        UnicodeEncodeError
+            If one has half of a surrogate pair.
+        OverlapError
+            If white space belongs to two added tokens.
+        """
+        found = FoundTexts(texts)
+        changed = find_changed(self._tables, found.places, found.offsets)
+        if len(changed) == 0:
+            return found
+        # All at once: what is between two texts is no UTF-8, so that no token reaches across, and is left as it is.
+        parts = [texts[at].encode() for at in changed.tolist()]
+        ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)) + 1)
+        data = _BETWEEN.join((*parts, b""))
+        tokens = self._spans(data)
+        spans = np.concatenate((np.column_stack((ends - 1, ends, np.full(len(ends), -1))), tokens))
+        spans = np.ascontiguousarray(spans[np.argsort(spans[:, 0])])
+        made = in_form(data, self._form, spans)
+        is_between = spans[:, 2] < 0
+        if not np.array_equal(self._spans(made.data), spans[~is_between]):
+            return None
+        stops = spans[is_between, 0]
+        return found.replaced(changed, made, np.append(0, stops[:-1] + 1), stops)
+
+    def _spans(self, data: bytes | memoryview) -> Int64Array:
+        if self._outer is None:
+            return np.zeros((0, 3), dtype=np.int64)
+        spans = self._outer.find(data)
+        if (spans[1:, 0] < spans[:-1, 1]).any():
+            raise OverlapError
+        return spans

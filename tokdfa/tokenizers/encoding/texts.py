@@ -1,0 +1,49 @@
+"""Checking texts from outside: strings are accepted, anything else is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from tokdfa.base.arguments import with_article
+from tokdfa.base.errors import WrongTypeError
+
+__all__ = ["check_bytes_or_text", "check_text", "check_texts"]
+
+
+def check_text(text: object) -> None:
+    """Check that a text is a string.
+
+    Raises
+    ------
+    WrongTypeError
+        If it is not.
+    """
+    if not isinstance(text, str):
+        _refuse(text, "a text must be a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
+
+
+def check_bytes_or_text(text: object) -> None:
+    """Check that a text is a string or its UTF-8; raises as :func:`check_text` does."""
+    if not isinstance(text, (str, bytes)):
+        _refuse(
+            text, "a text must be a str or bytes", "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None
+        )
+
+
+def check_texts(texts: object) -> None:
+    """Check that several texts are an iterable, and not a single text, whose characters would be taken for texts.
+
+    Raises
+    ------
+    WrongTypeError
+        If they are a string or bytes, or nothing to iterate over.
+    """
+    if isinstance(texts, (str, bytes, bytearray)):
+        _refuse(texts, "expected several texts, not one", "put the text in a list")
+    if not isinstance(texts, Iterable):
+        _refuse(texts, "expected several texts, an iterable of str", None)
+
+
+def _refuse(value: object, what: str, hint: str | None) -> NoReturn:
+    raise WrongTypeError(f"{what}, not {with_article(type(value).__name__)}", value=value, hint=hint)

@@ -1,0 +1,335 @@
+"""Words and what replaces them: hundreds of thousands in a usual table, few of which a text ever needs.
+
+`CharacterRules` are the words and their replacements, `CharacterTable` is what they make of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.base.arrays import BoolArray, Int64Array, running_sum
+from tokdfa.kernels.spelling.charsmap import Characters, characters_in
+from tokdfa.kernels.unigram.texts import RuleArrays
+
+__all__ = ["CharacterRules", "CharacterTable"]
+
+# After so many look-ups by bisection a dictionary is built, which takes tens of milliseconds for a usual table.
+_FEW = 1 << 10
+# With so many characters to be replaced, one pass for each is faster than one pass over all.
+_FEW_PRESENT = 8
+# The characters of a text of so many are looked up in a table of all code points.
+_LONG_TEXT = 1 << 10
+
+
+class CharacterRules(Mapping[str, str]):
+    """A mapping from words to their replacements, of which strings are made when they are asked for.
+
+    No word is empty; they are ascending and distinct.
+
+    Examples
+    --------
+    >>> rules = CharacterRules.of({"ab": "c", "a": ""})
+    >>> list(rules.items()), rules.get("b"), "ab" in rules
+    ([('a', ''), ('ab', 'c')], None, True)
+    """
+
+    def __init__(self, arrays: RuleArrays) -> None:
+        self.arrays = arrays
+        self._n_asked = 0
+
+    @classmethod
+    def of(cls, rules: Mapping[str, str]) -> CharacterRules:
+        """Return the same rules; words without U+0000."""
+        if isinstance(rules, CharacterRules):
+            return rules
+        rows = sorted((word.encode("utf-8"), new) for word, new in rules.items())
+        text = b"".join(word + b"\0" for word, _ in rows)
+        offsets = running_sum(np.array([len(word) + 1 for word, _ in rows], dtype=np.int64))
+        place, spelled = {}, bytearray()
+        for _, new in rows:
+            if new not in place:
+                begin = len(spelled)
+                spelled += new.encode("utf-8")
+                place[new] = begin, len(spelled)
+                # Then a place is that of one replacement only, the empty one included.
+                spelled += b"\0"
+        spans: Int64Array = np.array([place[new] for _, new in rows], dtype=np.int64).reshape(-1, 2)
+        arrays = RuleArrays(
+            np.frombuffer(text, dtype=np.uint8),
+            offsets,
+            spans[:, 0].copy(),
+            spans[:, 1].copy(),
+            np.frombuffer(bytes(spelled), dtype=np.uint8),
+        )
+        return cls(arrays)
+
+    def __reduce__(self) -> tuple[type[CharacterRules], tuple[RuleArrays]]:
+        return CharacterRules, (self.arrays,)
+
+    @cached_property
+    def _words(self) -> bytes:
+        return self.arrays.text.tobytes()
+
+    @cached_property
+    def _spelled(self) -> bytes:
+        return self.arrays.replacements.tobytes()
+
+    @cached_property
+    def _dict(self) -> dict[str, str]:
+        arrays = self.arrays
+        text_at = {start: self._replacement(start, stop) for start, stop in self._used}
+        return dict(zip(self._strings, map(text_at.__getitem__, arrays.starts.tolist()), strict=True))
+
+    @property
+    def _strings(self) -> list[str]:
+        # One by one, they take ten times as long.
+        return self._words.decode("utf-8").split("\0")[:-1]
+
+    @property
+    def _used(self) -> list[tuple[int, int]]:
+        """Where each replacement that is in use begins and ends."""
+        arrays = self.arrays
+        stop_of: Int64Array = np.full(len(arrays.replacements) + 1, -1, dtype=np.int64)
+        stop_of[arrays.starts] = arrays.stops
+        starts = np.flatnonzero(stop_of >= 0)
+        return [*zip(starts.tolist(), stop_of[starts].tolist(), strict=True)]
+
+    def _replacement(self, start: int, stop: int) -> str:
+        return self._spelled[start:stop].decode("utf-8")
+
+    def _find(self, word: str) -> str | None:
+        try:
+            wanted = word.encode("utf-8")
+        except UnicodeEncodeError:
+            return None
+        arrays, words = self.arrays, self._words
+        low, high = 0, len(arrays.starts)
+        while low < high:
+            middle = (low + high) // 2
+            if words[arrays.offsets[middle] : arrays.offsets[middle + 1] - 1] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(arrays.starts) or words[arrays.offsets[low] : arrays.offsets[low + 1] - 1] != wanted:
+            return None
+        return self._replacement(int(arrays.starts[low]), int(arrays.stops[low]))
+
+    @property
+    def quickest(self) -> Mapping[str, str]:
+        """The same rules, to look a few words up in: a dictionary, if there have been enough look-ups for one."""
+        return self._dict if self._n_asked >= _FEW else self
+
+    def get(self, word: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        """Return what replaces a word, `default` if nothing does."""
+        self._n_asked += 1
+        if "_dict" not in vars(self) and self._n_asked < _FEW:
+            found = self._find(word)
+            return default if found is None else found
+        return self._dict.get(word, default)
+
+    def __getitem__(self, word: str) -> str:
+        found = self.get(word)
+        if found is None:
+            raise KeyError(word)
+        return found
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.get(word) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dict)
+
+    def __len__(self) -> int:
+        return len(self.arrays.starts)
+
+    @cached_property
+    def characters(self) -> Characters:
+        """Where code points are in words."""
+        return characters_in(self.arrays.text, self.arrays.offsets)
+
+    @cached_property
+    def singles(self) -> dict[str, str]:
+        """The rules for words of one character."""
+        characters = map(chr, np.flatnonzero(self.characters.alone).tolist())
+        if "_dict" in vars(self):
+            return {character: self._dict[character] for character in characters}
+        arrays = self.arrays
+        # The first byte of a character gives its size.
+        lengths = np.diff(arrays.offsets) - 1
+        head = arrays.text[arrays.offsets[:-1]] if len(lengths) else np.empty(0, dtype=np.uint8)
+        size = 1 + (head >= 0xC0).astype(np.int64) + (head >= 0xE0) + (head >= 0xF0)
+        rows = np.flatnonzero(lengths == size)
+        spans = zip(arrays.starts[rows].tolist(), arrays.stops[rows].tolist(), strict=True)
+        # Characters ascend as their bytes do.
+        return {character: self._replacement(*span) for character, span in zip(characters, spans, strict=True)}
+
+    def first_with(self, part: str) -> str | None:
+        """Return a replacement that has this part, None if none has."""
+        if part.encode("utf-8") not in self._spelled:
+            return None
+        texts = (self._replacement(*span) for span in self._used)
+        return next((text for text in texts if part in text), None)
+
+    def words_have(self, part: str) -> bool:
+        """Return whether a word has this part."""
+        return part.encode("utf-8") in self._words
+
+
+class CharacterTable:
+    """A table that replaces words of one or more characters, the longest at each place.
+
+    Parameters
+    ----------
+    rules : mapping of str to str
+        The replacement of each word.
+    kept : tuple of str
+        Pieces that no rule touches; they are found before the rules apply, the longest at each place.
+    digest : str
+        A name of the rules; tables with equal digests have the same rules.
+    """
+
+    def __init__(self, rules: Mapping[str, str], kept: tuple[str, ...], digest: str) -> None:
+        self._rules = CharacterRules.of(rules)
+        self._kept = kept
+        self._digest = digest
+
+    def __reduce__(self) -> tuple[type[CharacterTable], tuple[Mapping[str, str], tuple[str, ...], str]]:
+        return CharacterTable, (self._rules, self._kept, self._digest)
+
+    def __call__(self, text: str) -> str:
+        """Return `text` with everything replaced."""
+        rules = self._rules.quickest
+        present = self._touched(text)
+        if not present:
+            return text
+        if len(present) <= _FEW_PRESENT and self._are_apart(present, text):
+            for character in present:
+                text = text.replace(character, rules[character])
+            return text
+        find = self._candidate.search
+        parts: list[str] = []
+        done = 0
+        match = find(text)
+        while match is not None:
+            start, stop = match.span()
+            if match.lastindex is None:
+                for stop in range(min(start + self._longest, len(text)), start, -1):
+                    if text[start:stop] in rules:
+                        parts += (text[done:start], rules[text[start:stop]])
+                        done = stop
+                        break
+            match = find(text, stop)
+        return "".join(parts) + text[done:] if parts else text
+
+    def is_blank(self, text: str) -> bool:
+        """Return whether a text is made of words and characters that each become a space, so that none is dropped."""
+        return not self(text).strip(" ") and not self._showing_drops(text).strip(" ")
+
+    @cached_property
+    def _showing_drops(self) -> CharacterTable:
+        """The same table, but for a mark where something is dropped."""
+        return CharacterTable({word: new or "\0" for word, new in self._rules.items()}, self._kept, self._digest)
+
+    @property
+    def rules(self) -> CharacterRules:
+        """The replacement of each word."""
+        return self._rules
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The pieces that no rule touches."""
+        return self._kept
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The characters without any of which no rule applies to a text."""
+        return frozenset(map(chr, np.flatnonzero(self._is_touched).tolist()))
+
+    def _touched(self, text: str) -> Set[str]:
+        """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
+        if text.isascii():
+            return set(text.encode("ascii").translate(None, self._untouched_ascii).decode("ascii"))
+        if len(text) < _LONG_TEXT:
+            return self.touched.intersection(text)
+        try:
+            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+        except UnicodeEncodeError:
+            return self.touched.intersection(text)
+        return {chr(code) for code in np.unique(codes[self._is_touched[codes]]).tolist()}
+
+    @cached_property
+    def _is_touched(self) -> BoolArray:
+        """For each code point, whether a rule replaces it, or it may go on in a word of several."""
+        characters = self._rules.characters
+        return characters.alone | characters.inside
+
+    @cached_property
+    def _untouched_ascii(self) -> bytes:
+        return bytes(np.flatnonzero(~self._is_touched[:0x80]).tolist())
+
+    def _are_apart(self, present: Set[str], text: str) -> bool:
+        """Return whether each of these characters is replaced wherever it is, and by none of the others."""
+        rules = self._rules.quickest
+        if not all(character in rules for character in present) or any(map(self._is_inside, present)):
+            return False
+        if not all(present.isdisjoint(rules[character]) for character in present):
+            return False
+        return not any(word in text for word in self._kept if not present.isdisjoint(word))
+
+    def _is_inside(self, character: str) -> bool:
+        """Whether a character is in a word of several characters, but not the first one."""
+        return bool(self._rules.characters.inside[ord(character)])
+
+    def sides(self, left: str, right: str) -> tuple[str, str] | None:
+        """Return what becomes of two neighbouring characters; None if that depends on their neighbours.
+
+        Nothing is replaced across such a boundary, and no longer word that ends or begins there is either.
+        """
+        pairs, first, last = self._inner
+        if left + right in pairs or left in last or right in first:
+            return None
+        before, after = self._rules.get(left, left), self._rules.get(right, right)
+        return (before[-1], after[0]) if before and after else None
+
+    @cached_property
+    def _inner(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The pairs of characters within words and longer kept pieces, and the first and last ones of these."""
+        words = [*self._rules, *self._kept]
+        longer = [word for word in words if len(word) > 1]
+        alone = [word for word in self._kept if word in self._rules]
+        pairs = frozenset(word[at : at + 2] for word in longer for at in range(len(word) - 1))
+        return pairs, frozenset(word[0] for word in longer + alone), frozenset(word[-1] for word in longer + alone)
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._rules), default=0)
+
+    @cached_property
+    def _candidate(self) -> re.Pattern[str]:
+        """A pattern that finds kept pieces (the only group), or where a rule may begin, by its first two characters."""
+        kept = "|".join(map(re.escape, sorted(self._kept, key=len, reverse=True)))
+        single = {word for word in self._rules if len(word) == 1}
+        longer = [word for word in self._rules if len(word) > 1]
+        options = [f"({kept})"] if kept else []
+        if single:
+            options.append(_class(single))
+        if longer:
+            options.append(f"{_class(word[0] for word in longer)}(?={_class(word[1] for word in longer)})")
+        return re.compile("|".join(options) or "(?!)")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CharacterTable) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((self._digest, self._kept))
+
+    def __repr__(self) -> str:
+        return f"CharacterTable({self._digest}, {self._kept!r})"
+
+
+def _class(characters: Iterable[str]) -> str:
+    return f"[{''.join(re.escape(character) for character in sorted(set(characters)))}]"

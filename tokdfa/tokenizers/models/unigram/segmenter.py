@@ -1,0 +1,188 @@
+"""The best segmentation of texts by the compiled loop, and whether ids are one, with the tables of a model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.errors import AlphabetError, LimitExceededError
+from tokdfa.kernels.unigram.accept import SPACED, Reader, WrongWords, accept_ids, find_wrong_words, piece_tables
+from tokdfa.kernels.unigram.segmentation import (
+    BEGINNING,
+    LARGEST_TRIE,
+    NO_UNKNOWN,
+    Before,
+    Recording,
+    Room,
+    record,
+    segment,
+    unigram_tables,
+)
+from tokdfa.tokenizers.models.unigram.model import UnigramModel
+
+__all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter", "WrongWords"]
+
+
+class Segmenter:
+    """The segmentation of texts with a model. Threads may share it; each has a room of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tokdfa.tokenizers.models.unigram.model import UnigramModel
+    >>> scores = np.array([0.0, -1.0, -1.0, -1.5])
+    >>> model = UnigramModel(("?", "a", "b", "ab"), scores, np.array([False, True, True, True]), 0, -11.5, "tokenizers")
+    >>> Segmenter(model).encode(["ab", "bx"]).tolist()
+    [3, 2, 0]
+    """
+
+    def __init__(self, model: UnigramModel) -> None:
+        self.model = model
+        words = model.found_words
+        size = len(words.text) - words.gap * len(words.ids)
+        if size > LARGEST_TRIE:
+            raise LimitExceededError(f"the pieces have more than {LARGEST_TRIE} bytes", value=size)
+        self.tables = unigram_tables(
+            (words.text, words.offsets, words.gap),
+            model.scores[words.ids],
+            words.ids,
+            unknown=(NO_UNKNOWN if model.unknown is None else model.unknown, model.unknown_score),
+            byte_ids=None if model.byte_ids is None else np.array(model.byte_ids, dtype=np.int32),
+            single=model.is_single,
+            rounded_late=model.is_rounded_late,
+            restarts=not model.is_single,
+            has_words=not model.is_single or not model.has_inner_spaces,
+        )
+        self._own = threading.local()
+
+    @cached_property
+    def id_of(self) -> dict[str, int]:
+        """The id of each piece that is found in texts."""
+        pieces = self.model.pieces
+        return {pieces[id]: id for id in np.flatnonzero(self.model.is_found).tolist()}
+
+    @cached_property
+    def longest(self) -> int:
+        """The number of characters of the longest piece that is found in texts, at least 1."""
+        return max(map(len, self.id_of), default=1)
+
+    def encode(self, sentences: Sequence[str]) -> Int32Array:
+        """Return the ids of sentences: the whole of a text for SentencePiece, pre-tokens for tokenizers.
+
+        Raises
+        ------
+        AlphabetError
+            If a character is unknown and there is no id for it.
+        """
+        return self.encode_on(*_joined(sentences), BEGINNING)[0]
+
+    def encode_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Int32Array, Before]:
+        """Return the ids of sentences that come one after the other, and what is before the next one.
+
+        The data are valid UTF-8. `ends` are the ends of the sentences, ascending; the last is the end of the data.
+        """
+        room = self.room
+        ids = segment(self.tables, data, ends, room, before)
+        if ids is None:
+            raise _unknown(data, room)
+        return ids, room.after
+
+    def record_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Recording, Before]:
+        """Return what the loop knows at each place of sentences, and what is before the next one; see `encode_on`.
+
+        The memory of words is not used, so this is slower.
+        """
+        room = self.room
+        found = record(self.tables, data, ends, room, before)
+        if found is None:
+            raise _unknown(data, room)
+        return found, room.after
+
+    @property
+    def room(self) -> Room:
+        """What the calls of a thread write."""
+        room: Room | None = getattr(self._own, "room", None)
+        if room is None:
+            room = self._own.room = Room()
+        return room
+
+
+def _unknown(data: bytes, room: Room) -> AlphabetError:
+    """Return the error for the character at which a room has stopped."""
+    character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
+    what = "a character that is no piece, and there is no unknown piece"
+    return AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
+
+
+def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
+    """Return the UTF-8 of sentences one after the other, and the end of each."""
+    if len(sentences) == 1:
+        data = sentences[0].encode("utf-8")
+        return data, np.array([len(data)], dtype=np.int64)
+    parts = [sentence.encode("utf-8") for sentence in sentences]
+    ends: Int64Array = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+    return b"".join(parts), ends
+
+
+class Acceptor:
+    """Finds out whether ids are the best segmentation of their text, without the text. Threads may share it.
+
+    No piece has a visible space but at the beginning. `kinds` tells what is known of each id; see
+    :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts `specials` are found in texts. With
+    `drops_first`, the space of the first id of a text is not in the text; with `keeps_spaces`, several spaces in a row
+    are several words.
+    """
+
+    def __init__(
+        self,
+        segmenter: Segmenter,
+        pieces: Sequence[bytes],
+        kinds: Uint8Array,
+        specials: Sequence[bytes],
+        *,
+        drops_first: bool,
+        keeps_spaces: bool,
+    ) -> None:
+        self._segmenter = segmenter
+        self._kinds = kinds
+        self._drops_first = drops_first
+        self._n_ids = len(pieces)
+        self._tables = piece_tables(segmenter.tables, pieces, kinds, specials, keeps_spaces=keeps_spaces)
+        self._own = threading.local()
+
+    def accept(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before]:
+        """Return the number of the first ids that are certainly right, the bytes of their text, and what follows it.
+
+        The ids are valid, and end with the text or at a place where it is certainly cut. `before` tells what is before
+        them, if they follow such a place; otherwise they begin a text.
+        """
+        room = self._segmenter.room
+        n, size = accept_ids(self._tables, ids, self._reader, room, before)
+        return n, size - (n > 0 and self._drops(ids, before)), room.after
+
+    def wrong_words(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before, WrongWords]:
+        """Return the number of the first ids that are judged, the bytes of their text, what follows, and wrong words.
+
+        The parameters are those of `accept`.
+        """
+        room = self._segmenter.room
+        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before)
+        if n and self._drops(ids, before):
+            size -= 1
+            wrong.byte[wrong.byte > 0] -= 1
+        return n, size, room.after, wrong
+
+    def _drops(self, ids: Int32Array, before: Before | None) -> bool:
+        """Return whether the space of the first id is not in the text."""
+        return before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
+
+    @property
+    def _reader(self) -> Reader:
+        reader: Reader | None = getattr(self._own, "reader", None)
+        if reader is None:
+            reader = self._own.reader = Reader(self._n_ids)
+        return reader

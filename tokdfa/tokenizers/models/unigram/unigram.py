@@ -1,0 +1,414 @@
+"""Unigram: pieces with scores, of which the segmentation with the greatest sum counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from tokdfa.automata.alphabet import Word
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
+from tokdfa.base.errors import AlphabetError
+from tokdfa.regex.unicode.byte_alphabet import spell as to_letters
+from tokdfa.tokenizers.boundaries.protocol import Boundaries
+from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
+from tokdfa.tokenizers.decoder import Spellings
+from tokdfa.tokenizers.encoding.batches import EncodedDocuments
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.texts import check_text
+from tokdfa.tokenizers.models.model import Direct, Model
+from tokdfa.tokenizers.models.unigram.accepted import accept, acceptor, is_usual, piece_spellings, wrong_words
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
+from tokdfa.tokenizers.models.unigram.lattice import RecordedText
+from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
+from tokdfa.tokenizers.models.unigram.texts import TextSegmenter
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.normalizers.steps import Normalizer
+from tokdfa.tokenizers.whole_decoder import WholeDecoder
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
+    from tokdfa.tokenizers.models.unigram.segmenter import Acceptor, WrongWords
+    from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
+    from tokdfa.tokenizers.spelled import Spelled
+    from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer
+
+__all__ = ["Unigram"]
+
+# What Python's strings take for white space, and Unicode does not.
+_OF_PYTHON = re.compile("[\x1c-\x1f]")
+_SPACE_BYTES = SPACE.encode("utf-8")
+
+
+class Unigram(Model):
+    """A model of pieces with scores.
+
+    SentencePiece adds up a whole text, each sum rounded to 32 bits; tokenizers adds up each pre-token with 64 bits.
+
+    Attributes
+    ----------
+    table : UnigramModel
+        The pieces, their scores, and what is done about unknown characters.
+    pieces, scores, is_found, unknown, unknown_score, arithmetic, byte_ids, is_single
+        Those of the table.
+    spells_bytes : bool
+        Whether pre-tokens become letters of GPT-2's byte alphabet before they are segmented.
+    """
+
+    algorithm = "Unigram"
+
+    def __init__(self, contents: UnigramContents) -> None:
+        table = self.table = contents.model
+        self.pieces, self.scores, self.is_found = table.pieces, table.scores, table.is_found
+        self.unknown, self.unknown_score, self.byte_ids = table.unknown, table.unknown_score, table.byte_ids
+        self.arithmetic, self.is_single = table.arithmetic, table.is_single
+        self.spells_bytes = contents.spelled_bytes
+        self.spell = _in_letters if contents.spelled_bytes else None
+        late = ", rounded late" if table.is_rounded_late else ""
+        self.semantics = f"best sum in {32 if table.is_single else 64} bits{late}"
+
+    @property
+    def is_token(self) -> BoolArray:
+        """For each id of the model, whether it is the id of a piece: all are."""
+        return np.ones(len(self.pieces), dtype=np.bool_)
+
+    @property
+    def symbols(self) -> tuple[int | None, tuple[int, ...] | None, bool]:
+        """What characters become: the piece of unknown ones, the pieces of bytes, and whether letters spell bytes."""
+        return self.unknown, self.byte_ids, self.spell is not None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of pieces that are found in texts."""
+        return {"pieces": int(self.is_found.sum())}
+
+    @property
+    def strings(self) -> list[str]:
+        """The piece of each id."""
+        return [*self.pieces]
+
+    # From text to ids
+
+    @cached_property
+    def segmenter(self) -> Segmenter:
+        """The compiled segmentation of texts."""
+        return Segmenter(self.table)
+
+    def direct(self, tokenizer: Tokenizer) -> Direct | None:
+        """Return the function that normalizes and segments texts in one pass; None if that takes two."""
+        texts = tokenizer.derived(one_pass)
+        return None if texts is None else texts.encode_whole
+
+    def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
+        """Return the ids of any text; see :meth:`Tokenizer.encode`."""
+        return self.encode_on(tokenizer, text, BEGINNING)[0]
+
+    def encode_on(
+        self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool = True
+    ) -> tuple[Int32Array, Before]:
+        """Return the ids of a text, or of one that goes on after a place where texts are certainly cut.
+
+        Parameters
+        ----------
+        tokenizer : Tokenizer
+        text : str
+        before : Before or None
+            What counts of the text before it; None if nothing does.
+        begins : bool
+            Whether a text begins here, and nothing is before it.
+
+        Returns
+        -------
+        ids : int32 array
+        before : Before
+            What counts of this text after it.
+        """
+        _check_encodable(text)
+        start = BEGINNING if begins or before is None else before
+        if _is_one_sentence(tokenizer):
+            texts = tokenizer.derived(one_pass)
+            if texts is not None:
+                found = texts.encode(text.encode("utf-8"), None if begins else start)
+                if found is not None:
+                    return found
+            normalizer = _normalizer_at(tokenizer, begins)
+            data = (text if normalizer is None else normalizer(text)).encode("utf-8")
+            return self.segmenter.encode_on(data, np.array([len(data)], dtype=np.int64), start)
+        parts: list[Int32Array] = []
+        for stretch in _sentences(tokenizer, text, begins=begins):
+            if isinstance(stretch, Special):
+                parts.append(np.array([stretch.id], dtype=np.int32))
+                continue
+            ids, start = self.segmenter.encode_on(*stretch, start)
+            parts.append(ids)
+        if len(parts) == 1:
+            return parts[0], start
+        return np.concatenate((np.empty(0, dtype=np.int32), *parts)), start
+
+    def accept(
+        self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, Before] | None:
+        """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
+        return accept(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
+
+    def wrong_words(
+        self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
+    ) -> tuple[int, int, Before, WrongWords]:
+        """Return the words of ids that are not canonical; see :meth:`RoundTrip.wrong_words`."""
+        return wrong_words(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
+
+    def recorded(self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool) -> RecordedText:
+        """Return the sums of scores in a text, with which other segmentations of its parts are compared.
+
+        The parameters are those of `encode_on`.
+        """
+        start = BEGINNING if begins or before is None else before
+        recorded = RecordedText(self.segmenter)
+        for stretch in _sentences(tokenizer, text, begins=begins):
+            if isinstance(stretch, Special):
+                recorded.skip()
+            else:
+                start = recorded.add(*stretch, start)
+        return recorded
+
+    def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
+        """Return the ids of several texts, on one thread; None if there is no short way for them, or one is refused.
+
+        They are normalized and segmented in one pass, except those that must be normalized first, one by one.
+        """
+        segmenter = tokenizer.derived(one_pass) if n_threads == 1 else None
+        if segmenter is None:
+            return None
+        try:
+            data = [*map(str.encode, texts)]
+        except (TypeError, UnicodeEncodeError):
+            return None
+        parts: list[Int32Array] = []
+        offsets = [np.zeros(1, dtype=np.int64)]
+        first = n = 0
+        while True:
+            ids, ends = segmenter.encode_texts(data, first)
+            parts.append(ids)
+            offsets.append(ends + n)
+            first, n = first + len(ends), n + len(ids)
+            if first == len(data):
+                break
+            # This one must be normalized first.
+            try:
+                parts.append(tokenizer.encode(texts[first]))
+            except AlphabetError:
+                return None
+            first, n = first + 1, n + len(parts[-1])
+            offsets.append(np.array([n]))
+        return EncodedDocuments(parts[0] if len(parts) == 1 else np.concatenate(parts), np.concatenate(offsets))
+
+    def stream(self, tokenizer: Tokenizer) -> EncodingStream:
+        """Return a stream that returns ids up to the last boundary; all of them at the end if none is known."""
+        from tokdfa.tokenizers.encoding.stream import HeldStream, encode_from
+
+        before = BEGINNING
+
+        def encode(text: str, byte: int) -> Int32Array:
+            def on(text: str) -> Int32Array:
+                nonlocal before
+                start = before if byte else BEGINNING
+                ids, before = self.encode_on(tokenizer, text, start, begins=not byte)
+                return ids
+
+            return encode_from(on, text, byte)
+
+        return HeldStream(encode, tokenizer.boundaries.last_cut)
+
+    def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
+        """Return the boundaries in texts and ids, where all is encoded separately but the sum of scores."""
+        why = why_none(self.table, tokenizer.splitting, tokenizer.rewriting, tokenizer.found_specials)
+        if why is not None:
+            return Boundaries(why)
+        return UnigramBoundaries(
+            tokenizer.rewriting.normalizer, tokenizer.token_strings, is_usual(cast("UnigramTokenizer", tokenizer))
+        )
+
+    # From ids to text
+
+    def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
+        """Return the bytes that each id adds to a text between others, as far as that does not depend on these."""
+        try:
+            return tokenizer.spelled.usual
+        except ValueError:
+            return tokenizer.derived(piece_spellings)
+
+    def spelled(self, tokenizer: Tokenizer) -> Spelled:
+        """Return what each id adds to a text by its position; see :attr:`AnyTokenizer.spelled`."""
+        from tokdfa.tokenizers.spelled import spelled_by_steps
+
+        return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
+
+    def decoder(self, tokenizer: Tokenizer) -> WholeDecoder:
+        """Return the decoder, which spells all ids of a stream at once."""
+        steps = tokenizer.rewriting.decoding or ()
+        return WholeDecoder(tokenizer.id_spellings, tokenizer.means_something, tokenizer.strings, steps)
+
+    def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
+        """Return the bytes by which readers know an id: its piece, or the special token."""
+        string = tokenizer.token_strings[id]
+        return (string or next(special.content for special in tokenizer.specials if special.id == id)).encode("utf-8")
+
+    def word_of(self, tokenizer: Tokenizer, id: int) -> Word:
+        """Return the spelling of an id in its file."""
+        return tokenizer.token_strings[id]
+
+    def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
+        """Return what judges streams word by word; None if their text is not the text of their pieces."""
+        return tokenizer.derived(acceptor)
+
+    # What it is
+
+    def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """Return what ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
+        from tokdfa.tokenizers.facts import facts_of_unigram
+
+        return facts_of_unigram(cast("UnigramTokenizer", tokenizer))
+
+    def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
+        """Return the hashes of the parts of the tokenizer; see :func:`tokdfa.fingerprint`."""
+        from tokdfa.tokenizers.fingerprint import hash_of, hash_of_specials, unicode_tables
+
+        normalizer, split = tokenizer.rewriting.normalizer, tokenizer.splitting
+        ids = np.flatnonzero(self.is_found).tolist()
+        rows = sorted((self.pieces[id], id, float(self.scores[id]).hex()) for id in ids)
+        settings = (float(self.unknown_score).hex(), self.arithmetic, self.unknown is None)
+        byte_ids = None if self.byte_ids is None else list(self.byte_ids)
+        return {
+            "dictionary": hash_of("Unigram", [(piece, score) for piece, _, score in rows], settings),
+            "ids": hash_of([(piece, id) for piece, id, _ in rows], list(tokenizer.token_strings)),
+            "pretokenizer": hash_of(split, self.spell is not None, unicode_tables(split.table)),
+            "normalizer": hash_of(None) if normalizer is None else hash_of(normalizer, unicode_tables()),
+            "symbols": hash_of(self.unknown, byte_ids),
+            "specials": hash_of_specials(tokenizer),
+            "decoder": hash_of(tokenizer.rewriting.decoding),
+        }
+
+    def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
+        """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
+        scores = tuple(np.where(self.is_found, self.scores, 0.0).tolist())
+        unknown = (self.unknown, self.unknown_score, self.arithmetic, self.byte_ids)
+        split = tokenizer.pretokenizer
+        settings = (split and split.splitting, self.spell is not None, tokenizer.rewriting)
+        found = (bool(tokenizer.found_specials), sorted(map(repr, tokenizer.specials)))
+        return tuple(self.pieces), scores, tuple(self.is_found.tolist()), repr((unknown, settings, found))
+
+
+def _is_one_sentence(tokenizer: Tokenizer) -> bool:
+    """Return whether each text is segmented as a whole."""
+    return tokenizer.pretokenizer is None and tokenizer.model.spell is None and not tokenizer.added_tokens
+
+
+def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
+    """Yield the special tokens of a text, and for the stretches between them the sentences and the end of each.
+
+    The model segments each sentence by itself: a pre-token, or a whole stretch. `begins` is whether the text begins
+    here, and does not go on after a place where texts are cut.
+    """
+    normalizer, first = tokenizer.rewriting.normalizer, _normalizer_at(tokenizer, begins)
+    for stretch, is_first in tokenizer.added_tokens.stretches(text, normalizer, first):
+        yield stretch if isinstance(stretch, Special) else _in_bytes(tokenizer, stretch, begins=begins and is_first)
+
+
+def _splits_at_spaces(tokenizer: Tokenizer) -> bool:
+    return splits_at_spaces(tokenizer.splitting)
+
+
+def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
+    """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
+    split, spell = tokenizer.pretokenizer, tokenizer.model.spell
+    if split is None and spell is None:
+        data = stretch.encode("utf-8")
+        return data, np.array([len(data)], dtype=np.int64)
+    if split is not None and tokenizer.derived(_splits_at_spaces):
+        spaced = _spaced(split, stretch, begins)
+        if spaced is not None:
+            data = spaced.encode("utf-8")
+            return data, _ends_before_spaces(data)
+    pieces = [stretch] if split is None else split.split(stretch, begins=begins)
+    parts = [piece.encode("utf-8", "surrogateescape") for piece in pieces]
+    if spell is not None:
+        parts = [*map(spell, parts)]
+    return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+
+def _in_letters(data: bytes) -> bytes:
+    """Return letters of GPT-2's byte alphabet for bytes, in UTF-8."""
+    return to_letters(data).encode("utf-8")
+
+
+def _check_encodable(text: str) -> None:
+    """Raise an error unless this is a text that has an encoding in UTF-8."""
+    check_text(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = f"character {error.start}"
+        raise AlphabetError("half of a surrogate pair", value=text[error.start], where=where) from None
+
+
+def _spaced(split: PreTokenizer, stretch: str, begins: bool) -> str | None:
+    """Return a stretch with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
+    splitting = split.splitting
+    if splitting.metaspace_at == 0:
+        return split.spelled(stretch, begins=begins)
+    # White space is dropped, and each word gets a visible space. Four characters are such space only to Python.
+    if splitting.prefix_space is None or splitting.prefix_once or _OF_PYTHON.search(stretch) or SPACE in stretch:
+        return None
+    words = stretch.split()
+    return SPACE + SPACE.join(words) if words else ""
+
+
+def _ends_before_spaces(data: bytes) -> Int64Array:
+    """Return the places before all visible spaces but one at the beginning, and the end of a text."""
+    if not data:
+        return np.empty(0, dtype=np.int64)
+    array = np.frombuffer(data, dtype=np.uint8)
+    first, second, third = _SPACE_BYTES
+    is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
+    places = np.flatnonzero(is_space[1:]) + 1
+    return np.append(places, len(data))
+
+
+def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if that takes two steps."""
+    segmenter = tokenizer.segmenter
+    if segmenter is None or not _is_one_sentence(tokenizer):
+        return None
+    return text_segmenter(segmenter, tokenizer.rewriting.normalizer)
+
+
+def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
+    if not segmenter.model.is_single or segmenter.model.has_inner_spaces:
+        return None
+    if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
+        return None
+    table = normalizer.table or CharacterTable({}, (), "")
+    # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
+    if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
+        return None
+    if any(" " in word or SPACE in word for word in table.kept):
+        return None
+    return TextSegmenter(
+        segmenter, table.rules, table.kept, puts_space=normalizer.puts_space, trims_spaces=normalizer.trims_spaces
+    )
+
+
+def _normalizer_at(tokenizer: Tokenizer, begins: bool) -> Normalizer | None:
+    """Return the normalizer of a text, or of one that goes on after a boundary."""
+    normalizer = tokenizer.rewriting.normalizer
+    return normalizer if begins or normalizer is None else tokenizer.derived(_later_normalizer)
+
+
+def _later_normalizer(tokenizer: Tokenizer) -> Normalizer | None:
+    normalizer = tokenizer.rewriting.normalizer
+    return normalizer if normalizer is None or tokenizer.boundaries.why_none is not None else normalizer.later

@@ -1,0 +1,299 @@
+"""From text to ids in one pass, where BERT's tokenizer takes four."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+
+from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
+from tokdfa.base.errors import AlphabetError, TokdfaError
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.wordpiece.end_to_end import (
+    ALONE,
+    EDGE,
+    KIND,
+    LEAD,
+    LONGEST_INDEXED,
+    LONGEST_SHORT,
+    SHARED_BITS,
+    SPACE,
+    Room,
+    SharedRooms,
+    encode,
+    encode_short,
+    encode_text,
+    index_words,
+)
+from tokdfa.kernels.wordpiece.matching import word_trie
+from tokdfa.regex.unicode.normalization import spaces, tables
+from tokdfa.regex.unicode.ranges import LAST
+from tokdfa.tokenizers.models.wordpiece.codes import CodeTable, is_kept
+from tokdfa.tokenizers.models.wordpiece.maxmatch import PackedTrie
+from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
+from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
+from tokdfa.tokenizers.models.wordpiece.words import Words
+
+if TYPE_CHECKING:
+    from tokdfa.tokenizers.encoding.special import Special
+
+__all__ = ["EndToEnd", "Tokens", "with_stripped"]
+
+_NOTHING = np.empty(0, np.int64)
+_LETTERS_AND_DIGITS = np.zeros(LAST + 1, np.bool_)
+_LETTERS_AND_DIGITS[:128] = [chr(code).isalnum() for code in range(128)]
+_END = (1 << SHARED_BITS) - 1
+
+
+class Tokens(NamedTuple):
+    """The tokens of texts, and where they come from.
+
+    `ids` are int32. Token t spans ``begins[t]`` to ``ends[t]`` of its text; int64, empty if not requested.
+    """
+
+    ids: Int32Array
+    begins: Int64Array
+    ends: Int64Array
+
+
+class EndToEnd:
+    """BERT's tokenization of texts: cleaning, splitting and LinMaxMatch in one pass over UTF-8.
+
+    Words are cleaned by BERT's normalizer unless another one is given. The length limit of the vocabulary counts
+    normalized characters. The tokens `added` are cut out of the raw text before anything else, the leftmost and among
+    these the longest first; one that is empty or begins with a combining mark is refused.
+
+    Notes
+    -----
+    *Fast WordPiece Tokenization*, EMNLP 2021, section 4. Words are collected and matched when they end, instead of
+    being walked through the trie symbol by symbol. So a word that is an entry, as most are, costs one lookup.
+    """
+
+    def __init__(
+        self,
+        vocabulary: WordPieceVocabulary,
+        normalizer: WordNormalizer | None = None,
+        added: Mapping[str, int] | None = None,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.normalizer: WordNormalizer = BertNormalizer() if normalizer is None else normalizer
+        self.added = dict(added or {})
+        for token in self.added:
+            _check_added(token, self.normalizer)
+        self._unknown = -1 if vocabulary.unknown_id is None else vocabulary.unknown_id
+        self._refuses = self._unknown < 0
+        limit = vocabulary.longest_word
+        self._limit = -1 if limit is None else limit
+        self._tables = self._build()
+        self._pointer = self._tables.pointer
+        self._rooms = SharedRooms(self._tables, self._limit)
+
+    def __reduce__(self) -> tuple[type[EndToEnd], tuple[object, ...]]:
+        return EndToEnd, (self.vocabulary, self.normalizer, self.added)
+
+    def _build(self) -> Struct:
+        normalizer = self.normalizer
+        kept = is_kept(normalizer)
+        beginnings, continuations = self.vocabulary.words
+        of_one = beginnings.where(beginnings.lengths == (0 if self._limit == 0 else 1))
+        beginnings, continuations = (some.where(some.consist_of(kept)) for some in (beginnings, continuations))
+        packed = PackedTrie.of(beginnings, continuations)
+        codes = CodeTable.of(normalizer, packed.points, of_one, self._unknown)
+        flags = np.zeros(256, np.uint8)
+        flags[:128][np.isin(codes.blocks[:128] & KIND, (SPACE, ALONE))] = EDGE
+        for token in self.added:
+            flags[token.encode("utf-8")[0]] |= LEAD
+        added, added_rows = _rows(self.added)
+        return Struct(
+            "tokdfa_wordpiece",
+            flags=flags,
+            words=_index(beginnings, LONGEST_INDEXED if self._limit < 0 else min(self._limit, LONGEST_INDEXED)),
+            **codes._asdict(),
+            trie=word_trie(packed.cells, packed.pops, packed.points),
+            added=added,
+            added_rows=added_rows,
+            unknown=self._unknown,
+            longest_word=self._limit,
+            # No added token begins with a letter or digit.
+            fast=not any(chr(byte).isalnum() for byte in range(128) if flags[byte] & LEAD),
+            folds=normalizer.lowercase,
+        )
+
+    def encode(self, text: str | bytes, offsets: Literal["characters", "bytes"] | None = None) -> Tokens:
+        """Tokenize one text, which is a string or UTF-8, with `offsets` of the tokens if they are wanted.
+
+        Raises
+        ------
+        AlphabetError
+            If the text is not valid Unicode, in which case the message says where; or if a word has no tokenization and
+            the vocabulary has no unknown token.
+        """
+        if offsets is None:
+            return Tokens(self.encode_ids(text), _NOTHING, _NOTHING)
+        data = _as_utf8(text)
+        return self._run(data, np.array([len(data)], np.int64), offsets)[0]
+
+    def encode_ids(self, text: str | bytes, first: int = 0) -> Int32Array:
+        """Return the ids of one text, like :meth:`encode` without its overhead for offsets.
+
+        `first` is the place of its first byte in a longer text, for the error message.
+        """
+        # Little else, and no other function: for a line of a few words all of it takes longer than the kernel.
+        try:
+            data = text.encode()  # type: ignore[union-attr]
+        except (AttributeError, UnicodeEncodeError):
+            data = _as_utf8(text)
+        room = self._rooms.room
+        place = encode_short(room.pointer, data, len(data))
+        ids = room.ids[place >> SHARED_BITS : place & _END] if place >= 0 else self._encode_other(data)
+        if self._refuses and (ids < 0).any():
+            self._refuse(data, np.array([len(data)], np.int64), first)
+        return ids
+
+    def _encode_other(self, data: bytes) -> Int32Array:
+        """Return the ids of a text that is not short, or for which the room of short ones has none left."""
+        if len(data) > LONGEST_SHORT:
+            return encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
+        room = self._rooms.renewed()
+        place = encode_short(room.pointer, data, len(data))
+        return room.ids[place >> SHARED_BITS : place & _END]
+
+    def try_encode(self, text: str) -> tuple[int, ...] | None:
+        """Return the ids of `text`; None if it has a word without a tokenization and there is no unknown token."""
+        data = _utf8(text)
+        ids = self._tokenize(data, np.array([len(data)], np.int64), None)[0].ids
+        return None if self._unknown < 0 and (ids < 0).any() else tuple(ids.tolist())
+
+    def try_encode_batch(self, texts: Sequence[str]) -> tuple[Int32Array, Int64Array]:
+        """Return the ids of many texts and where those of each begin, with -1 for words without a tokenization."""
+        tokens, rows = self._tokenize(*_together(texts), None)
+        return tokens.ids, rows
+
+    def encode_batch(
+        self, texts: Sequence[str], offsets: Literal["characters", "bytes"] | None = None
+    ) -> tuple[Tokens, Int64Array]:
+        """Tokenize many texts at once; see :meth:`encode`. Text t has the tokens ``rows[t]`` to ``rows[t + 1]``."""
+        return self._run(*_together(texts), offsets)
+
+    def _run(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
+        tokens, rows = self._tokenize(data, stops, offsets)
+        if self._unknown < 0 and (tokens.ids < 0).any():
+            self._refuse(data, stops)
+        return tokens, rows
+
+    def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
+        """Run the kernel; the id of unknown words is -1 if there is no unknown token."""
+        if offsets not in (None, "characters", "bytes"):
+            raise TokdfaError("offsets must be counted in characters or in bytes", value=offsets)
+        room = Room(len(data), self._limit, offsets=offsets is not None)
+        rows = encode(self._tables, data, stops, offsets == "bytes", room)
+        n = int(rows[-1])
+        return Tokens(room.ids[:n], room.begins[:n], room.ends[:n]), rows
+
+    def _refuse(self, data: bytes, stops: Int64Array, first: int = 0) -> NoReturn:
+        """Raise the error for the first word that has no tokenization."""
+        (ids, begins, ends), rows = self._tokenize(data, stops, "bytes")
+        bad = int(np.argmax(ids < 0))
+        text = int(np.searchsorted(rows, bad, "right")) - 1
+        start = int(stops[text - 1]) + 1 if text else 0
+        word = data[start + int(begins[bad]) : start + int(ends[bad])].decode("utf-8")
+        where = f"text {text}, byte {begins[bad]}" if len(stops) > 1 else f"byte {first + int(begins[bad])}"
+        self.vocabulary.unknown_word(word, where)
+        raise AssertionError("unreachable: the vocabulary has an unknown token")
+
+    def __repr__(self) -> str:
+        return f"<EndToEnd of {len(self.vocabulary)} entries, {self.normalizer}>"
+
+
+def with_stripped(
+    tokens: Tokens, text: str | bytes, unit: Literal["characters", "bytes"], specials: Sequence[Special]
+) -> Tokens:
+    """Return the tokens of a text, those of added tokens that strip with the white space beside them.
+
+    That changes where they come from, and no ids. White space between two of them belongs to the first, if that strips
+    on its right. None of them contains any.
+    """
+    strips = {special.id: special for special in specials if special.lstrip or special.rstrip}
+    data = text.decode("utf-8") if isinstance(text, bytes) else text
+    blanks = spaces()
+    begins, ends = tokens.begins.copy(), tokens.ends.copy()
+    # In bytes, the place of a character; the text is read by characters.
+    width = [len(symbol.encode("utf-8")) for symbol in data] if unit == "bytes" else [1] * len(data)
+    at = place = done = 0
+    for number, (id, begin, end) in enumerate(zip(tokens.ids.tolist(), begins.tolist(), ends.tolist(), strict=True)):
+        special = strips.get(id)
+        if special is None or end < done:
+            continue
+        while place < begin:
+            place += width[at]
+            at += 1
+        if not data.startswith(special.content, at) or place != begin:
+            continue
+        first, last, start, stop = at, at + len(special.content), begin, end
+        while special.lstrip and start > done and data[first - 1] in blanks:
+            first -= 1
+            start -= width[first]
+        while special.rstrip and last < len(data) and data[last] in blanks:
+            stop += width[last]
+            last += 1
+        begins[number], ends[number] = start, stop
+        done = stop
+    return Tokens(tokens.ids, begins, ends)
+
+
+def _check_added(token: str, normalizer: WordNormalizer) -> None:
+    if not token:
+        raise AlphabetError("an added token must not be empty")
+    _utf8(token)
+    if normalizer.reorders and tables().decompose(token[0])[0] in tables().combining:
+        # It would be cut out of the middle of a combining sequence.
+        raise AlphabetError("an added token begins with a combining mark", value=token)
+
+
+def _utf8(text: str, where: str = "") -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        what = "the text has a lone surrogate, which is not a character"
+        raise AlphabetError(what, value=text[error.start], where=f"{where}character {error.start}") from None
+
+
+def _together(texts: Sequence[str]) -> tuple[bytes, Int64Array]:
+    """Return texts as UTF-8, one after the other with a line feed between them, and the end of each."""
+    joined = "\n".join(texts)
+    try:
+        data = _utf8(joined)
+    except AlphabetError:
+        for index, text in enumerate(texts):
+            _utf8(text, f"text {index}, ")
+        raise
+    sizes = (len(text) if text.isascii() else len(text.encode("utf-8")) for text in texts)
+    lengths = np.fromiter(map(len, texts) if joined.isascii() else sizes, np.int64, len(texts))
+    return data, np.cumsum(lengths + 1) - 1
+
+
+def _as_utf8(text: str | bytes) -> bytes:
+    """Return a text as UTF-8, which it is if it is given as bytes."""
+    if isinstance(text, str):
+        return _utf8(text)
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        value, where = text[error.start : error.end], f"byte {error.start}"
+        raise AlphabetError("the text is not UTF-8", value=value, where=where) from None
+    return text
+
+
+def _index(words: Words, longest: int) -> Any:
+    """Return the lookup table of whole words: those of ASCII letters and digits that are not longer than this."""
+    chosen = words.where(words.consist_of(_LETTERS_AND_DIGITS) & (words.lengths <= longest))
+    return index_words(*chosen)
+
+
+def _rows(added: Mapping[str, int]) -> tuple[Uint8Array, Int32Array]:
+    """Return the bytes of the added tokens and, for each token, the start and number of its bytes, and its id."""
+    tokens = sorted(((token.encode("utf-8"), number) for token, number in added.items()), key=lambda row: -len(row[0]))
+    starts = np.cumsum([0, *(len(token) for token, _ in tokens)])
+    rows = [(int(start), len(token), number) for start, (token, number) in zip(starts, tokens, strict=False)]
+    return np.frombuffer(b"".join(token for token, _ in tokens), np.uint8), np.array(rows, np.int32).ravel()

@@ -1,0 +1,6 @@
+"""Normalizers: what rewrites a text before it is split into pieces, one of the five parts of a tokenizer.
+
+`steps` are those of the library tokenizers, `sentencepiece` is SentencePiece's: a character table, and white space.
+
+Callers: `formats`, which makes them of files; models, which ask whether a text stays as it is.
+"""

@@ -1,0 +1,199 @@
+"""SentencePiece's rewriting of a text before it is encoded: its character table, and white space.
+
+The library tokenizers applies the same table to graphemes, by its normalizer Precompiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from tokdfa.regex.unicode.graphemes import is_alone, is_border, map_graphemes
+from tokdfa.regex.unicode.normalizer import Normalizer, Sides, Substitution
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules, CharacterTable
+
+__all__ = ["SPACE", "Precompiled", "SentencePieceNormalizer", "SpaceAfter"]
+
+SPACE = "\u2581"
+# Only graphemes of fewer bytes are looked up as a whole.
+_LONG_GRAPHEME = 6
+
+
+@dataclass(frozen=True)
+class SentencePieceNormalizer(Normalizer):
+    """The normalizer of a SentencePiece model.
+
+    Parameters
+    ----------
+    table : CharacterTable, optional
+        The replacements of characters.
+    puts_space, trims_spaces, shows_spaces : bool
+        Whether a space is put before the text; whether spaces at the ends are dropped and runs of them become one;
+        whether they are written as U+2581.
+    continues : bool
+        Whether the text goes on from another one that does not end with a space, so that nothing is dropped at its
+        beginning.
+    """
+
+    table: CharacterTable | None
+    puts_space: bool
+    trims_spaces: bool
+    shows_spaces: bool
+    # Not part of what tells two normalizers of files apart.
+    continues: bool = field(default=False, repr=False)
+    is_local = touches_ends = True
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        if not text:
+            return text
+        if self.table is not None:
+            text = self.table(text)
+        space = SPACE if self.shows_spaces else " "
+        front = " " if self.puts_space else ""
+        if not self.trims_spaces:
+            return (front + text).replace(" ", space)
+        while "  " in text:
+            text = text.replace("  ", " ")
+        text = text if self.continues else text.lstrip(" ")
+        # White space that was already visible is dropped at the end as well, and so is the space put before the text.
+        return (front + text).replace(" ", space).rstrip(space)
+
+    @property
+    def substitution(self) -> Substitution | None:
+        """See :attr:`Normalizer.substitution`."""
+        if self.table is not None or self.trims_spaces:
+            return None
+        space = SPACE if self.shows_spaces else " "
+        return Substitution(space if self.puts_space else "", {" ": SPACE} if self.shows_spaces else {})
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`."""
+        if self.table is not None:
+            changed = self.table.sides(left, right)
+            if changed is None:
+                return None
+            left, right = changed
+        if self.trims_spaces and left in (" ", SPACE):
+            return None
+        space = SPACE if self.shows_spaces else " "
+        return Sides(left.replace(" ", space), right.replace(" ", space))
+
+    @property
+    def later(self) -> Normalizer:
+        """The normalizer of the text after a boundary, before which no space is put."""
+        return replace(self, puts_space=False, continues=True)
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
+        """See :meth:`Normalizer.touched`."""
+        if not self.shows_spaces:
+            return None
+        return characters & (frozenset() if self.table is None else self.table.touched)
+
+
+@dataclass(frozen=True)
+class SpaceAfter(Normalizer):
+    """The normalizer of a SentencePiece model that puts the space after texts: `treat_whitespace_as_suffix`.
+
+    Parameters
+    ----------
+    normalizer : SentencePieceNormalizer
+        What is done otherwise; it puts no space.
+    """
+
+    normalizer: SentencePieceNormalizer
+
+    def __call__(self, text: str) -> str:
+        """Return `text` normalized."""
+        first = self.normalizer
+        normalized = first(text)
+        if not normalized and self._is_blank(text):
+            return ""
+        return normalized + (SPACE if first.shows_spaces else " ")
+
+    def _is_blank(self, text: str) -> bool:
+        """Return whether the library sees nothing but spaces, which it drops; it puts no space after them."""
+        first = self.normalizer
+        if not first.trims_spaces:
+            return not text
+        return not text.strip(" ") if first.table is None else first.table.is_blank(text)
+
+
+class Precompiled(Normalizer):
+    """A table that replaces characters, and graphemes that begin with one of its words.
+
+    Parameters
+    ----------
+    rules : mapping of str to str
+        The replacement of each word.
+    digest : str
+        A name of the rules; tables with equal digests have the same rules.
+
+    Notes
+    -----
+    SentencePiece replaces the longest word at each place. The library takes a grapheme of fewer than six bytes as a
+    whole: the *shortest* word that it begins with replaces all of it, marks included. Longer graphemes, and those that
+    begin with no word, are replaced character by character. Read in tokenizers 0.23 (`normalizers/precompiled.rs`).
+    """
+
+    is_local = True
+
+    def __init__(self, rules: Mapping[str, str], digest: str) -> None:
+        self._rules = CharacterRules.of(rules)
+        self._digest = digest
+
+    def __reduce__(self) -> tuple[type[Precompiled], tuple[Mapping[str, str], str]]:
+        return Precompiled, (self._rules, self._digest)
+
+    def __call__(self, text: str) -> str:
+        """Return `text` with everything replaced."""
+        return map_graphemes(text, self._of_grapheme, self._of_characters)
+
+    def _of_grapheme(self, grapheme: str) -> str:
+        if len(grapheme.encode("utf-8", "surrogatepass")) < _LONG_GRAPHEME:
+            rules = self._rules.quickest
+            for end in range(1, len(grapheme) + 1):
+                replacement = rules.get(grapheme[:end])
+                if replacement is not None:
+                    return replacement
+        return self._of_characters(grapheme)
+
+    def _of_characters(self, text: str) -> str:
+        return text.translate(self._singles)
+
+    def touched(self, characters: frozenset[str]) -> frozenset[str]:
+        """See :meth:`Normalizer.touched`."""
+        known = self._rules.characters
+        return characters & frozenset(map(chr, np.flatnonzero(known.alone | known.inside).tolist()))
+
+    def sides(self, left: str, right: str) -> Sides | None:
+        """See :meth:`Normalizer.sides`; the left one is not known where a rule may replace a grapheme that ends so."""
+        after = self._rules.get(right, "" if self._rules.characters.first[ord(right)] else right)
+        if not after or not is_border(left, right):
+            return None
+        if not is_alone(left) or self._has_prepended:
+            return Sides(None, after[0])
+        before = self._rules.get(left, left)
+        return Sides(before[-1], after[0]) if before else None
+
+    @cached_property
+    def _has_prepended(self) -> bool:
+        """Whether a word begins with a character that is in one grapheme with the one after it."""
+        begins = self._rules.characters.alone | self._rules.characters.first
+        return any(not is_border(chr(code), "a") for code in np.flatnonzero(begins).tolist())
+
+    @cached_property
+    def _singles(self) -> dict[int, str]:
+        return {ord(word): replacement for word, replacement in self._rules.singles.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Precompiled) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Precompiled({self._digest})"

@@ -1,0 +1,199 @@
+"""The hypotheses of a pre-tokenizer, lifted from symbols to tokens.
+
+A token consists of the last bytes of a symbol that began before it, some whole symbols, and the first bytes of a symbol
+that it cuts off. The mapping of every hypothesis by the whole symbols is an *effect*; real tokenizers have some dozens
+of effects.
+"""
+
+from __future__ import annotations
+
+import math
+from codecs import getincrementaldecoder
+from typing import NamedTuple, TypeAlias
+
+from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.base.locks import SHARED
+from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
+from tokdfa.kernels.walk.parts import Completions
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.unicode.utf8 import cut_apart
+from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
+
+__all__ = ["LiftedSplitting", "LiftedState", "TokenParts"]
+
+# A set of hypotheses, as the bits of an integer.
+Mask: TypeAlias = int
+
+
+class LiftedState(NamedTuple):
+    """What the ids of a stream leave undecided.
+
+    `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
+    that can be completed to symbols of the same classes. If `is_inside`, that symbol began within a token, so that no
+    piece can begin with it. If it `must_begin`, the pair test forbids the border at which it began, so that a piece
+    must begin with it.
+    """
+
+    hypotheses: Mask
+    cut: bytes = b""
+    is_inside: bool = False
+    must_begin: bool = False
+
+
+class TokenParts(NamedTuple):
+    """A token: the bytes that end an earlier symbol, the effect of its whole symbols, and the symbol it cuts off."""
+
+    head: bytes
+    effect: int | None
+    tail: bytes
+
+
+class _Effect(NamedTuple):
+    """For each hypothesis, those after some symbols, of which only the first may begin a piece: if not, and if so."""
+
+    inside: tuple[Mask, ...]
+    begins: tuple[Mask, ...]
+
+
+class LiftedSplitting:
+    """The automaton of hypotheses over tokens; its input at each token border says whether a piece may cross it.
+
+    A splitting that drops text is an UnsupportedFeatureError.
+    """
+
+    def __init__(self, splitting: Splitting) -> None:
+        self.hypotheses: Hypotheses = find_hypotheses(splitting)
+        self.initial = LiftedState(1)
+        self._step_of_class = [self._symbol_effect(number) for number in range(self.hypotheses.n_classes)]
+        self._ends: Mask = sum(1 << h for h, ends in enumerate(self.hypotheses.ends) if ends)
+        # Threads share it. Apart from the numbers of effects, everything cached is the same whichever thread finds it.
+        self._effects: list[_Effect] = []
+        self._room = Budget(max_seconds=math.inf, what="the effects of ids on the automaton of the split pattern")
+        self._number_of_effect: dict[_Effect, int] = {}
+        self._longer: dict[tuple[int | None, int], int] = {}
+        self._applied: dict[tuple[Mask, int, bool, bool], Mask] = {}
+        self._images: list[dict[Mask, Mask]] = [{} for _ in self._step_of_class]
+        self._completions = Completions(self.hypotheses.class_of_code_point)
+
+    def is_final(self, state: LiftedState) -> bool:
+        """Return whether a text may end in `state`."""
+        return not state.cut and bool(state.hypotheses & self._ends)
+
+    def parts(self, word: bytes) -> TokenParts | None:
+        """Return the parts of a token; None for a token that occurs in no text."""
+        cut = cut_apart(word)
+        if cut is None:
+            return None
+        effect = None
+        for symbol in cut.text:
+            effect = self._effect_of(ord(symbol), effect)
+        return self.joined(cut.head, effect, cut.tail)
+
+    def joined(self, head: bytes, effect: int | None, tail: bytes) -> TokenParts:
+        """Return the parts of a token with `head` and `tail` as the bytes of the symbols that it completes and cuts."""
+        return TokenParts(head, effect, self._completions.standing_for(tail) if tail else b"")
+
+    def step(
+        self, state: LiftedState, parts: TokenParts, may_continue: bool, may_begin: bool = True
+    ) -> LiftedState | None:
+        """Return the state after a token, given by its parts; None if no canonical stream continues this way.
+
+        `may_continue` says whether a piece may cross the border before it, `may_begin` whether a piece may begin there.
+        """
+        # No piece can begin after an incomplete symbol.
+        if state.cut and not (may_continue and parts.head):
+            return None
+        if parts.head and not state.cut:
+            return None
+        hypotheses = state.hypotheses
+        cut, is_inside, must_begin = state.cut + parts.head, state.is_inside, state.must_begin
+        if not state.cut:
+            is_inside, must_begin = not may_begin, not may_continue
+        elif _is_whole(cut):
+            effect = self._effect_of(ord(cut.decode("utf-8")), None)
+            hypotheses = self.apply(hypotheses, effect, not must_begin, not is_inside)
+            cut, is_inside, must_begin = b"", True, False
+        elif parts.effect is not None or parts.tail or not _may_go_on(cut):
+            return None
+        if parts.effect is not None:
+            hypotheses = self.apply(hypotheses, parts.effect, not must_begin, not is_inside)
+            is_inside, must_begin = True, False
+        if not hypotheses:
+            return None
+        cut += parts.tail
+        if not cut:
+            return LiftedState(hypotheses)
+        return LiftedState(hypotheses, self._completions.standing_for(cut), is_inside, must_begin)
+
+    # Effects
+
+    def _symbol_effect(self, number: int) -> _Effect:
+        """Return the effect of a symbol of a class."""
+        sets: dict[int, list[Mask]] = {CONTINUES: [], BEGINS: []}
+        for moves in self.hypotheses.moves:
+            if any(event == DROPPED for _, event in moves[number]):
+                raise UnsupportedFeatureError("the pre-tokenizer may leave out text")
+            for event, masks in sets.items():
+                masks.append(sum(1 << target for target, what in moves[number] if what == event))
+        return _Effect(tuple(sets[CONTINUES]), tuple(sets[BEGINS]))
+
+    def _effect_of(self, code_point: int, before: int | None) -> int:
+        """Return the number of the effect of symbols with the effect `before` followed by one more symbol."""
+        return self.effect_after(before, int(self.hypotheses.class_of_code_point[code_point]))
+
+    def effect_after(self, before: int | None, number: int) -> int:
+        """Return the effect of symbols with the effect `before`, None for none, and one more of class `number`."""
+        key = (before, number)
+        known = self._longer.get(key)
+        if known is not None:
+            return known
+        effect = self._step_of_class[number]
+        if before is not None:
+            images, goes_on = self._images[number], effect.inside
+            masks = self._effects[before]
+            for mask in {*masks.inside, *masks.begins}.difference(images):
+                images[mask] = _image(mask, goes_on)
+            effect = _Effect(*(tuple(map(images.__getitem__, side)) for side in masks))
+        with SHARED:
+            if effect not in self._number_of_effect:
+                n_hypotheses = len(self.hypotheses.moves)
+                self._room.spend(2 * n_hypotheses * (1 + n_hypotheses // 64))
+                self._effects.append(effect)
+                self._number_of_effect[effect] = len(self._effects) - 1
+            self._longer[key] = self._number_of_effect[effect]
+            return self._longer[key]
+
+    def apply(self, hypotheses: Mask, effect: int, may_continue: bool, may_begin: bool) -> Mask:
+        """Return the hypotheses after symbols, given whether the first may continue a piece and may begin one."""
+        key = (hypotheses, effect, may_continue, may_begin)
+        if key not in self._applied:
+            inside, begins = self._effects[effect]
+            mask = _image(hypotheses, inside) if may_continue else 0
+            self._applied[key] = mask | (_image(hypotheses, begins) if may_begin else 0)
+        return self._applied[key]
+
+
+def _image(mask: Mask, targets: tuple[Mask, ...]) -> Mask:
+    image = 0
+    while mask:
+        lowest = mask & -mask
+        image |= targets[lowest.bit_length() - 1]
+        mask ^= lowest
+    return image
+
+
+def _is_whole(symbol: bytes) -> bool:
+    try:
+        return len(symbol.decode("utf-8")) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def _may_go_on(symbol: bytes) -> bool:
+    """Return whether the bytes are the beginning of an incomplete symbol."""
+    try:
+        return not getincrementaldecoder("utf-8")().decode(symbol)
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,289 @@
+"""Pre-tokenizers, which cut text into pieces before any rule is applied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex.unicode import version
+from tokdfa.regex.unicode.utf8 import begins_symbol
+from tokdfa.tokenizers.pretokenizers.known_machines import is_known
+from tokdfa.tokenizers.pretokenizers.matches import Span, split_piece
+from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+
+if TYPE_CHECKING:
+    from tokdfa.regex.syntax import Node
+    from tokdfa.tokenizers.pretokenizers.byte_steps import ByteSteps
+
+__all__ = ["PreTokenizer", "pretokenizer"]
+
+_OF_LLAMA_CPP = "llama.cpp:"
+
+
+class PreTokenizer:
+    """Splits text as a library does.
+
+    The meaning of a splitting is defined by the backtracking engine of `regex` with the library's own classes. If the
+    splitting can be expressed by an automaton, as every pattern in use can, a finite machine does the work, with the
+    same result. Each step splits every piece of the previous one separately, as if the piece were the whole text.
+    tokenizers keeps the text that a pattern does not match, as separate pieces; tiktoken drops it. Immutable.
+
+    A PatternError says that a pattern cannot be read, can match the empty text or repeats something that may be empty,
+    or that the library does not support these steps; a LimitExceededError, that one is nested too deeply.
+    """
+
+    def __init__(self, splitting: Splitting, name: str | None = None) -> None:
+        if splitting.library == "tiktoken":
+            _check_tiktoken(splitting)
+        self.splitting = splitting
+        self.name = name
+        if not is_known(splitting):
+            # Patterns that cannot be used are refused now.
+            _ = self._trees
+
+    def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
+        return _shared, (self.splitting, self.name)
+
+    def with_table(self, unicode: str | None) -> PreTokenizer:
+        """Return the same pre-tokenizer with the classes of a table, by its name; None is the newest of the library."""
+        return _shared(replace(self.splitting, unicode=unicode), self.name)
+
+    @cached_property
+    def drops_text(self) -> bool:
+        """Whether text may be dropped, so that the pieces need not cover all of it."""
+        if self.splitter is not None:
+            return self.splitter.drops_text
+        return self.splitting.library == "tiktoken" or any(
+            step.behavior == "removed" for step in self.splitting.all_steps
+        )
+
+    @cached_property
+    def splitter(self) -> Splitter | None:
+        """The machine of the splitting; None if it cannot be expressed by an automaton or needs too many states."""
+        try:
+            return Splitter(self.splitting)
+        except (PatternError, LimitExceededError):
+            return None
+
+    @cached_property
+    def _literals(self) -> tuple[str, ...] | None:
+        """The texts without which a text is one piece, if all steps split at such a text; None otherwise."""
+        steps = self.splitting.steps
+        are_literal = steps and all(step.literal and not step.invert for step in steps)
+        if not are_literal or replace(self.splitting, steps=()) != Splitting(self.splitting.library):
+            return None
+        return tuple(step.pattern for step in steps)
+
+    def split(self, text: str, *, begins: bool = True) -> list[str]:
+        """Return the non-empty pieces of `text`, with the spaces that are put before some of them.
+
+        `begins` says whether it begins a text, rather than following a special token. The bytes of a character that is
+        cut apart are halves of surrogate pairs, as of ``surrogateescape``.
+        """
+        if self._literals is not None and not any(literal in text for literal in self._literals):
+            return [text] if text else []
+        if self.splitting.byte_steps:
+            data, bounds = self.byte_pieces(text, begins=begins)
+            return [data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds.tolist()]
+        spaced = self.spelled(text, begins=begins)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.split_backtracking(text, begins=begins)
+        return [spaced[start:end] for start, end in spans]
+
+    def spans(self, text: str, *, begins: bool = True) -> list[Span]:
+        """Return the pieces of `text` as pairs (start, end) of offsets in code points; see :meth:`split`.
+
+        A space that is put before a piece has no width, and a character that is cut apart is in several pieces.
+        """
+        if self.splitting.byte_steps:
+            return self._around_bytes(text, begins)
+        spaced = self.spelled(text, begins=begins)
+        spans = self._spans_by_machine(spaced)
+        if spans is None:
+            return self.spans_backtracking(text, begins=begins)
+        width = len(spaced) - len(text)
+        return [(max(start - width, 0), end - width) for start, end in spans]
+
+    def spelled(self, text: str, *, begins: bool = True) -> str:
+        """Return `text` with the space put before it and with spaces replaced; see :meth:`split`."""
+        space = self._space
+        text = text if self.splitting.metaspace_at else text.replace(" ", space)
+        puts = self.splitting.prefix_space == 0 and (begins or not self.splitting.prefix_once)
+        return space + text if puts and text and text[0] != space else text
+
+    @property
+    def _space(self) -> str:
+        return self.splitting.metaspace or " "
+
+    def _spans_by_machine(self, text: str) -> list[Span] | None:
+        if self.splitter is None:
+            return None
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:  # half a surrogate pair: whoever needs the bytes will refuse it
+            return None
+        spans = self.splitter.spans(data)
+        if len(data) > len(text):
+            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins_symbol(data), dtype=np.int64)))
+            spans = place[spans]
+        pairs: list[Span] = spans.tolist()
+        return pairs
+
+    # Steps that split bytes
+
+    def byte_pieces(self, text: str, *, begins: bool = True) -> tuple[bytes, Int64Array]:
+        """Return the pieces of `text` as UTF-8 with the spaces put into it, and the byte offsets of each piece.
+
+        They are those of :meth:`split`, and need not be UTF-8 themselves. Half of a surrogate pair is a
+        UnicodeEncodeError.
+        """
+        data, spans = _joined(self._before_bytes.split(text, begins=begins))
+        return data, self._byte_steps.spans(data, spans)
+
+    @cached_property
+    def _before_bytes(self) -> PreTokenizer:
+        return _shared(replace(self.splitting, byte_steps=()))
+
+    @cached_property
+    def _byte_steps(self) -> ByteSteps:
+        from tokdfa.tokenizers.pretokenizers.byte_steps import ByteSteps
+
+        return ByteSteps(self.splitting.byte_steps, self.splitting.unicode)
+
+    def _around_bytes(self, text: str, begins: bool) -> list[Span]:
+        pieces, whole = self._before_bytes.split(text, begins=begins), self._before_bytes.spans(text, begins=begins)
+        places: list[int] = []
+        for piece, (start, end) in zip(pieces, whole, strict=True):
+            # Of each byte, the place of its character in the text; what is put before a piece is at its beginning.
+            first = end - len(piece)
+            places += [max(first + at, start) for at, symbol in enumerate(piece) for _ in symbol.encode()]
+        _, found = self.byte_pieces(text, begins=begins)
+        ends = [end for _, end in whole]
+        spans = []
+        for first, last in found.tolist():
+            start = places[first]
+            stop = min([places[last - 1] + 1, *(end for end in ends if end >= places[last - 1])])
+            spans.append((start, max(stop, start)))
+        return spans
+
+    # The definition
+
+    def split_backtracking(self, text: str, *, begins: bool = True) -> list[str]:
+        """Return the same as :meth:`split`, by the backtracking engine."""
+        spelled = text.replace(" ", self._space)
+        pieces = [prefix + spelled[start:end] for prefix, (start, end) in self._split(text, begins)]
+        if not self.splitting.byte_steps:
+            return pieces
+        data, spans = _joined(pieces)
+        found = self._byte_steps.spans_backtracking(data, spans)
+        return [data[start:end].decode("utf-8", "surrogateescape") for start, end in found.tolist()]
+
+    def spans_backtracking(self, text: str, *, begins: bool = True) -> list[Span]:
+        """Return the same as :meth:`spans`, by the backtracking engine."""
+        if self.splitting.byte_steps:
+            return self._around_bytes(text, begins)
+        return [span for _, span in self._split(text, begins)]
+
+    @cached_property
+    def _trees(self) -> list[Node]:
+        from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
+
+        return [step_tree(step, self.splitting) for step in self.splitting.all_steps]
+
+    @cached_property
+    def _programs(self) -> list[Any]:
+        from tokdfa.regex.backtracking import compile_backtracking
+
+        return [compile_backtracking(tree) for tree in self._trees]
+
+    def _split(self, text: str, begins: bool) -> list[tuple[str, Span]]:
+        pieces: list[tuple[str, Span]] = [("", (0, len(text)))] if text else []
+        replaces_at = self.splitting.metaspace_at
+        at = self.splitting.prefix_space if begins or not self.splitting.prefix_once else None
+        for index, (step, program) in enumerate(zip(self.splitting.steps, self._programs, strict=False)):
+            text = text.replace(" ", self._space) if index == replaces_at else text
+            pieces = self._put_spaces(pieces, text) if index == at else pieces
+            pieces = [
+                inner
+                for prefix, (start, end) in pieces
+                for inner in _shift(self._split_piece(prefix + text[start:end], step, program), prefix, start)
+            ]
+        if at == len(self.splitting.steps):
+            pieces = self._put_spaces(pieces, text.replace(" ", self._space))
+        return pieces
+
+    def _put_spaces(self, pieces: Iterable[tuple[str, Span]], text: str) -> list[tuple[str, Span]]:
+        space, once = self._space, self.splitting.prefix_once
+        return [("" if text[span[0]] == space or (once and span[0]) else space, span) for _, span in pieces]
+
+    def _split_piece(self, piece: str, step: Split, program: Any) -> list[Span]:
+        if self.splitting.library == "tiktoken":
+            return [match.span() for match in program.finditer(piece)]
+        return split_piece(piece, step, program)
+
+    def __str__(self) -> str:
+        return self.name or " · ".join(step.pattern for step in self.splitting.all_steps)
+
+    def __repr__(self) -> str:
+        library, table = self.splitting.library, self.splitting.table
+        return f"PreTokenizer({self.splitting!r}, {self.name!r}, {library}=={version(table)})"
+
+
+def _check_tiktoken(splitting: Splitting) -> None:
+    steps = splitting.steps
+    if len(steps) != 1 or splitting.prefix_space is not None or steps[0] != Split(steps[0].pattern):
+        raise PatternError("tiktoken splits by one pattern, nothing else", value=splitting)
+
+
+def _joined(pieces: list[str]) -> tuple[bytes, Int64Array]:
+    """Return pieces as UTF-8, one after the other, and their offsets in it."""
+    data = [piece.encode("utf-8") for piece in pieces]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    return b"".join(data), np.stack((ends[:-1], ends[1:]), axis=1)
+
+
+def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str, Span]]:
+    """Yield the spans of a piece as spans of the text; the first one keeps the space put before the piece."""
+    for first, end in spans:
+        inserted = prefix if first == 0 else ""
+        yield inserted, (start + max(first - len(prefix), 0), start + end - len(prefix))
+
+
+@lru_cache(maxsize=16)
+def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
+    """Return the pre-tokenizer, made once per process because its machine takes a fraction of a second to build."""
+    return PreTokenizer(splitting, name)
+
+
+def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
+    """Return a pre-tokenizer: that of the steps of a file, of a name, or of a pattern in the dialect of tiktoken.
+
+    Names are those of :data:`tokdfa.tokenizers.pretokenizers.named.NAMED`, and "llama.cpp:" with one of
+    :data:`tokdfa.tokenizers.pretokenizers.llama_cpp.PRE_TOKENIZERS`.
+    """
+    if isinstance(splitting, Splitting):
+        return _shared(splitting)
+    if splitting in NAMED:
+        return _shared(NAMED[splitting], splitting)
+    if splitting.startswith(_OF_LLAMA_CPP):
+        from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
+
+        name = splitting.removeprefix(_OF_LLAMA_CPP)
+        if name not in PRE_TOKENIZERS:
+            hint = f"use one of {', '.join(PRE_TOKENIZERS)}"
+            raise PatternError("llama.cpp has no pre-tokenizer of this name", value=name, hint=hint)
+        return _shared(PRE_TOKENIZERS[name].splitting, splitting)
+    if re.fullmatch(r"[\w.-]+", splitting, re.ASCII):
+        hint = f"use a pattern or one of {', '.join(NAMED)}"
+        raise PatternError("no pre-tokenizer has this name", value=splitting, hint=hint)
+    return _shared(Splitting("tiktoken", (Split(splitting),)))

@@ -1,0 +1,91 @@
+"""The patterns of the steps of a splitting, as trees, and their counters, which make machines large."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex.budget import Budget
+from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
+from tokdfa.regex.unicode import Ranges, ranges, union
+from tokdfa.regex.unicode.tables import names
+from tokdfa.tokenizers.pretokenizers.named import ONE_SCRIPT
+from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+
+__all__ = ["naming_counters", "step_tree"]
+
+
+def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
+    """Return the pattern of a step as a tree.
+
+    A PatternError says that it cannot be read, repeats something that may be empty, or can match the empty text and is
+    of tiktoken, which fails on a piece without text.
+    """
+    if step.literal:
+        tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
+    elif step.pattern == ONE_SCRIPT:
+        tree = Alternate(tuple(_of_one_script(script, splitting.table) for script in _scripts(splitting.table)))
+    else:
+        tree = parse(step.pattern, splitting.table, budget)
+    if splitting.library == "tiktoken" and is_nullable(tree):
+        what = "a pattern that splits must not match the empty text: tiktoken fails on a piece without text"
+        raise PatternError(what, value=step.pattern)
+    if (repeated := _nullable_repeat(tree)) is not None:
+        # Libraries differ in what they prefer when an iteration of a repetition is empty.
+        raise PatternError(
+            "a split pattern must not repeat something that may be empty",
+            value=step.pattern[repeated.offset : repeated.offset + 40],
+            where=f"pattern, offset {repeated.offset}",
+        )
+    return tree
+
+
+def _of_one_script(script: Ranges, table: str) -> Node:
+    return Concat((Symbols(script), Repeat(Symbols(union(script, ranges("unicode_script_any", table))), 0, None)))
+
+
+@cache
+def _scripts(table: str) -> tuple[Ranges, ...]:
+    """Return the classes of characters that UnicodeScripts of tokenizers distinguishes."""
+    return tuple(ranges(name, table) for name in names(table) if re.fullmatch(r"unicode_script_\d+", name))
+
+
+def _nullable_repeat(tree: Node) -> Repeat | None:
+    nodes = [tree]
+    for node in nodes:  # grows during the loop
+        if isinstance(node, Repeat) and node.most != 1 and is_nullable(node.body):
+            return node
+        nodes.extend(children(node))
+    return None
+
+
+_LARGE = 32
+
+
+@contextmanager
+def naming_counters(splitting: Splitting) -> Iterator[None]:
+    """Let the error that a budget is spent name the largest counter of the patterns, if there is a large one."""
+    try:
+        yield
+    except LimitExceededError as error:
+        found = _largest(splitting)
+        if found is None:
+            raise
+        where, count = found
+        hint = f"it counts to {count} there, and a machine keeps every count apart"
+        raise LimitExceededError(error.what, where=where, hint=hint) from None
+
+
+def _largest(splitting: Splitting) -> tuple[str, int] | None:
+    most, where = _LARGE, ""
+    for number, step in enumerate(splitting.steps):
+        nodes = [step_tree(step, splitting)]
+        for node in nodes:  # grows during the loop
+            if isinstance(node, Repeat) and max(node.least, node.most or 0) > most:
+                most = max(node.least, node.most or 0)
+                where = f"pattern{f' {number}' if len(splitting.steps) > 1 else ''}, offset {node.offset}"
+            nodes.extend(children(node))
+    return (where, most) if where else None

@@ -1,0 +1,179 @@
+"""Merges as trees, sequences of merges, and their effect on a string."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias, Union, cast
+
+from tokdfa.automata.dictionary import Dictionary
+from tokdfa.base.errors import LimitExceededError, TrainingError
+from tokdfa.base.verdict import Verdict
+from tokdfa.training.naive import apply_rule
+
+__all__ = [
+    "Forest",
+    "Merge",
+    "apply_merge",
+    "apply_merges",
+    "from_dictionary",
+    "is_submerge",
+    "iter_submerges",
+    "possible_merges",
+    "show_merge",
+    "to_dictionary",
+    "train_noniterative",
+    "validity",
+    "yield_of",
+]
+
+Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string cannot be an operand of |)
+"""A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
+
+Forest: TypeAlias = tuple[Merge, ...]
+"""The result of applying merges to a string: a tree for each unit."""
+
+# Comparing and hashing nested tuples uses the interpreter's own stack.
+_DEEPEST = 500
+
+
+def iter_submerges(merge: Merge) -> Iterator[Merge]:
+    """Yield a merge and all its submerges, including trivial ones, as often as they occur: parts after the whole."""
+    stack: list[tuple[Merge, int]] = [(merge, 0)]
+    while stack:
+        inner, depth = stack.pop()
+        yield inner
+        if isinstance(inner, tuple) and len(inner) == 2:
+            if depth == _DEEPEST:
+                raise LimitExceededError("a merge is nested too deeply", hint=f"{_DEEPEST} levels are allowed")
+            stack.extend(((inner[1], depth + 1), (inner[0], depth + 1)))
+        elif not isinstance(inner, str) or not inner:
+            raise TrainingError("a merge must be a symbol or a pair of merges", value=inner)
+
+
+def yield_of(merge: Merge) -> str:
+    """Return Yield(merge), the string that the merge spells (*A Formal Perspective on Byte-Pair Encoding*, Def 2.4)."""
+    return "".join(inner for inner in iter_submerges(merge) if isinstance(inner, str))
+
+
+def is_submerge(part: Merge, whole: Merge) -> bool:
+    """Return whether `part` ⊂ `whole`: `part` occurs in `whole` and is not all of it (FORMAL, Def 3.6)."""
+    inner = iter_submerges(whole)
+    next(inner)
+    return part in inner
+
+
+def validity(merges: Sequence[Merge]) -> Verdict[int]:
+    """Decide whether a sequence of merges is valid: each part of each merge is a symbol or an earlier merge.
+
+    Its witness is the index of the first merge that is not possible. Merges may be repeated. (*A Formal Perspective on
+    Byte-Pair Encoding*, Def 2.3.)
+    """
+    known: set[Merge] = set()
+    for index, merge in enumerate(merges):
+        if isinstance(merge, str):
+            return Verdict(False, index, f"merge {index} is a symbol")
+        for part in merge:
+            if not isinstance(part, str) and part not in known:
+                return Verdict(False, index, f"merge {index}, {show_merge(merge)}: {show_merge(part)} does not precede")
+        known.add(merge)
+    return Verdict(True, None, "every part is a symbol or an earlier merge")
+
+
+def apply_merge(forest: Sequence[Merge], merge: Merge) -> Forest:
+    """Return Apply(merge): `forest` with every occurrence of the pair replaced, from left to right."""
+    return tuple(apply_rule(forest, cast("tuple[Merge, Merge]", merge), merge))
+
+
+def apply_merges(text: Sequence[Merge], merges: Iterable[Merge]) -> Forest:
+    """Return the forest that a sequence of merges makes of a string of symbols or merges, one after the other.
+
+    *A Formal Perspective on Byte-Pair Encoding*, section 2.2.
+    """
+    forest: Forest = tuple(text)
+    for merge in merges:
+        forest = apply_merge(forest, merge)
+    return forest
+
+
+def show_merge(merge: Merge) -> str:
+    """Return a merge in the paper's notation, such as ``[[a,b],a]``."""
+    parts: list[str] = []
+    # The rest to write: merges and marks.
+    stack: list[tuple[Merge, bool]] = [(merge, True)]
+    while stack:
+        inner, is_merge = stack.pop()
+        if is_merge and isinstance(inner, tuple):
+            stack.extend((("]", False), (inner[1], True), (",", False), (inner[0], True), ("[", False)))
+        else:
+            parts.append(str(inner))
+    return "".join(parts)
+
+
+def to_dictionary(merges: Sequence[Merge], alphabet: str | None = None) -> Dictionary:
+    """Return the rules of a sequence of merges; their parts are strings, no longer trees."""
+    pairs = []
+    for merge in merges:
+        if isinstance(merge, str):
+            raise TrainingError("a rule must be a pair", value=merge)
+        pairs.append((yield_of(merge[0]), yield_of(merge[1])))
+    return Dictionary.from_pairs(pairs, alphabet)
+
+
+def from_dictionary(dictionary: Dictionary) -> tuple[Merge, ...]:
+    """Return the rules of a proper dictionary over characters as merges.
+
+    If two rules make one token, its tree is ambiguous, which is a TrainingError; in a trained dictionary no two do. (*A
+    Formal Perspective on Byte-Pair Encoding*, section 2.2, on [abc, d].)
+    """
+    dictionary.require_proper()
+    if dictionary.alphabet.kind != "characters":
+        raise TrainingError("merges must be made of characters", value=dictionary.alphabet.kind)
+    trees: dict[str, Merge] = {}
+    merges = []
+    for index, rule in enumerate(dictionary):
+        left, right = cast("tuple[str, str]", rule)
+        if left + right in trees:
+            raise TrainingError("two rules make the same token", value=left + right, where=f"rule {index}")
+        merge = (trees.get(left, left), trees.get(right, right))
+        trees[left + right] = merge
+        merges.append(merge)
+    return tuple(merges)
+
+
+# Bracketings of a window grow as Catalan numbers: 1, 2, 5, 14, 42, 132, 429 for 2, 3, … symbols.
+_WIDEST = 10
+
+
+def possible_merges(text: str, width: int) -> dict[Merge, int]:
+    """Return every merge whose yield has up to `width` symbols, 10 at most, and how often it occurs in `text`.
+
+    They come in the order in which a scan finds them that extends the merges ending at each symbol, so the parts of a
+    merge come before it. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
+    """
+    if width > _WIDEST:
+        raise LimitExceededError("too many merges have a yield of this length", value=width, hint=f"{_WIDEST} at most")
+    counts: dict[Merge, int] = {}
+    # The trees that end at each place, with the places where they begin, longest first.
+    ending: list[list[tuple[Merge, int]]] = [[]]
+    for end, symbol in enumerate(text, 1):
+        trees: list[tuple[Merge, int]] = [(symbol, end - 1)]
+        for tree, start in trees:  # grows during the loop
+            for left, first in ending[start]:
+                if end - first <= width:
+                    merge: Merge = (left, tree)
+                    counts[merge] = counts.get(merge, 0) + 1
+                    trees.append((merge, first))
+        ending.append(sorted(trees, key=lambda item: item[1]))
+    return counts
+
+
+def train_noniterative(text: str, merges: int, *, width: int = 5) -> tuple[Merge, ...]:
+    """Return the most frequent merges of up to `width` symbols.
+
+    They form a valid sequence: the parts of a merge occur at least as often as the merge, and come before it among
+    merges of equal frequency. On a^{wn} it needs n units at best, whatever the number of merges, while the greedy
+    trainer halves the units with every further merge. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
+    """
+    counts = possible_merges(text, width)
+    order = sorted(counts, key=lambda merge: -counts[merge])
+    return tuple(order[:merges])
