@@ -182,8 +182,8 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
     }
 
 
-def doors(error: BaseException) -> list[str]:
-    """Return the innermost function of the kernels' doors that an error passed through."""
+def functions(error: BaseException) -> list[str]:
+    """Return the innermost function of the API of kernels that an error passed through."""
     frames = [
         f"{Path(frame.filename).relative_to(KERNELS)}:{frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -200,7 +200,7 @@ def examine(make: Callable[[], Use], shim: Any) -> dict[str, Any]:
     shim.fail_call(-1)
     expected = use()
     n = shim.count_calls()
-    outcome: dict[str, Any] = {"calls": n, "refused": 0, "answered": 0, "wrong": [], "left": [], "doors": []}
+    outcome: dict[str, Any] = {"calls": n, "refused": 0, "answered": 0, "wrong": [], "left": [], "functions": []}
     del use
     for k in sorted({k * n // min(n, MOST) for k in range(min(n, MOST))}):
         use = make()
@@ -214,7 +214,7 @@ def examine(make: Callable[[], Use], shim: Any) -> dict[str, Any]:
                 outcome["wrong"].append(k)
         except MemoryError as error:
             outcome["refused"] += 1
-            outcome["doors"] += doors(error)
+            outcome["functions"] += functions(error)
             del error
         shim.fail_call(-1)
         gc.collect()
@@ -226,7 +226,7 @@ def examine(make: Callable[[], Use], shim: Any) -> dict[str, Any]:
         gc.collect()
         if max(between, shim.count_live()) > before:
             outcome["left"].append(k)
-    outcome["doors"] = sorted(set(outcome["doors"]))
+    outcome["functions"] = sorted(set(outcome["functions"]))
     return outcome
 
 

@@ -146,7 +146,7 @@ def test_a_special_token_at_the_seam(tmp_path: Path) -> None:
 
 def test_it_runs_alone(formats: list[tuple[Tokenizer, Path]], tmp_path: Path) -> None:
     alone = tmp_path / "alone"
-    shutil.copytree(TABLES, alone / "unicode" / "data")
+    shutil.copytree(TABLES, alone / "regex" / "unicode" / "data")
     shutil.copy(SOURCE, alone / "check.py")
     certificate, files = certified(formats[1], formats[2])
     path = tmp_path / "certificate.json"

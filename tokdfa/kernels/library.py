@@ -97,7 +97,7 @@ def _dtypes(kernel: Any) -> list[np.dtype[Any] | None]:
 def call(kernel: Any, *given: Any, out: Sequence[Any] = ()) -> int:
     """Call a kernel and return its number; arrays become pointers to their elements, and None a null pointer.
 
-    Their types are those that ``door.h`` declares. The last arguments, `out`, are the arrays that the kernel writes,
+    Their types are those that ``api.h`` declares. The last arguments, `out`, are the arrays that the kernel writes,
     and numbers between them.
 
     Raises
@@ -164,12 +164,12 @@ class Struct:
     """A struct of the kernels, which keeps alive the arrays that its pointers point to.
 
     Threads may share a struct, which C only reads once it is built. Rooms, memories and places, in which C writes,
-    belong to one thread; their types say so in ``door.h``.
+    belong to one thread; their types say so in ``api.h``.
 
     Parameters
     ----------
     name : str
-        The type, as ``door.h`` declares it.
+        The type, as ``api.h`` declares it.
     **fields : array, Struct, int or None
         All fields except lengths: the number of elements of an array given for the field ``x`` goes to the field
         ``n_x`` if there is one.

@@ -1,6 +1,6 @@
 """Fuzz kernels and readers: ``python -m tests.campaigns.fuzzing --target walk --minutes 20``, or ``--all``.
 
-Each target of a kernel builds structs from bytes as the doors in Python do, and compares what a kernel answers with a
+Each target of a kernel builds structs from bytes as the API in Python does, and compares what a kernel answers with a
 slow twin; libFuzzer changes the bytes so that they reach ever more of the code, which is compiled with addresses and
 undefined behaviour checked. Each target of a reader reads a file and compares the ids with those of the file's own
 library; atheris changes the bytes so that they reach ever more branches of Python. Minutes are those of a processor.

@@ -1,4 +1,4 @@
-"""The door to the kernels: what it refuses before C sees it, and libraries that do not belong to the package."""
+"""The API of the kernels: what it refuses before C sees it, and libraries that do not belong to the package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _call(array: np.ndarray, dtype: object) -> None:
     call(lib.tokdfa_depths, array, len(array), out=(np.zeros(len(array), dtype=np.int32),))
 
 
-@pytest.mark.parametrize("door", [readable, writable, _call])
+@pytest.mark.parametrize("function", [readable, writable, _call])
 @pytest.mark.parametrize(
     "array",
     [
@@ -40,9 +40,9 @@ def _call(array: np.ndarray, dtype: object) -> None:
         np.zeros(17, dtype=np.uint8)[1:].view(np.int32),
     ],
 )
-def test_arrays_of_another_type_or_layout_are_refused(door: Callable, array: np.ndarray) -> None:
+def test_arrays_of_another_type_or_layout_are_refused(function: Callable, array: np.ndarray) -> None:
     with pytest.raises(TypeError, match="a contiguous array of int32 is needed"):
-        door(array, np.int32)
+        function(array, np.int32)
 
 
 def test_arrays_that_may_not_be_written_are_read_only() -> None:
@@ -67,15 +67,15 @@ def test_a_kernel_is_called_with_the_arrays_that_it_declares() -> None:
         call(lib.tokdfa_group, keys, 3, 2, out=(offsets,))
 
 
-@pytest.mark.parametrize("door", [readable, writable])
-def test_empty_arrays_are_taken(door: Callable) -> None:
-    assert len(door(np.zeros(0, dtype=np.int64), np.int64)) == 0
-    assert len(door(np.zeros((0, 5), dtype=np.uint8), np.uint8)) == 0
+@pytest.mark.parametrize("function", [readable, writable])
+def test_empty_arrays_are_taken(function: Callable) -> None:
+    assert len(function(np.zeros(0, dtype=np.int64), np.int64)) == 0
+    assert len(function(np.zeros((0, 5), dtype=np.uint8), np.uint8)) == 0
 
 
 def test_every_struct_says_whether_threads_may_share_it() -> None:
     shared, owned, written = [], [], []
-    for path in (PACKAGE / "kernels").rglob("door.h"):
+    for path in (PACKAGE / "kernels").rglob("api.h"):
         comments = re.findall(
             r"(?:/\*((?:[^*]|\*(?!/))*)\*/\n)?typedef struct \w*\s*\{[^}]*\n\} (\w+);", path.read_text()
         )

@@ -3,7 +3,7 @@
 With ``--cross FOLDER`` they are compiled by Zig for all other systems that the package is for, into a folder of each.
 
 All C files of ``tokdfa/kernels`` become one shared library without Python headers, and the declarations of all
-``door.h`` become the module ``_ffi``, through which cffi calls it. Both carry the hash of the sources.
+``api.h`` become the module ``_ffi``, through which cffi calls it. Both carry the hash of the sources.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def _declarations(sources: str, size: int) -> str:
     import cffi
 
     ffi = cffi.FFI()
-    for path in _after_included(sources_with("door.h")):
+    for path in _after_included(sources_with("api.h")):
         lines = path.read_text(encoding="utf-8").splitlines()
         ffi.cdef("\n".join(line for line in lines if not line.startswith("#")))
     ffi.set_source("_ffi", None)
@@ -249,7 +249,7 @@ def _after_included(paths: list[Path]) -> list[Path]:
     ordered: list[Path] = []
 
     def put(path: Path) -> None:
-        for name in re.findall(r'^#include "(.*door\.h)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        for name in re.findall(r'^#include "(.*api\.h)"', path.read_text(encoding="utf-8"), re.MULTILINE):
             put((path.parent / name).resolve())
         if path not in ordered:
             ordered.append(path)

@@ -5,7 +5,7 @@
 #ifndef TOKDFA_BACK_IN_TIME_H
 #define TOKDFA_BACK_IN_TIME_H
 
-#include "../fold/door.h"
+#include "../fold/api.h"
 #include "pair_slot.h"
 
 /* Look at the pair that meets at the border at a time, and go back to the one before it. Returns the state whose rule

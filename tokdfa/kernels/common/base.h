@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Every function of the door is exported; all others are static. The door declares functions without a mark, which cffi
+/* Every function of an api.h is exported; all others are static. These declare functions without a mark, which cffi
    would not read, and Windows lets no definition add one; there, a library without any mark exports all it has. */
 #if defined(_WIN32)
-#define TOKDFA_DOOR
+#define TOKDFA_API
 #else
-#define TOKDFA_DOOR __attribute__((visibility("default")))
+#define TOKDFA_API __attribute__((visibility("default")))
 #endif
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)

@@ -1,6 +1,6 @@
 /* What the library says of itself. */
 #include "base.h"
-#include "door.h"
+#include "api.h"
 #include "wide.h"
 
 #ifndef TOKDFA_SOURCES
@@ -42,10 +42,10 @@ __attribute__((constructor)) static void find_out(void) {
 }
 #endif
 
-TOKDFA_DOOR const char *tokdfa_sources(void) {
+TOKDFA_API const char *tokdfa_sources(void) {
     return TOKDFA_SOURCES;
 }
 
-TOKDFA_DOOR int tokdfa_is_wide(void) {
+TOKDFA_API int tokdfa_is_wide(void) {
     return tokdfa_processor_is_wide;
 }

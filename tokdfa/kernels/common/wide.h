@@ -1,10 +1,10 @@
 /* One source, two sets of instructions.
 
    A file `X.wide.c` is compiled twice on x86-64: for every processor, and for those of level 3 (AVX2, BMI2). Its
-   functions are named VARIANT(name); a function of the door, which only the first one has, chooses:
+   functions are named VARIANT(name); a function of api.h, which only the first one has, chooses:
 
        #ifndef TOKDFA_WIDE
-       TOKDFA_DOOR int64_t tokdfa_f(int64_t x) { return CHOOSE(f)(x); }
+       TOKDFA_API int64_t tokdfa_f(int64_t x) { return CHOOSE(f)(x); }
        #endif
 
    Elsewhere there is only the first one. */

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The states reached from distinct ones, in breadth-first order. `seen` is all zeros; returns the number of states. */
-TOKDFA_DOOR int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *targets, const int32_t *starts,
+TOKDFA_API int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *targets, const int32_t *starts,
                                          int64_t n_starts, uint8_t *seen, int32_t *order) {
     int64_t found = 0;
     for (int64_t i = 0; i < n_starts; i++) {
@@ -41,7 +41,7 @@ static void group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t
     }
 }
 
-TOKDFA_DOOR void tokdfa_group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets,
+TOKDFA_API void tokdfa_group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets,
                               int32_t *positions) {
     group(keys, n_keys, n_groups, offsets, positions);
 }
@@ -107,7 +107,7 @@ static partition take_partition(int32_t **room, int64_t n_members) {
 
    Blocks of states and cords (sets of transitions on one token) split each other in turn, smaller halves first:
    O(m log n) for m transitions, missing ones being free. `block` has one entry more than there are states. */
-TOKDFA_DOOR int64_t tokdfa_coarsest_partition(const tokdfa_columns *dfa, int32_t *block) {
+TOKDFA_API int64_t tokdfa_coarsest_partition(const tokdfa_columns *dfa, int32_t *block) {
     const int64_t n = dfa->n_final, m = dfa->n_sources;
     const size_t n_ints = 6 * ((size_t)n + 1) + 6 * ((size_t)m + 1) + (size_t)greatest(n, m) + 1 + (size_t)m;
     const size_t n_longs = (size_t)n + 2 + (size_t)dfa->n_tokens + 2;
@@ -191,7 +191,7 @@ static int32_t find(int32_t *parent, int32_t state) {
    The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find
    forest, breadth first. A pair skipped as already implied cannot hide a shorter difference, because the same sequence
    distinguishes one of the merged pairs that imply it, none of which is later. */
-TOKDFA_DOOR int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, int32_t *path) {
+TOKDFA_API int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, int32_t *path) {
     const int64_t n = dfa->n_final;
     const int32_t sink = (int32_t)(n - 1);
     int32_t *parent = malloc(5 * (size_t)n * sizeof *parent);

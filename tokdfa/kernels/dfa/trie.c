@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Build the trie of the words symbols[offsets[i]] to symbols[offsets[i + 1]], given in lexicographic order. The outputs
    have room for one node per symbol and the root; `first` for one more. Returns the number of nodes. */
-TOKDFA_DOOR int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offsets, const int64_t *order,
+TOKDFA_API int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offsets, const int64_t *order,
                                       int64_t n_order, int32_t *symbol, int32_t *depth, int32_t *end, int32_t *first) {
     int64_t longest = 0;
     for (int64_t place = 0; place < n_order; place++) {
@@ -48,7 +48,7 @@ TOKDFA_DOOR int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *off
 
 /* The words that an automaton can read from a state, as places in their order, and the states reached. The target of
    state q on column c is table[q * n_columns + c]; state 0 is the sink. Returns the number of words. */
-TOKDFA_DOOR int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_t n_columns, int32_t state,
+TOKDFA_API int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_t n_columns, int32_t state,
                                        int32_t *places, int32_t *targets) {
     int32_t *path = malloc(((size_t)trie->longest + 1) * sizeof *path);
     if (!path) {
@@ -75,8 +75,8 @@ TOKDFA_DOOR int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *t
     return found;
 }
 
-/* Complete the trie to the automaton of Aho and Corasick; see the door for what is written. All outputs are zeros. */
-TOKDFA_DOOR int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns, int leftmost, int32_t *table,
+/* Complete the trie to the automaton of Aho and Corasick; see api.h for what is written. All outputs are zeros. */
+TOKDFA_API int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns, int leftmost, int32_t *table,
                                       int32_t *length, int32_t *shorter) {
     const int64_t n_nodes = trie->n_depth;
     int32_t *fallback = calloc(2 * (size_t)n_nodes + 1, sizeof *fallback);

@@ -7,7 +7,7 @@
 #define TOKDFA_ADDED_H
 
 #include "../common/byte_bits.h"
-#include "door.h"
+#include "api.h"
 
 /* The entries of a node: where its path begins in `labels`, and the number of its bytes; the token that ends there, or
    -1; and the children from one byte to another, where their numbers begin. */

@@ -27,7 +27,7 @@ int64_t VARIANT(find_added)(const tokdfa_added_tokens *added, tokdfa_added_scan 
 int64_t find_added_wide(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text, int64_t size,
                         int64_t *spans, int64_t n_spans);
 
-TOKDFA_DOOR int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
+TOKDFA_API int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
                                       int64_t size, int64_t *spans, int64_t n_spans) {
     return CHOOSE(find_added)(added, scan, text, size, spans, n_spans);
 }

@@ -6,7 +6,7 @@
 #ifndef TOKDFA_ALONE_H
 #define TOKDFA_ALONE_H
 
-#include "door.h"
+#include "api.h"
 #include "rules.h"
 #include "together.h"
 

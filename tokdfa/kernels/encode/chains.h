@@ -6,7 +6,7 @@
 #ifndef TOKDFA_CHAINS_H
 #define TOKDFA_CHAINS_H
 
-#include "door.h"
+#include "api.h"
 #include "transcript.h"
 
 #define CHAINS 4

@@ -6,8 +6,8 @@
 #define TOKDFA_CHARACTERS_H
 
 #include "../common/base.h"
-#include "../merging/door.h"
-#include "door.h"
+#include "../merging/api.h"
+#include "api.h"
 
 /* The code point at the beginning of valid UTF-8; `*length` gets the number of its bytes. */
 ALWAYS_INLINE uint32_t code_point_at(const uint8_t *text, int64_t *length) {

@@ -136,7 +136,7 @@ int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *tex
 int64_t encode_documents_wide(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                               int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-TOKDFA_DOOR int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size,
+TOKDFA_API int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size,
                                             const int64_t *offsets, int64_t first, int64_t n_documents, int32_t *out,
                                             int64_t *id_offsets) {
     forget_pause(texts->pieces);

@@ -1,4 +1,4 @@
-"""The codes of what a symbol does to the pieces of a text; ``door.h`` has the same ones."""
+"""The codes of what a symbol does to the pieces of a text; ``api.h`` has the same ones."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 /* The memory of pieces, on its own. */
 #include "memory.h"
 
-TOKDFA_DOOR void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key) {
+TOKDFA_API void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key) {
     packed_word found = key_of(text, size, begin, end);
     key[0] = found.low;
     key[1] = found.high;
 }
 
 /* Recall a piece and move it up. `out` has room for LONGEST_KEPT + 2 ids. Returns their number; -1 if it is unknown. */
-TOKDFA_DOOR int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
+TOKDFA_API int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
                                         int64_t end, int32_t *out) {
     const packed_word key = key_of(text, size, begin, end);
     const int64_t set = set_of(memory->n_entries, key);
@@ -22,7 +22,7 @@ TOKDFA_DOOR int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8
 }
 
 /* Remember a piece. `ids` has IDS_INSIDE places at least, and not more ids than the piece has bytes. */
-TOKDFA_DOOR void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
+TOKDFA_API void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin,
                                        int64_t end, const int32_t *ids, int64_t n_ids) {
     const packed_word key = key_of(text, size, begin, end);
     const int64_t set = set_of(memory->n_entries, key);
@@ -30,7 +30,7 @@ TOKDFA_DOOR void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_
 }
 
 /* Copy all pieces to more entries, which are zeros. */
-TOKDFA_DOOR void tokdfa_move_pieces(const tokdfa_piece_memory *memory, uint64_t *entries, int64_t n_entries) {
+TOKDFA_API void tokdfa_move_pieces(const tokdfa_piece_memory *memory, uint64_t *entries, int64_t n_entries) {
     for (int64_t entry = 0; entry < memory->n_entries; entry += ENTRY) {
         const uint64_t *piece = memory->entries + entry;
         if (piece[1]) {

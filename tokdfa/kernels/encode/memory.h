@@ -15,7 +15,7 @@
 #define TOKDFA_MEMORY_H
 
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 
 #if defined(TOKDFA_WIDE) && defined(__AVX2__)
 #include <immintrin.h>

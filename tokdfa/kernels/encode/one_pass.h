@@ -16,7 +16,7 @@
 #define TOKDFA_ONE_PASS_H
 
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 #include "rules.h"
 
 /* What is added to the number of a word to name the root of the trie of the words that begin like it. */

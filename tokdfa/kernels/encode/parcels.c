@@ -4,7 +4,7 @@
    goes on with another parcel. */
 #include "../common/base.h"
 #include "characters.h"
-#include "door.h"
+#include "api.h"
 
 /* How often a thread asks whether another one has counted a parcel before it returns, so that others can run. */
 enum { MOST_QUESTIONS = 1 << 12 };
@@ -110,7 +110,7 @@ static int64_t encode_parcel(tokdfa_parcel_run *run, const tokdfa_parcels *parce
 /* Take parcels and encode them until there is none. Returns DONE when the ids of all those taken are in their places;
    PAUSED from time to time, so that signals are heeded; WAITS where other threads have to encode before this one can go
    on; REFUSED if a text is; or, in the middle of a parcel, how its encoding stops. */
-TOKDFA_DOOR int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels) {
+TOKDFA_API int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels) {
     const int64_t at_a_time = run->encoder->pieces->at_a_time, most_a_byte = most_ids_a_byte(run->encoder->split);
     int64_t n_bytes = 0;
     for (;;) {

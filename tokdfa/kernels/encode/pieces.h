@@ -9,7 +9,7 @@
 #include "added.h"
 #include "alone.h"
 #include "characters.h"
-#include "door.h"
+#include "api.h"
 #include "memory.h"
 #include "one_pass.h"
 #include "prefix.h"

@@ -1,6 +1,6 @@
 /* Reading lines of a base64 word, a space and a rank. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 #define LARGEST_RANK 0xFFFFFFFF
 
@@ -10,7 +10,7 @@ enum { NO_FAULT, NOT_BASE64, BAD_PADDING, NO_WORD, NO_SPACE, NO_RANK, AFTER_RANK
 static const char digits_of_base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* The number of lines, the last of which may have no end. */
-TOKDFA_DOOR int64_t tokdfa_count_lines(const uint8_t *data, int64_t size) {
+TOKDFA_API int64_t tokdfa_count_lines(const uint8_t *data, int64_t size) {
     int64_t n_lines = 1;
     for (int64_t i = 0; i < size; i++) {
         n_lines += data[i] == '\n';
@@ -88,7 +88,7 @@ static int read_line(reader *r, const int8_t *six_bits, int64_t *rank) {
 
 /* Read every line that is not empty, up to the first fault. There is room for three bytes of text for each four of the
    data and three more, for a rank and a line for each line, and for one offset more. */
-TOKDFA_DOOR void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found) {
+TOKDFA_API void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found) {
     int8_t six_bits[256];
     memset(six_bits, -1, sizeof six_bits);
     for (int i = 0; i < 64; i++) {

@@ -9,7 +9,7 @@
 #define TOKDFA_RULES_H
 
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 
 #define NUMBER_BITS 21
 #define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)

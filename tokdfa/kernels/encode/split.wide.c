@@ -40,17 +40,17 @@ int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const
 int split_on_wide(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
 int64_t split_texts_wide(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts);
 
-TOKDFA_DOOR int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
+TOKDFA_API int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
     return CHOOSE(split_on)(split, text, size, base);
 }
 
-TOKDFA_DOOR int64_t tokdfa_split_texts(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends,
+TOKDFA_API int64_t tokdfa_split_texts(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends,
                                        int64_t n_texts) {
     return CHOOSE(split_texts)(split, text, ends, n_texts);
 }
 
 /* Settle what is waiting for the end of the text; `begun` gets it. */
-TOKDFA_DOOR void tokdfa_walk_back(tokdfa_split_run *split) {
+TOKDFA_API void tokdfa_walk_back(tokdfa_split_run *split) {
     split->n_begun = settle_at_end(split->splitting, split->trail, split->trail_at, split->n_waiting, split->state,
                                    split->begun);
     split->n_waiting = 0;
@@ -58,7 +58,7 @@ TOKDFA_DOOR void tokdfa_walk_back(tokdfa_split_run *split) {
 
 /* Write down the pieces, start and end, that end where something else begins. `before` is what has begun before.
    Returns their number; there is room for as many as there are entries. */
-TOKDFA_DOOR int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans) {
+TOKDFA_API int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans) {
     int64_t n_spans = 0;
     for (int64_t i = 0; i < n_begun; i++) {
         spans[2 * n_spans] = before >> EVENT_BITS;

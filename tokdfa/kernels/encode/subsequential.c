@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The longest a state may be when it is written down. */
 #define LONGEST_STATE TOKDFA_LONGEST_STATE
@@ -47,7 +47,7 @@ static int64_t number_of(tokdfa_numbered_words *words, const int32_t *word, int6
 }
 
 /* Put all words into the hash table, which is empty. */
-TOKDFA_DOOR void tokdfa_rehash(tokdfa_numbered_words *words) {
+TOKDFA_API void tokdfa_rehash(tokdfa_numbered_words *words) {
     const int64_t mask = words->n_table - 1;
     for (int64_t number = 0; number < words->n_words; number++) {
         const int64_t first = words->offsets[number];
@@ -146,7 +146,7 @@ static int64_t write_state(const following *after, int64_t common, const int32_t
 /* Go on with the construction until all states have their transitions (0), or there is no room for more (NO_ROOM). The
    first state is there, and the empty output, number 0. A state that has L numbers leads to states of 2 L + 4 at most,
    so that LONGEST_STATE is enough for those of a quarter. */
-TOKDFA_DOOR int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_construction *construction) {
+TOKDFA_API int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_construction *construction) {
     tokdfa_numbered_words *states = construction->states, *outputs = construction->outputs;
     const int64_t n_symbols = trie->n_symbols;
     int32_t *word = malloc(LONGEST_STATE * sizeof *word);
@@ -205,7 +205,7 @@ static bool behave_alike(const int32_t *target, const int32_t *written, const in
 
 /* The coarsest partition of the states into blocks of equal outputs and equal next blocks; blocks are numbered as they
    come. They are split, round by round, by the blocks that their states lead to. Returns the number of blocks. */
-TOKDFA_DOOR int64_t tokdfa_transducer_partition(const int32_t *target, const int32_t *written, const int32_t *ends,
+TOKDFA_API int64_t tokdfa_transducer_partition(const int32_t *target, const int32_t *written, const int32_t *ends,
                                                 int64_t n_ends, int64_t n_symbols, int32_t *block) {
     int64_t size = 16;
     while (size < 2 * n_ends) {

@@ -3,7 +3,7 @@
 #define TOKDFA_SYMBOLS_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The length of the UTF-8 sequence at `at`, which is not ASCII; 0 if it is cut short, -1 if it is invalid. */
 NEVER_INLINE int64_t length_of_symbol(const uint8_t *text, int64_t at, int64_t end) {

@@ -6,7 +6,7 @@
 
 /* The sizes of the tables for the words that are live: of `slots`, `filter`, `edges` and `ending`. Word i is
    text[offsets[i]] to text[offsets[i + 1]]. */
-TOKDFA_DOOR void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes) {
+TOKDFA_API void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes) {
     int64_t n_words = 0, n_edges = 0;
     for (int64_t word = 0; word < n_live; word++) {
         if (live[word]) {
@@ -56,7 +56,7 @@ static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, i
 }
 
 /* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. */
-TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
+TOKDFA_API void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                                     uint32_t *slots, int64_t n_slots, uint64_t *keys, uint64_t *filter,
                                     int64_t n_filter, int64_t *edges, int64_t n_edges, int32_t *ending) {
     const int64_t size = offsets[n_live];
@@ -101,7 +101,7 @@ TOKDFA_DOOR void tokdfa_index_words(const uint8_t *text, const int64_t *offsets,
 
 /* Write to the records the length of each word, and the longest live word that is a proper prefix of each live one, -1
    where there is none. */
-TOKDFA_DOOR void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
+TOKDFA_API void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
                                      const uint32_t *slots, int64_t n_slots, const uint64_t *keys,
                                      const uint64_t *filter, int64_t n_filter, const int64_t *edges, int64_t n_edges,
                                      const int32_t *ending, int32_t *records) {
@@ -160,7 +160,7 @@ ALWAYS_INLINE void add_rule(uint64_t *rules, int64_t n_rules, int64_t u, int64_t
 
 /* Number the tokens that rules make, after the symbols and in the order of the rules: number[t] is the number of token
    t, of which the symbols have theirs and all others -1, and ids_of_numbers[n] the id of the token that gets number n. */
-TOKDFA_DOOR void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols,
+TOKDFA_API void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols,
                                         const int32_t *ids, int32_t *number, int32_t *ids_of_numbers) {
     int64_t next = n_symbols;
     for (int64_t i = 0; i < n_product; i++) {
@@ -175,7 +175,7 @@ TOKDFA_DOOR void tokdfa_number_products(const int32_t *product, int64_t n_produc
 /* Put the rules left[i]≀right[i] into a table of zeros, which has places for all of them and one more; of equal pairs
    the first one counts. Their tokens are what `number` says, those with -1 occur in no text, or numbers already if it
    is NULL. Numbers are less than NO_NUMBER, and those of products greater than 0. `of_symbols` is zeros. */
-TOKDFA_DOOR void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
+TOKDFA_API void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
                                     const int32_t *number, uint64_t *rules, int64_t n_rules, int32_t *of_symbols) {
     int64_t u[AT_A_TIME], v[AT_A_TIME], made[AT_A_TIME];
     for (int64_t first = 0; first < n_left; first += AT_A_TIME) {

@@ -79,7 +79,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
    AT_ONCE more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
    CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more,
    PAUSED when there is more to do.
-   Through the door also LACKS_IDS, when there is a token without an id. */
+   For Python also LACKS_IDS, when there is a token without an id. */
 int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
@@ -111,13 +111,13 @@ int64_t encode_pieces_wide(tokdfa_piece_encoder *pieces, const uint8_t *text, in
                            int64_t stop, int32_t *out, int64_t *ends);
 int64_t encode_on_wide(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out);
 
-TOKDFA_DOOR int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+TOKDFA_API int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                          const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     return CHOOSE(encode_pieces)(pieces, text, size, begun, stop, out, ends);
 }
 
 /* Go on with a text for which there was no room, or after a piece that was encoded elsewhere; see `encode_on`. */
-TOKDFA_DOOR int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
+TOKDFA_API int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     const int64_t n = CHOOSE(encode_on)(texts, text, size, out);
     if (n > 0 && texts->lacks_ids) {
         int32_t all = 0;
@@ -133,7 +133,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *
 
 /* Encode a text, UTF-8 and all of it; see `encode_on`. CROWDED, before anything is done, if the memory of pieces is to
    grow first. */
-TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
+TOKDFA_API int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     if (UNLIKELY(missed_many(texts->pieces->memory))) {
         return TOKDFA_CROWDED;
     }
@@ -147,7 +147,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t
 }
 
 /* Encode a text for which the room in `texts` is enough. */
-TOKDFA_DOOR int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
+TOKDFA_API int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
     return tokdfa_encode_text(texts, text, size, texts->out);
 }
 #endif

@@ -10,7 +10,7 @@
 #define TOKDFA_TOGETHER_H
 
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 #include "rules.h"
 
 /* Words are shorter than this; the last lane takes the place of the missing neighbours of the first and the last token.

@@ -1,6 +1,6 @@
 /* Comparing the rows of two compact token DFAs, whose tokens are in different orders, as sets of tokens. */
 #include "../common/wide.h"
-#include "door.h"
+#include "api.h"
 
 /* Flip the bits of the tokens that a row forbids; returns the number of those that both automata have. */
 static int64_t turn_over(const tokdfa_ranked_rows *rows, int32_t row, uint64_t *bits) {
@@ -57,7 +57,7 @@ COMPARE_ROWS(VARIANT(compare_rows)) {
 /* For each pair of rows the least rank that only one of them allows, -1 when they are equal, and how many tokens only
    the first one allows, and only the second. `bits` has a bit for each rank, all zero before and afterwards; the number
    of its words is a multiple of TOGETHER. */
-TOKDFA_DOOR COMPARE_ROWS(tokdfa_compare_rows) {
+TOKDFA_API COMPARE_ROWS(tokdfa_compare_rows) {
     CHOOSE(compare_rows)
     (first, second, first_row, second_row, n_pairs, bits, n_bits, least, only_first, only_second);
 }

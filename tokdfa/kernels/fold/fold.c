@@ -3,13 +3,13 @@
    State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
    back in time; see common/back_in_time.h. */
 #include "../common/back_in_time.h"
-#include "door.h"
+#include "api.h"
 
 enum { LEFT_DEAD = -2, RIGHT_DEAD = -3 };
 
 /* Fold all rules. All arrays are filled with -1, except `made`, with 0; `state` and `birth` are 0 for symbols. Returns
    the number of states. */
-TOKDFA_DOOR int64_t tokdfa_fold(tokdfa_fold_job *job) {
+TOKDFA_API int64_t tokdfa_fold(tokdfa_fold_job *job) {
     int32_t *birth = job->birth, *head = job->head, *tail = job->tail, *state = job->state, *made = job->made;
     int64_t n_states = 1;
     for (int64_t index = 0; index < job->n_left; index++) {
@@ -40,12 +40,12 @@ TOKDFA_DOOR int64_t tokdfa_fold(tokdfa_fold_job *job) {
     return n_states;
 }
 
-TOKDFA_DOOR int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
+TOKDFA_API int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
     return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
                             folding->tail, u, v, time);
 }
 
-TOKDFA_DOOR void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v,
+TOKDFA_API void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v,
                                           const int32_t *times, int64_t n, int32_t *states) {
     for (int64_t i = 0; i < n; i++) {
         states[i] = (int32_t)tokdfa_forbidding_state(folding, u[i], v[i], times[i]);
@@ -54,7 +54,7 @@ TOKDFA_DOOR void tokdfa_forbidding_states(const tokdfa_folding *folding, const i
 
 /* Order the tokens such that the tokens that one rule forbids form an interval. `below` counts the descendants of a
    token born so far; it is all zeros, as are `offset` and `width`. */
-TOKDFA_DOOR void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *birth, int64_t n_tokens,
+TOKDFA_API void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *birth, int64_t n_tokens,
                                 const int32_t *head, const int32_t *product, int64_t n_symbols, int32_t *below,
                                 int32_t *offset, int32_t *position, int32_t *width) {
     for (int64_t state = n_states - 1; state > 0; state--) {
@@ -80,7 +80,7 @@ TOKDFA_DOOR void tokdfa_arrange(const int32_t *removed, int64_t n_states, const 
 }
 
 /* The number of states above each one. */
-TOKDFA_DOOR void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth) {
+TOKDFA_API void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth) {
     depth[0] = 0;
     for (int64_t state = 1; state < n_states; state++) {
         depth[state] = depth[parent[state]] + 1;

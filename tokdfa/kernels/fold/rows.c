@@ -4,7 +4,7 @@
    those that touch are joined. */
 #include "../common/base.h"
 #include "../common/sort.h"
-#include "door.h"
+#include "api.h"
 
 /* Write the row made of `length` intervals and of those from `above` to `above_end` from place `begin` on; returns its
    end. */
@@ -55,7 +55,7 @@ static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) 
 
 /* Gather the rows of the states that have none yet. Returns the number of states done, which is less than the number of
    states if there is no room for more intervals. */
-TOKDFA_DOOR int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
+TOKDFA_API int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
     for (; job->done < job->n_states; job->done++) {
         int32_t wanted = job->states[job->done], state = wanted;
         /* Its own intervals, up to the next state above that has a row, which is copied. */

@@ -1,9 +1,9 @@
 /* The ids that are banned in a state of an automaton over bytes. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The state after an id; 0 if what it completes is banned, or nothing goes on after it. */
-TOKDFA_DOOR int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id) {
+TOKDFA_API int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id) {
     if (state <= 0 || state >= ban->n_alive || id < 0 || id >= ban->n_offsets - 1) {
         return 0;
     }
@@ -21,7 +21,7 @@ ALWAYS_INLINE void write_bit(uint32_t *mask, int32_t id, bool value) {
 /* Turn the mask of the state `like`, all zeros for state 0, into that of another state. Where both have come to the same
    state, the same ids go on. `path` has room for two states along the longest word. Returns the number of nodes that
    were looked at. */
-TOKDFA_DOOR int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask) {
+TOKDFA_API int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask) {
     int64_t seen = 0;
     path[0] = state, path[1] = like;
     for (int64_t node = 0; node < ban->n_symbol; seen++) {

@@ -3,7 +3,7 @@
 #define TOKDFA_GUIDING_MOVES_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* What the functions of the product return; product.py has the same numbers. */
 enum { NOWHERE = 0, YES = 1, MISSING = -1, NO_ROOM = -2, TOO_MANY = -3, NO_SUCH_PLACE = -4, NO_ROOM_FOR_ANY = -5 };

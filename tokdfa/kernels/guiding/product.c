@@ -22,7 +22,7 @@ static int find_target(const tokdfa_guide *guide, place from, int32_t id, place 
 }
 
 /* Enter what is known of places into a room with slots for all of them. */
-TOKDFA_DOOR void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n) {
+TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (keys[4 * k] != 0 && values[k] != UNKNOWN) {
             place at;
@@ -36,7 +36,7 @@ TOKDFA_DOOR void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys
 }
 
 /* The place after an id, whether or not a stream goes on from there. */
-TOKDFA_DOOR int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
+TOKDFA_API int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                         int32_t text, int32_t id) {
     place to;
     return find_target(guide, (place){split, row, spelled, text}, id, &to);
@@ -44,7 +44,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split
 
 /* The parts of the places after ids that do not depend on the id alone: the states of the pre-tokenizer after each, if the
    row does not forbid it and if it does, 0 for nowhere; of the search for special tokens; and of the texts. */
-TOKDFA_DOOR int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+TOKDFA_API int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                                          const int32_t *ids, int64_t n, int32_t *free, int32_t *cut,
                                          int32_t *spelled_to, int32_t *text_to) {
     if (!is_place(guide, (place){split, NO_ROW, spelled, text})) {
@@ -68,7 +68,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t spli
 }
 
 /* The place after an id, if a stream goes on from there. */
-TOKDFA_DOOR int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
+TOKDFA_API int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                       int32_t text, int32_t id) {
     place to;
     const int status = find_target(guide, (place){split, row, spelled, text}, id, &to);
@@ -76,7 +76,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, 
 }
 
 /* Whether a stream goes on from a place, or ends there. */
-TOKDFA_DOOR int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
+TOKDFA_API int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                          int32_t text) {
     const place at = {split, row, spelled, text};
     return is_place(guide, at) ? goes_on(guide, at) : NO_SUCH_PLACE;
@@ -236,7 +236,7 @@ static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int
 /* Set the bits of the ids with which a stream goes on from the places that differ only in the row: in `allowed` of those
    that the row does not forbid; in `fragile` of those of them with which none does if it forbids them. The masks are
    zeros. `differing` are the ids after which the search for special tokens is elsewhere than from state 0. */
-TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
+TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                                       const int32_t *differing, int64_t n_differing, uint32_t *allowed,
                                       uint32_t *fragile) {
     const tokdfa_guide_texts *texts = guide->texts;
@@ -289,7 +289,7 @@ TOKDFA_DOOR int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, 
 /* Merge the nodes of a trie whose symbols have the same columns: its children by columns, level by level. Node v
    becomes node node_of[v], -1 if a column on the way to it is dead. All arrays have room for a number a node. Returns
    the number of nodes, which are in depth-first order. */
-TOKDFA_DOOR int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_nodes,
+TOKDFA_API int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_nodes,
                                        const uint8_t *is_dead, int64_t n_columns, int32_t *node_of, int32_t *following,
                                        int32_t *stack, int32_t *merged_column, int32_t *merged_depth,
                                        int32_t *merged_end) {

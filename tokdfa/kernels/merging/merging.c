@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../common/pair_slot.h"
-#include "door.h"
+#include "api.h"
 
 /* Add a pair, unless the table already has it. */
 static void insert(const tokdfa_merges *merges, int32_t left, int32_t right, int32_t priority, int32_t product) {
@@ -23,7 +23,7 @@ ALWAYS_INLINE int64_t find(const tokdfa_merges *merges, int32_t left, int32_t ri
 /* Pairs are prefetched so many before they are added. */
 enum { AHEAD = 16 };
 
-TOKDFA_DOOR void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
+TOKDFA_API void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
                                   const int32_t *priority, const int32_t *product, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {
@@ -186,7 +186,7 @@ static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens,
 }
 
 /* Merge the n tokens of a word in place; return the number of tokens left, or NO_MEMORY. */
-TOKDFA_DOOR int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
+TOKDFA_API int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
     if (n <= FEW) {
         return merge_few(merges, tokens, n);
     }
@@ -200,7 +200,7 @@ TOKDFA_DOOR int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *toke
 }
 
 /* Merge every piece separately. `tokens` has room for all symbols; returns the number of tokens. */
-TOKDFA_DOOR int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
+TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
                                         int64_t n_pieces, int64_t *offsets, int32_t *tokens) {
     workplace w;
     if (!open_workplace(&w, longest_of(pieces, n_pieces))) {
@@ -252,7 +252,7 @@ static int64_t find_borders(const int32_t *left, const int32_t *right, const int
    for a symbol, and -1 for a product, and get its first and last symbol. `pairs` gets pairs, the last symbol of a left
    part << 32 | the first one of the right part, some of them more than once; a rule with a part that is made of no
    symbols has none. Returns their number, at most that of the rules, `n`. */
-TOKDFA_DOOR int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+TOKDFA_API int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                                        int32_t *first, int32_t *last, int64_t *pairs) {
     /* Usually parts are made before the rules that join them, so that one round is enough. */
     bool is_open;
@@ -274,7 +274,7 @@ TOKDFA_DOOR int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right
 }
 
 /* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, with room for all pairs. */
-TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
+TOKDFA_API int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
     workplace w;
     if (!open_workplace(&w, longest_of(job->offsets, job->n_words))) {
         return TOKDFA_NO_MEMORY;
@@ -313,7 +313,7 @@ TOKDFA_DOOR int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *m
 /* Merge words completely by examining all pairs before each step. For each word `last` has four entries: the number of
    tokens left, and the parts and the priority of the last merge, -1 if there was none. `ascending` records whether no
    merge was stronger than the one before it. */
-TOKDFA_DOOR int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets,
+TOKDFA_API int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets,
                                    int64_t n_words, int32_t *last, uint8_t *ascending) {
     workplace w;
     if (!open_workplace(&w, longest_of(offsets, n_words))) {

@@ -159,13 +159,13 @@ int VARIANT(normalize)(const tokdfa_form *form, tokdfa_normalizing *job, const u
 int64_t first_change_wide(const tokdfa_form *form, const uint8_t *text, int64_t n);
 int normalize_wide(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n);
 
-TOKDFA_DOOR int64_t tokdfa_first_change(const tokdfa_form *form, const uint8_t *text, int64_t n) {
+TOKDFA_API int64_t tokdfa_first_change(const tokdfa_form *form, const uint8_t *text, int64_t n) {
     return CHOOSE(first_change)(form, text, n);
 }
 
 /* Tell of each text whether it changes, or has a stretch that is too long to be looked at. Text i is at places[i], and
    has offsets[i + 1] - offsets[i] bytes. */
-TOKDFA_DOOR void tokdfa_find_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets,
+TOKDFA_API void tokdfa_find_changed(const tokdfa_form *form, const uint64_t *places, const int64_t *offsets,
                                      int64_t n_texts, uint8_t *changes) {
     for (int64_t i = 0; i < n_texts; i++) {
         const int64_t size = offsets[i + 1] - offsets[i];
@@ -173,7 +173,7 @@ TOKDFA_DOOR void tokdfa_find_changed(const tokdfa_form *form, const uint64_t *pl
     }
 }
 
-TOKDFA_DOOR int tokdfa_normalize(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n) {
+TOKDFA_API int tokdfa_normalize(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n) {
     return CHOOSE(normalize)(form, job, text, n);
 }
 #endif

@@ -8,7 +8,7 @@
 #define TOKDFA_NORMALIZATION_NORMAL_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Stretches of more characters are not looked at here, nor those whose parts are more. */
 enum { MOST_CHARACTERS = 64, MOST_PARTS = 4 * MOST_CHARACTERS };

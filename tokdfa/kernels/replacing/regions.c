@@ -3,7 +3,7 @@
    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
    side, unless these symbols, or those in their place, make a cut as well. Where two matches touch, both change. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 enum { ROW = 4 };
 
@@ -65,7 +65,7 @@ static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, co
 }
 
 /* Write the regions, in order; none overlaps the next. Returns their number. The last may be open. */
-TOKDFA_DOOR int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job) {
+TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job) {
     const int32_t *ids = job->ids;
     int64_t n_regions = 0, *region = job->regions - ROW;
     for (int64_t number = 0; number < job->n_matches / ROW; number++) {
@@ -144,7 +144,7 @@ static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_
 /* Number the kinds of regions: those of one kind have the same ids and matches. Writes the kind of each region, and the
    first region of each kind; returns the number of kinds. The table has 2^k entries, more than there are regions, all
    -1 at first. No region is open. */
-TOKDFA_DOOR int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table,
+TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table,
                                             int64_t n_table, int64_t *kind, int64_t *example) {
     const uint64_t mask = (uint64_t)n_table - 1;
     int64_t n_kinds = 0;
@@ -165,7 +165,7 @@ TOKDFA_DOOR int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_
 
 /* Write the ids with the stretches exchanged. What is written may overlap the ids, if it begins at least as far before
    them as it ever gets ahead of them: then nothing is overwritten that is still to be moved. */
-TOKDFA_DOOR void tokdfa_splice(const tokdfa_exchange *job, int32_t *out) {
+TOKDFA_API void tokdfa_splice(const tokdfa_exchange *job, int32_t *out) {
     int64_t read = 0, written = 0;
     for (int64_t number = 0; number < job->n_kind; number++) {
         const int64_t start = job->bounds[2 * number], kind = job->kind[number];

@@ -55,7 +55,7 @@ static int64_t fixed_starts(const tokdfa_forward *forward, int64_t last, int64_t
 /* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down as far
    as there is room. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
    searched. If there is no room for the matches that end at one place, it returns minus their number. */
-TOKDFA_DOOR int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
+TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                     int64_t options) {
     const tokdfa_spelled *text = machine->text;
     const tokdfa_forward *forward = machine->forward;

@@ -52,7 +52,7 @@ static void follow(const int32_t *restrict entries, const int32_t *restrict effe
 
 /* The effect of each token on all states; see the Python module. `effects` has room for max_effects + 1 of them.
    Returns their number; 0 if there are more than max_effects. */
-TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
+TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
                                          int32_t *effect, int32_t *effects) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
     uint64_t buckets = 16;
@@ -108,7 +108,7 @@ TOKDFA_DOOR int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdf
 
 /* Number the effects that tokens have as classes; `class_of` has an entry for each effect, -1 where no token has it.
    Returns their number. */
-TOKDFA_DOOR int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of) {
+TOKDFA_API int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of) {
     memset(class_of, -1, (size_t)n_effects * sizeof *class_of);
     for (int64_t id = 0; id < n_ids; id++) {
         class_of[effect[id]] = 0;
@@ -123,7 +123,7 @@ TOKDFA_DOOR int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, 
 }
 
 /* Fill the properties of ids, and what classes do to states; see search.h. */
-TOKDFA_DOOR void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
+TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
                                      const int32_t *effects, int64_t n_effects, const int32_t *class_of,
                                      int64_t n_classes, int32_t *properties, int32_t *entries) {
     const int64_t n_states = forward->n_table / forward->n_columns;

@@ -207,7 +207,7 @@ static void glance_at_classes(const known_moves *moves, int64_t second, uint16_t
 }
 
 /* Fill the glances of ids, and the rows. Returns the second state; NO_SECOND if there is none. */
-TOKDFA_DOOR int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids, const int32_t *entries,
+TOKDFA_API int64_t tokdfa_fill_glances(const int32_t *properties, int64_t n_ids, const int32_t *entries,
                                         int64_t n_classes, int64_t n_states, int64_t idle, uint16_t *glances,
                                         uint16_t *rows) {
     weighted *classes = malloc((size_t)n_classes * sizeof *classes);

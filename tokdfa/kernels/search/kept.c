@@ -1,7 +1,7 @@
-/* The door to what a search keeps. */
+/* The API of what a search keeps. */
 #include "kept.h"
 
-TOKDFA_DOOR int64_t tokdfa_forget(const tokdfa_spelled *text, tokdfa_search *search, int32_t *ids, int64_t n,
+TOKDFA_API int64_t tokdfa_forget(const tokdfa_spelled *text, tokdfa_search *search, int32_t *ids, int64_t n,
                                   int64_t longest) {
     return forget(text, search, ids, n, longest);
 }

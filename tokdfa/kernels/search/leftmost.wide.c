@@ -359,12 +359,12 @@ int64_t find_leftmost_in_copy_wide(const tokdfa_machine *machine, tokdfa_search 
                                    int32_t *ids, int64_t n, int64_t options);
 #endif
 
-TOKDFA_DOOR int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
+TOKDFA_API int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
                                          int64_t n, int64_t options) {
     return CHOOSE(find_leftmost)(machine, search, ids, n, options);
 }
 
-TOKDFA_DOOR int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
+TOKDFA_API int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
                                                  tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
     return CHOOSE(find_leftmost_in_copy)(machine, search, copying, ids, n, options);
 }

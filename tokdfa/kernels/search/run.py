@@ -36,7 +36,7 @@ _STARTS = 1 << 10
 _OFFSET = 40
 
 _NOTHING: Int64Array = np.empty(0, dtype=np.int64)
-# All fields that are not working memory: those with which the struct begins, and the others; see ``door.h``.
+# All fields that are not working memory: those with which the struct begins, and the others; see ``api.h``.
 _PLACES = (
     *("token", "offset", "state", "position", "pending", "end_token", "end_offset", "end", "start", "last"),
     *("floor", "idle_token", "first", "more", "settled"),

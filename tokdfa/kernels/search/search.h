@@ -3,7 +3,7 @@
 #define TOKDFA_SEARCH_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Options. */
 enum { ALIGNED = 1, FINAL = 2 };

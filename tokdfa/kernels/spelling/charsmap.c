@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 #define LEAF ((uint32_t)1 << 8)
 #define FAR ((uint32_t)1 << 9)
@@ -55,7 +55,7 @@ static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first
 
 /* Mark which code points are words, which are in a longer one but not first, and which are first in a longer one. Each of
    the words, in UTF-8, has a zero byte after it. */
-TOKDFA_DOOR void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
+TOKDFA_API void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
                                         uint8_t *inside, uint8_t *first) {
     for (int64_t i = 0; i < n_words; i++) {
         const uint8_t *at = text + offsets[i], *const end = text + offsets[i + 1] - 1;
@@ -80,7 +80,7 @@ TOKDFA_DOOR void tokdfa_mark_characters(const uint8_t *text, const int64_t *offs
    Returns 0; TOKDFA_CROWDED_TABLE if more words than are allowed are prefixes of each other, TOKDFA_LARGE_TABLE if there
    are too many nodes, or too deep: ends may be shared, so that there may be cycles. The bytes that lead there are then
    in `path`. All units point into the table. */
-TOKDFA_DOOR int64_t tokdfa_read_charsmap(tokdfa_charsmap *map) {
+TOKDFA_API int64_t tokdfa_read_charsmap(tokdfa_charsmap *map) {
     const uint32_t *units = map->units;
     int32_t *first = malloc((size_t)(map->n_units + 2) * sizeof *first);
     int32_t *child = malloc((size_t)map->n_units * sizeof *child);

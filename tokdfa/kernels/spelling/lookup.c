@@ -4,7 +4,7 @@
    words: its parts, and the two joined, which is hashed and compared where its parts are. The hash is SipHash-1-3
    (Aumasson, Bernstein) with a key that the caller draws, so that no file can be made whose words collide. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Rules are looked up in blocks, so that memory is fetched for all of a block at once. */
 enum { BLOCK = 16, WORDS = 3 * BLOCK };
@@ -103,7 +103,7 @@ ALWAYS_INLINE wanted word_at(const tokdfa_word_table *table, const uint8_t *text
 
 /* Enter all words. There are more slots than words, and a power of two of them, all zeros. Returns the first word that
    is equal to an earlier one; -1 if all are distinct. */
-TOKDFA_DOOR int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
+TOKDFA_API int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
     const int64_t n = table->n_offsets - 1;
     wanted words[BLOCK];
@@ -129,7 +129,7 @@ TOKDFA_DOOR int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
 }
 
 /* Find the numbers of some words, which lie one after the other; -1 for those that the table lacks. */
-TOKDFA_DOOR void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets,
+TOKDFA_API void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets,
                                       int64_t n, int32_t *found) {
     for (int64_t i = 0; i < n; i++) {
         const wanted word = word_at(table, text + offsets[i], offsets[i + 1] - offsets[i]);
@@ -139,7 +139,7 @@ TOKDFA_DOOR void tokdfa_look_up_words(const tokdfa_word_table *table, const uint
 
 /* Find every split of the words low to high into two words of the table, cut at multiples of `unit` bytes. Each becomes
    a row of `splits`, word by word: left part, right part and word. Returns the number of rows. */
-TOKDFA_DOOR int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t unit, int64_t low, int64_t high,
+TOKDFA_API int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t unit, int64_t low, int64_t high,
                                        int32_t *splits) {
     int64_t n = 0;
     for (int64_t number = low; number < high; number++) {
@@ -201,7 +201,7 @@ ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rul
 
 /* Look up the parts and the product of each rule. Returns the number of rules up to the first one that is not a rule or
    that needs a word that the vocabulary lacks. */
-TOKDFA_DOOR int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_lines *lines) {
+TOKDFA_API int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_lines *lines) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
     wanted words[WORDS];
     int64_t done = 0, at = 0;

@@ -4,7 +4,7 @@
    Only what is written plainly is read: anything odd, wrong or unexpected ends the reading, and whoever reads all of
    JSON then finds out what it is. What precedes, separates and follows the two parts is skipped and not checked. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 ALWAYS_INLINE bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -440,7 +440,7 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
 /* Read both parts, or the one of them that there is. There is room for as many bytes of words, and of rules, as the file
    has, for `most_ids` ids, or scores, and for one offset more. Returns which of them are there, and written plainly; 0 if
    one is not. */
-TOKDFA_DOOR int64_t tokdfa_read_model(tokdfa_model_text *model) {
+TOKDFA_API int64_t tokdfa_read_model(tokdfa_model_text *model) {
     const uint8_t *end = model->data + model->n_data, *at = after_byte(model->data, end, '{');
     model->n_ids = model->n_rules = model->n_rule_bytes = model->in_pairs = model->offsets[0] = 0;
     model->vocab_begin = model->vocab_end = model->merges_begin = model->merges_end = 0;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 #define CHUNK 8
 
@@ -40,7 +40,7 @@ static part part_at(const uint8_t *text, const int64_t *offsets, int64_t gap, in
 
 /* Sort words, which begin at offsets[i], with a gap of so many bytes after each. `order` gets their numbers; equal words
    keep their order. Returns 0. */
-TOKDFA_DOOR int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap,
+TOKDFA_API int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap,
                                       int32_t *order) {
     part *parts = malloc((size_t)(n_words + 1) * sizeof *parts);
     group *groups = malloc((size_t)(n_words + 1) * sizeof *groups);

@@ -3,7 +3,7 @@
    Only what is written plainly is read, as for a tokenizer.json: anything odd or wrong ends the reading. What is not a
    piece is copied as it is. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The tags of fields: the number, shifted by three bits, and how it is written. */
 enum { PIECE = 1 << 3 | 2, SPELLING = 1 << 3 | 2, SCORE = 2 << 3 | 5, KIND = 3 << 3 | 0 };
@@ -98,7 +98,7 @@ static bool take_piece(tokdfa_piece_list *list, const uint8_t *at, const uint8_t
 
 /* Read the pieces. There is room for as many bytes of text, and of what is left, as the model has, for `most` pieces and
    for one offset more. Returns whether all of it is written plainly. */
-TOKDFA_DOOR int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
+TOKDFA_API int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
     const uint8_t *at = list->data, *end = at + list->n_data;
     list->n_pieces = list->n_left = list->offsets[0] = 0;
     while (at < end) {

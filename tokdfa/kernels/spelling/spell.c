@@ -1,12 +1,12 @@
 /* Spelling numbered words, one after the other, and reading words that are spelled in the byte alphabet. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Most words are shorter; where there is room, these are copied without looking at their lengths. */
 enum { SHORT = 16 };
 
 /* The length of the word of each number, 0 for negative ones. Returns the sum. */
-TOKDFA_DOOR int64_t tokdfa_spelled_lengths(const int64_t *offsets, const int32_t *numbers, int64_t n, int64_t *lengths) {
+TOKDFA_API int64_t tokdfa_spelled_lengths(const int64_t *offsets, const int32_t *numbers, int64_t n, int64_t *lengths) {
     int64_t sum = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t number = numbers[i];
@@ -17,7 +17,7 @@ TOKDFA_DOOR int64_t tokdfa_spelled_lengths(const int64_t *offsets, const int32_t
 }
 
 /* Write the words of the numbers, n_spelled bytes in all. */
-TOKDFA_DOOR void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t *offsets, const int32_t *numbers,
+TOKDFA_API void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t *offsets, const int32_t *numbers,
                               int64_t n, uint8_t *spelled, int64_t n_spelled) {
     int64_t written = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -37,7 +37,7 @@ TOKDFA_DOOR void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t
 /* Read words in UTF-8 whose code points represent bytes: byte_of[code point], -1 for those that represent none. Writes
    the bytes of all words, one after the other. A word with another code point is foreign, and has no bytes. Returns the
    number of bytes, which is at most that of the words. */
-TOKDFA_DOOR int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of,
+TOKDFA_API int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of,
                                         uint8_t *bytes, int64_t *offsets, uint8_t *foreign) {
     int64_t written = 0;
     offsets[0] = 0;

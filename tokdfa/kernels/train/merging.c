@@ -329,7 +329,7 @@ static bool end_merge(tokdfa_training *t) {
 /* Merge pairs until `target` rules are made, for which there must be room, or no pair is left, or the merges have
    inspected `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is
    left. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
-TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {
+TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {
     if (training->unlisted.row >= 0 && !end_merge(training)) {
         return TOKDFA_NO_MEMORY;
     }
@@ -346,7 +346,7 @@ TOKDFA_DOOR int64_t tokdfa_train(tokdfa_training *training, int64_t target, int6
 }
 
 /* Begin to train; tokdfa_find_pairs comes next. NULL if there is no memory. */
-TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) {
+TOKDFA_API tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) {
     tokdfa_training *t = calloc(1, sizeof *t);
     if (!t) {
         return NULL;
@@ -373,7 +373,7 @@ TOKDFA_DOOR tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) 
 
 /* Count the pairs of the text, list their positions and queue them, at `patience` positions, 1 or more, in a call.
    Returns 1 if there is more to do and 0 if not. After TOKDFA_NO_MEMORY it can go on. */
-TOKDFA_DOOR int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience) {
+TOKDFA_API int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience) {
     tokdfa_training *const t = training;
     const int64_t end = t->corpus->n_text - 1, stop = least(end, t->at + least(patience, end));
     switch (t->stage) {
@@ -411,7 +411,7 @@ TOKDFA_DOOR int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patienc
     return 0;
 }
 
-TOKDFA_DOOR void tokdfa_end_training(tokdfa_training *training) {
+TOKDFA_API void tokdfa_end_training(tokdfa_training *training) {
     free(training->pairs);
     free(training->table);
     free(training->pool);

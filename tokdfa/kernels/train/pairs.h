@@ -6,7 +6,7 @@
 #ifndef TOKDFA_TRAIN_PAIRS_H
 #define TOKDFA_TRAIN_PAIRS_H
 
-#include "door.h"
+#include "api.h"
 #include "room.h"
 
 /* Ties: by a number that a pair keeps, by its first position now, or by its spelling. */

@@ -5,7 +5,7 @@
    0 if the slot is free. The slots are small and the entries of frequent pieces, which mostly come early, lie together:
    this takes less memory than slots that hold the entries, and fewer pages are touched. */
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 #include "room.h"
 
 typedef struct {
@@ -142,7 +142,7 @@ NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t 
 
 /* Count the pieces of a text of `size` bytes: those from spans[2 * i] to spans[2 * i + 1], none empty, once each or, if
    there are weights, as often as these say. Returns 0, or TOKDFA_NO_MEMORY; then none of them is counted. */
-TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
+TOKDFA_API int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
                                       int64_t n_spans, const int64_t *weights) {
     const int64_t n_before = pieces->n_pieces;
     packed_word keys[TOGETHER];
@@ -177,7 +177,7 @@ TOKDFA_DOOR int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text
 }
 
 /* Write all pieces one after the other, the end of each, and the count of each. */
-TOKDFA_DOOR void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts) {
+TOKDFA_API void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, int64_t *ends, int64_t *counts) {
     const entry *const entries = pieces->entries;
     memcpy(bytes, pieces->bytes, (size_t)pieces->n_bytes);
     memcpy(ends, pieces->ends, (size_t)pieces->n_pieces * sizeof *ends);
@@ -187,7 +187,7 @@ TOKDFA_DOOR void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes,
 }
 
 /* An empty table; NULL if there is no memory. */
-TOKDFA_DOOR tokdfa_pieces *tokdfa_new_pieces(void) {
+TOKDFA_API tokdfa_pieces *tokdfa_new_pieces(void) {
     tokdfa_pieces *pieces = calloc(1, sizeof *pieces);
     if (!pieces) {
         return NULL;
@@ -206,7 +206,7 @@ TOKDFA_DOOR tokdfa_pieces *tokdfa_new_pieces(void) {
     return pieces;
 }
 
-TOKDFA_DOOR void tokdfa_free_pieces(tokdfa_pieces *pieces) {
+TOKDFA_API void tokdfa_free_pieces(tokdfa_pieces *pieces) {
     free(pieces->slots);
     free(pieces->bytes);
     free(pieces->ends);

@@ -209,7 +209,7 @@ ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids,
    there in the room: the number of the first ones that certainly are the best segmentation of their text, which ends or
    is cut after the last id, and up to a place where it is cut. If the reader goes on after wrong words, it writes these
    down, and they count as well. Or why the call has stopped: it goes on when it is repeated. */
-TOKDFA_DOOR int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
+TOKDFA_API int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                                       tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
     const segment_run run = run_of(pieces->model);
     return pieces->model->single ? accept(pieces, ids, n, reader, room, run, true)

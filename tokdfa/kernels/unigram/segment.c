@@ -57,7 +57,7 @@ ALWAYS_INLINE bool take_sentence(const uint8_t *text, int64_t begin, int64_t end
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending. Returns their
    number, or why the call has stopped. */
-TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
+TOKDFA_API int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *text, const int64_t *ends, int64_t n_ends,
                                    tokdfa_unigram_room *room) {
     const int64_t until = room->at_a_time ? room->at + room->at_a_time : INT64_MAX;
     const bool remembers = model->restarts && model->has_words && !room->n_sums;
@@ -87,7 +87,7 @@ TOKDFA_DOOR int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *t
 }
 
 /* Move the words of a memory to an empty one, where those of a set keep their order. */
-TOKDFA_DOOR void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to) {
+TOKDFA_API void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to) {
     for (const uint64_t *at = from; at < from + n_from; at += ENTRY) {
         word_entry entry;
         memcpy(&entry, at, sizeof entry);

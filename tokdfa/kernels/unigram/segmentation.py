@@ -197,13 +197,13 @@ class Room:
         # A run of unknown characters that began before this text.
         pointer.unknown_from = 0 if before.is_unknown else -1
 
-    def run(self, door: Callable[..., int], *arguments: Any) -> int:
+    def run(self, function: Callable[..., int], *arguments: Any) -> int:
         """Call a kernel until it is done, and return its number; or the negative number with which it gives up.
 
         Between the calls signals are heeded, such as Ctrl-C.
         """
         try:
-            while (n := door(*arguments)) < 0 and self.goes_on(n):
+            while (n := function(*arguments)) < 0 and self.goes_on(n):
                 pass
         finally:
             self.release()

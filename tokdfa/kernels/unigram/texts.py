@@ -119,10 +119,10 @@ class Writer:
         )
         self.pointer: Any = self._struct.pointer
 
-    def run(self, door: Callable[..., int], *arguments: Any) -> int:
+    def run(self, function: Callable[..., int], *arguments: Any) -> int:
         """Call a kernel until it is done; see :meth:`Room.run`."""
         try:
-            while (n := door(*arguments, self.pointer)) < 0 and (n == _LONG or self._room.goes_on(n)):
+            while (n := function(*arguments, self.pointer)) < 0 and (n == _LONG or self._room.goes_on(n)):
                 if n == _LONG:
                     self._set_word(GROWTH * int(self.pointer.n_word))
         finally:

@@ -372,13 +372,13 @@ int64_t VARIANT(segment_texts)(const uint8_t *text, const int64_t *ends, int64_t
 int64_t segment_texts_wide(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
                            tokdfa_unigram_writer *writer);
 
-TOKDFA_DOOR int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
+TOKDFA_API int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
                                         tokdfa_unigram_writer *writer) {
     return CHOOSE(segment_texts)(text, ends, n_texts, id_ends, writer);
 }
 
 /* The same of one text, without `ends`; it begins anew unless it has stopped. */
-TOKDFA_DOOR int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer) {
+TOKDFA_API int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer) {
     int64_t end;
     if (!writer->is_begun) {
         writer->text = writer->room->n = 0;

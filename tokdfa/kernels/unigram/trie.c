@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The number of free cells that are tried for a node before it goes to the end of the array, and the number of cells
    that are looked at: free ones that no label reaches would otherwise keep all searches at the beginning. */
@@ -119,7 +119,7 @@ static int64_t place_children(layout *l, const uint8_t *text, const int64_t *off
 
 /* Pack keys, not empty, distinct and ascending by their bytes, with a gap of so many bytes after each, into a trie.
    Returns 0. */
-TOKDFA_DOOR int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys, int64_t gap,
+TOKDFA_API int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t *offsets, int64_t n_keys, int64_t gap,
                                               tokdfa_unigram_trie *trie) {
     layout l = {trie, 0, 1, 1};
     *trie = (tokdfa_unigram_trie){0};
@@ -166,7 +166,7 @@ TOKDFA_DOOR int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t
     return 0;
 }
 
-TOKDFA_DOOR void tokdfa_free_unigram_trie(tokdfa_unigram_trie *trie) {
+TOKDFA_API void tokdfa_free_unigram_trie(tokdfa_unigram_trie *trie) {
     free(trie->cells);
     free(trie->keys);
     *trie = (tokdfa_unigram_trie){0};

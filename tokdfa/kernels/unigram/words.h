@@ -13,7 +13,7 @@
 
 #include "../common/base.h"
 #include "../common/packed.h"
-#include "door.h"
+#include "api.h"
 
 enum { ENTRY = 8, WAYS = 4, IDS_INSIDE = 4, SPACE_SIZE = 3, KIND_AT = 60 };
 /* Longer words are not remembered, as texts have them and as they are segmented. */

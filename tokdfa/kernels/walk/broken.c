@@ -1,6 +1,6 @@
 /* The symbols of texts of ids that are not UTF-8, and the last place before each where the text is certainly cut. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 enum { NO_ROOM = -1, N_FIELDS = 6 };
 
@@ -79,7 +79,7 @@ static bool find_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const
    last one, the same if there is none, before which that text is certainly cut, two symbols or more before its end; the
    first id of the symbol, and the one after its last; its first byte, and the one after its last. Returns the number of
    rows; -1 if there is no room. */
-TOKDFA_DOOR int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends,
+TOKDFA_API int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends,
                                   const int64_t *bounds, int64_t n_texts, int64_t *rows, int64_t room) {
     int64_t n = 0, row[N_FIELDS];
     for (int64_t k = 0; k < n_texts; k++) {

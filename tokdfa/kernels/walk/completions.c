@@ -1,6 +1,6 @@
 /* The symbols that begin with the bytes of an incomplete one, as runs of classes. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The end of the classes from `at` on that are the same, at most `end`. */
 static int64_t end_of_run(const uint16_t *class_of, int64_t at, int64_t end) {
@@ -23,7 +23,7 @@ static int64_t end_of_run(const uint16_t *class_of, int64_t at, int64_t end) {
    number of symbols; -1 is the class of bytes that are no symbol: overlong forms, surrogates, above U+10FFFF. `cut` has
    these bytes as a big-endian number; the first is one from C2 to F4 that begins a symbol of more than n bytes, the others
    are from 80 to BF. There is room for a pair for each symbol, and for two more. Returns the number of pairs. */
-TOKDFA_DOOR int64_t tokdfa_completions(const uint16_t *class_of, uint32_t cut, int64_t n, int32_t *runs) {
+TOKDFA_API int64_t tokdfa_completions(const uint16_t *class_of, uint32_t cut, int64_t n, int32_t *runs) {
     int64_t lead = cut >> 8 * (n - 1) & 0xFF, length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     int64_t code_point = lead & (0xFF >> (length + 1));
     for (int64_t k = n - 2; k >= 0; k--) {

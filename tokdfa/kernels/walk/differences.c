@@ -1,6 +1,6 @@
 /* Where two tokenizations of texts differ, as parts of each between neighbouring ends that both share. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 enum { NO_ROOM = -1, N_FIELDS = 6 };
 
@@ -98,7 +98,7 @@ static void compare_texts(part_rows *rows, int64_t text, const tokens *given, co
 
    Each row has a text; the first id of a part and the one after its last; the same of the other tokenization; and
    whether one of the ids of both adds nothing. Returns the number of rows; -1 if there is no room. */
-TOKDFA_DOOR int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other,
+TOKDFA_API int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other,
                                        int64_t n_texts, int64_t *rows, int64_t room) {
     part_rows found = {rows, 0, room};
     for (int64_t k = 0; k < n_texts && found.n >= 0; k++) {

@@ -110,7 +110,7 @@ static int32_t number_row(tokdfa_pair_job *job, int64_t a_row) {
    more blocks. Block 0 is the empty one, and `known` has twice as many places as there is room for blocks; the blocks
    so far are entered first. The last column is forbidden to every row, and so are those from `first_dead` to the last
    two. */
-TOKDFA_DOOR int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
+TOKDFA_API int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
     int64_t a_row = (job->n_columns + (1 << PAIR_BLOCK_SHIFT) - 1) >> PAIR_BLOCK_SHIFT, free_column = job->n_columns - 2;
     memset(job->known, -1, (size_t)job->n_known * sizeof *job->known);
     for (int64_t block = 0; block < job->n_distinct; block++) {
@@ -148,7 +148,7 @@ TOKDFA_DOOR int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
 
 /* Mark the ids that may not follow the one before them. `behind` is the id before the first, -1 at the beginning of a
    text. */
-TOKDFA_DOOR void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *ids, int64_t n, int64_t behind,
+TOKDFA_API void tokdfa_mark_pairs(const tokdfa_pair_test *test, const int32_t *ids, int64_t n, int64_t behind,
                                    uint8_t *marks) {
     if (test->n_lookup) {
         int64_t left = behind < 0 ? 0 : test->lookup[behind];

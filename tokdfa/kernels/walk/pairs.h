@@ -8,7 +8,7 @@
 #define TOKDFA_PAIRS_H
 
 #include "../common/back_in_time.h"
-#include "door.h"
+#include "api.h"
 
 enum { PAIR_BLOCK_SHIFT = 9, PAIR_BLOCK_WORDS = 1 << (PAIR_BLOCK_SHIFT - 6) };
 

@@ -1,7 +1,7 @@
 /* Taking words apart, as a lifted pre-tokenizer has them: the bytes that end a symbol begun before, the effect of whole
    symbols, and the bytes of a symbol that is cut short. */
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* A key is the bytes of the head in bits 40 to 63, those of the tail in bits 16 to 39, and one more than the number of
    the effect below, 0 for none. */
@@ -94,7 +94,7 @@ static int key_of(tokdfa_part_job *job, const uint8_t *begin, const uint8_t *end
 
 /* Take apart the words from job->word on. Returns 1 when all are done, and 0 if the effect after some effect is not
    known: entry (job->before + 1) * n_classes + job->symbol of `following`. */
-TOKDFA_DOOR int tokdfa_take_apart(tokdfa_part_job *job) {
+TOKDFA_API int tokdfa_take_apart(tokdfa_part_job *job) {
     for (; job->word < job->n_words; job->word++) {
         const uint8_t *begin = job->text + job->offsets[job->word], *end = job->text + job->offsets[job->word + 1];
         uint64_t key = 0;
@@ -113,7 +113,7 @@ TOKDFA_DOOR int tokdfa_take_apart(tokdfa_part_job *job) {
 
 /* Number keys in the order in which they first occur. `known` has -1 in each of its n_known places, a power of two and
    at least twice `most`. Returns the number of distinct keys; -1 if there are more than `most`. */
-TOKDFA_DOOR int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known,
+TOKDFA_API int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known,
                                        uint64_t *distinct, int64_t most, int32_t *number) {
     int64_t n_distinct = 0;
     uint64_t mask = (uint64_t)n_known - 1;
@@ -135,7 +135,7 @@ TOKDFA_DOOR int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t 
 }
 
 /* The code points of the first and the last symbol of each word; -1 where it is cut. */
-TOKDFA_DOOR void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first,
+TOKDFA_API void tokdfa_outer_symbols(const uint8_t *text, const int64_t *offsets, int64_t n_words, int32_t *first,
                                       int32_t *last) {
     for (int64_t word = 0; word < n_words; word++) {
         const uint8_t *begin = text + offsets[word], *end = text + offsets[word + 1], *at = end;

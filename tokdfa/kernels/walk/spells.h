@@ -3,7 +3,7 @@
 #define TOKDFA_SPELLS_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* Whether the text that ends in the id at a place spells a special token. For its class there are the nodes of the tree
    of the specials, read backwards, that are reached on what the id has of them. */

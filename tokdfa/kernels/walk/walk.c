@@ -382,7 +382,7 @@ ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, b
     return DONE;
 }
 
-TOKDFA_DOOR int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place) {
+TOKDFA_API int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tokdfa_place *place) {
     int64_t step = SHORTEST;
     return walk(walker, ids, n, true, &step, place);
 }
@@ -417,7 +417,7 @@ ALWAYS_INLINE bool copy_ids(const void *ids, int64_t size, int64_t from, int64_t
    before a place, at most MOST_REACH, may be looked at again. Returns DONE if the text is canonical; NO_ID if one of the
    ids after the place is out of range, NOT_FINAL if no text ends there, otherwise what stopped the walk. The bytes are
    not counted. */
-TOKDFA_DOOR int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
+TOKDFA_API int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
                                tokdfa_place *place) {
     uint32_t room[MOST_REACH + BLOCK];
     tokdfa_place here = {0, walker->initial, 0};

@@ -45,7 +45,7 @@ static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uin
 
 /* Returns DONE at the end of the last stream; UNSURE where the table does not know the entry of the row at `row` for the
    id at `at`; NO_ROOM if there is no room for another part. */
-TOKDFA_DOOR int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
+TOKDFA_API int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
                                    tokdfa_wrong_job *job) {
     for (; job->stream < job->n_begins; job->stream++, job->at = 0, job->row = walker->initial, job->step = LONG) {
         int64_t first = job->begins[job->stream], n = job->ends[job->stream] - first;

@@ -3,7 +3,7 @@
 #define TOKDFA_WORDPIECE_CODE_POINTS_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 typedef struct {
     uint32_t point;

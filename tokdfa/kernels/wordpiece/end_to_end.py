@@ -1,4 +1,4 @@
-"""WordPiece from UTF-8 to ids in one pass, and the codes in its tables, which ``door.h`` explains."""
+"""WordPiece from UTF-8 to ids in one pass, and the codes in its tables, which ``api.h`` explains."""
 
 from __future__ import annotations
 

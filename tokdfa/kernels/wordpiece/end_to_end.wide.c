@@ -402,14 +402,14 @@ int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *tex
    byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if `wide`,
    otherwise code points; there are none unless there is room for them. Returns the number of tokens; or -1 if it pauses,
    when a call with the same arguments goes on. */
-TOKDFA_DOOR int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+TOKDFA_API int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,
                                             tokdfa_wordpiece_room *room, int64_t *rows) {
     return CHOOSE(encode_wordpiece)(tables, text, size, stops, n_stops, wide, room, rows);
 }
 
 /* Tokenize one text; the room has none for offsets. It may pause as well. */
-TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
+TOKDFA_API int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                                  tokdfa_wordpiece_room *room) {
     int64_t rows[2];
     return CHOOSE(encode_wordpiece)(tables, text, size, &size, 1, 1, room, rows);
@@ -418,7 +418,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables,
 /* Tokenize one short text. Returns where its tokens begin in the shared ids and where they end, in two numbers of
    TOKDFA_SHARED_BITS, the second one below; or -1 if it is not short, or there is no room for one token a byte and one
    more. */
-TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size) {
+TOKDFA_API int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size) {
     const int64_t first = shared->n_used;
     if (size > shared->longest || size >= shared->n_ids - first) {
         return -1;
@@ -434,7 +434,7 @@ TOKDFA_DOOR int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *share
 
 /* Fill the words of the tables, all zeros before: word i has the code points codes[offsets[i]] to codes[offsets[i + 1]],
    all below 128, and no more than TOKDFA_LONGEST_INDEXED. */
-TOKDFA_DOOR void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids,
+TOKDFA_API void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids,
                                          int64_t n_ids, uint64_t *words, int64_t n_words) {
     for (int64_t i = 0; i < n_ids; i++) {
         uint64_t halves[2] = {0};

@@ -3,7 +3,7 @@
 #define TOKDFA_WORDPIECE_MATCH_H
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 typedef struct {
     int32_t base, parent, failure, pop;

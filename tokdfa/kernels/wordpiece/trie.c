@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../common/base.h"
-#include "door.h"
+#include "api.h"
 
 /* The number of free cells that are tried for a node before it goes to the end of the array, and the number of cells
    that are looked at: free ones that no symbol reaches would otherwise keep all searches at the beginning. */
@@ -307,7 +307,7 @@ static int64_t link_cells(layout *l, const nodes *t, popping *p) {
 /* Build the trie of words: O(symbols and pops) but for the packing. If a word occurs twice, the last id counts. Returns
    0; TOKDFA_MANY_CELLS if they cannot be numbered with 31 bits, TOKDFA_MANY_POPS if there are more than
    TOKDFA_MOST_POPS. */
-TOKDFA_DOOR int64_t tokdfa_build_word_trie(const tokdfa_trie_words *words, tokdfa_built_trie *built) {
+TOKDFA_API int64_t tokdfa_build_word_trie(const tokdfa_trie_words *words, tokdfa_built_trie *built) {
     nodes t = {0};
     layout l = {.end = 2, .start = 2};
     popping p = {0};
@@ -331,7 +331,7 @@ TOKDFA_DOOR int64_t tokdfa_build_word_trie(const tokdfa_trie_words *words, tokdf
     return 0;
 }
 
-TOKDFA_DOOR void tokdfa_free_word_trie(tokdfa_built_trie *built) {
+TOKDFA_API void tokdfa_free_word_trie(tokdfa_built_trie *built) {
     free(built->cells);
     free(built->pops);
     *built = (tokdfa_built_trie){0};

@@ -36,12 +36,12 @@ ALWAYS_INLINE int64_t match_text(const tokdfa_word_trie *trie, const uint8_t *te
 /* Tokenize one word of one code point or more, of `size` bytes of UTF-8, in which surrogates may be encoded as well.
    `room` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the number
    of tokens; -1 if there is no tokenization. */
-TOKDFA_DOOR int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room) {
+TOKDFA_API int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room) {
     return match_text(trie, text, size, room, NULL);
 }
 
 /* Do the same, and return the number of cells of the trie that are read. */
-TOKDFA_DOOR int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size,
+TOKDFA_API int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size,
                                             int32_t *room) {
     int64_t n_read;
     match_text(trie, text, size, room, &n_read);

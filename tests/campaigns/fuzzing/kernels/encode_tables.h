@@ -2,7 +2,7 @@
 #ifndef TOKDFA_ENCODE_TABLES_H
 #define TOKDFA_ENCODE_TABLES_H
 
-#include "../../../tokdfa/kernels/encode/door.h"
+#include "../../../tokdfa/kernels/encode/api.h"
 #include "dictionary.h"
 
 enum { RECORD = 8, LENGTH = 0, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };

@@ -1,6 +1,6 @@
 /* What all targets share: reading decisions from bytes, memory of exact sizes, and what a target is.
 
-   A target builds structs as the doors in Python do, from any bytes: what the doors check is true of them, all else is
+   A target builds structs as the API in Python does, from any bytes: what the API checks is true of them, all else is
    up to the bytes. It then uses them, compares every answer with a slow twin, and gives everything back. The same
    targets run under libFuzzer (fuzz.c), with eight threads (threads.c), and with failing allocations (allocations.c). */
 #ifndef TOKDFA_HARNESS_H

@@ -113,11 +113,11 @@ def test_four_classes_judge_streams_and_the_engine_chooses_among_them() -> None:
     judges, importers = set(), set()
     for path in sorted(package.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and path.is_relative_to(package / "validation"):
+            if isinstance(node, ast.ClassDef) and path.is_relative_to(package / "jobs" / "validation"):
                 methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
                 judges |= {node.name} if {"feed", "finish"} <= methods else set()
             elif isinstance(node, ast.ImportFrom) and any(each.name.endswith("Judge") for each in node.names):
                 importers.add(path.relative_to(package).as_posix())
     assert judges == {"Validator", "WalkJudge", "WholeJudge", "EncodingJudge"}
     # A walk looks closely by encoding; no other module knows a judge.
-    assert importers == {"validation/engine.py", "validation/judges/walk.py"}
+    assert importers == {"jobs/validation/engine.py", "jobs/validation/judges/walk.py"}

@@ -127,8 +127,8 @@ def test_other_systems(tmp_path: Path) -> None:
     pytest.importorskip("ziglang", reason="the package ziglang, which compiles for other systems, is not installed")
     done = _compile("--cross", tmp_path)
     assert done.returncode == 0, done.stderr
-    doors = "\n".join(door.read_text(encoding="utf-8") for door in ROOT.glob("tokdfa/kernels/*/door.h"))
-    names = set(re.findall(r"\b(tokdfa_\w+)\(", doors))
+    headers = "\n".join(header.read_text(encoding="utf-8") for header in ROOT.glob("tokdfa/kernels/*/api.h"))
+    names = set(re.findall(r"\b(tokdfa_\w+)\(", headers))
     libraries = [Path(line) for line in done.stdout.splitlines()]
     assert {library.suffix for library in libraries} == {".dll", ".dylib", ".so"}
     for library in libraries:

@@ -1,5 +1,5 @@
-#ifndef TOKDFA_SEARCH_DOOR_H
-#define TOKDFA_SEARCH_DOOR_H
+#ifndef TOKDFA_SEARCH_API_H
+#define TOKDFA_SEARCH_API_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
-#ifndef TOKDFA_ENCODE_DOOR_H
-#define TOKDFA_ENCODE_DOOR_H
+#ifndef TOKDFA_ENCODE_API_H
+#define TOKDFA_ENCODE_API_H
 
 #include <stdint.h>
 
-#include "../merging/door.h"
+#include "../merging/api.h"
 
 /* Python has to know these as well: tokdfa/kernels/encode/events.py has the same numbers, and a test compares them. */
 enum {

@@ -1,10 +1,10 @@
-#ifndef TOKDFA_WALK_DOOR_H
-#define TOKDFA_WALK_DOOR_H
+#ifndef TOKDFA_WALK_API_H
+#define TOKDFA_WALK_API_H
 
 #include <stdint.h>
 
-#include "../fold/door.h"
-#include "../normalization/door.h"
+#include "../fold/api.h"
+#include "../normalization/api.h"
 
 /* The table of the pair test while it is built; see pairs.py. It belongs to one thread. */
 typedef struct {

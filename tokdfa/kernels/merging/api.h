@@ -1,5 +1,5 @@
-#ifndef TOKDFA_MERGING_DOOR_H
-#define TOKDFA_MERGING_DOOR_H
+#ifndef TOKDFA_MERGING_API_H
+#define TOKDFA_MERGING_API_H
 
 #include <stdint.h>
 

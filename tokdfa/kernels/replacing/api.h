@@ -1,5 +1,5 @@
-#ifndef TOKDFA_REPLACING_DOOR_H
-#define TOKDFA_REPLACING_DOOR_H
+#ifndef TOKDFA_REPLACING_API_H
+#define TOKDFA_REPLACING_API_H
 
 #include <stdint.h>
 

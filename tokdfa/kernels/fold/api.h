@@ -1,5 +1,5 @@
-#ifndef TOKDFA_FOLD_DOOR_H
-#define TOKDFA_FOLD_DOOR_H
+#ifndef TOKDFA_FOLD_API_H
+#define TOKDFA_FOLD_API_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-#ifndef TOKDFA_GUIDING_DOOR_H
-#define TOKDFA_GUIDING_DOOR_H
+#ifndef TOKDFA_GUIDING_API_H
+#define TOKDFA_GUIDING_API_H
 
 #include <stdint.h>
 

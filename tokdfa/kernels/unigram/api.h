@@ -1,5 +1,5 @@
-#ifndef TOKDFA_UNIGRAM_DOOR_H
-#define TOKDFA_UNIGRAM_DOOR_H
+#ifndef TOKDFA_UNIGRAM_API_H
+#define TOKDFA_UNIGRAM_API_H
 
 #include <stdint.h>
 

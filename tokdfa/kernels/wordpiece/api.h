@@ -1,5 +1,5 @@
-#ifndef TOKDFA_WORDPIECE_DOOR_H
-#define TOKDFA_WORDPIECE_DOOR_H
+#ifndef TOKDFA_WORDPIECE_API_H
+#define TOKDFA_WORDPIECE_API_H
 
 #include <stdint.h>
 

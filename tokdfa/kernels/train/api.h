@@ -1,5 +1,5 @@
-#ifndef TOKDFA_TRAIN_DOOR_H
-#define TOKDFA_TRAIN_DOOR_H
+#ifndef TOKDFA_TRAIN_API_H
+#define TOKDFA_TRAIN_API_H
 
 #include <stdint.h>
 

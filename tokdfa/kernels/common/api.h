@@ -1,5 +1,5 @@
-#ifndef TOKDFA_COMMON_DOOR_H
-#define TOKDFA_COMMON_DOOR_H
+#ifndef TOKDFA_COMMON_API_H
+#define TOKDFA_COMMON_API_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-#ifndef TOKDFA_DFA_DOOR_H
-#define TOKDFA_DFA_DOOR_H
+#ifndef TOKDFA_DFA_API_H
+#define TOKDFA_DFA_API_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-#ifndef TOKDFA_SPELLING_DOOR_H
-#define TOKDFA_SPELLING_DOOR_H
+#ifndef TOKDFA_SPELLING_API_H
+#define TOKDFA_SPELLING_API_H
 
 #include <stdint.h>
 
