@@ -64,6 +64,8 @@ def test_ids_do_not_spell_a_long_text_without_end(one: dict[str, Any], fuses: bo
     tokenizer = tokdfa.load(over_characters(decoder=decoder))
     with pytest.raises(LimitExceededError, match=rf"more than {MOST_GROWTH} times as long"):
         tokenizer.decode(tokenizer.encode(A_WORD))
+    # Others are read as ever, however many they are.
+    assert tokenizer.decode(tokenizer.encode("x" * 100)) == "x" * 100
 
 
 def test_what_lengthens_a_text_within_the_budget_is_exact() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
     REPLACEMENT,
@@ -22,6 +22,7 @@ from tokdfa.tokenizers.decoding import (
     decode_tokens,
     loose_byte_of,
 )
+from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -147,6 +148,7 @@ class IdTexts:
         tokens: list[str] = [*self._tokens]
         byte: list[int | None] = [None] * len(tokens)
         read: Callable[[str], int | None]
+        most = most_characters(sum(map(len, tokens)))
         for step in self._later:
             if isinstance(step, (ByteFallback, DecodeSentencePiece)):
                 read = loose_byte_of if isinstance(step, ByteFallback) else byte_of
@@ -156,6 +158,8 @@ class IdTexts:
                     for token, value in zip(tokens, byte, strict=True)
                 ]
             tokens = _apart(tokens, step)
+            # Each step by itself may lengthen them within the budget.
+            check_growth(sum(map(len, tokens)), most, step)
         return tokens, byte
 
     @property
@@ -167,18 +171,18 @@ class IdTexts:
     def spelled(self) -> Spellings | None:
         """The bytes of each id, one after the other those of a text but for its beginning; None if more decides them.
 
-        Bytes that are not UTF-8 are U+FFFD there.
+        None, too, if all of them together are too long. Bytes that are not UTF-8 are U+FFFD there.
         """
         reads = [isinstance(step, (ByteFallback, DecodeSentencePiece)) for step in self._later]
         # A step after the one that reads bytes may change what several of them are.
         if not all(step.is_separate for step in self._first) or True in reads[:-1]:
             return None
-        texts, byte = self._read
         try:
+            texts, byte = self._read
             words = [
                 text.encode() if value is None else bytes((value,)) for text, value in zip(texts, byte, strict=True)
             ]
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, LimitExceededError):
             return None
         return spellings(words)
 

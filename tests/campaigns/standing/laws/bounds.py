@@ -22,6 +22,7 @@ __all__ = ["check", "grown"]
 SLACK = 1 << 12
 # Tables may be built after some thousand ids: by then all are.
 WARM = 2
+SPANS = 3
 
 
 def ask(member: Member, asked: list[Question]) -> None:
@@ -52,10 +53,16 @@ def grown(member: Member, asked: list[Question], rounds: int) -> int:
         fresh = replace(member, tokenizer=member.load())
         for _ in range(WARM):
             ask(fresh, asked)
-        before = traced()
-        for _ in range(rounds):
-            ask(fresh, asked)
-        return traced() - before
+        least = sys.maxsize
+        # A table that is made once so many ids have been read takes memory once; what grows without end, each time.
+        for _ in range(SPANS):
+            before = traced()
+            for _ in range(rounds):
+                ask(fresh, asked)
+            least = min(least, traced() - before)
+            if least <= SLACK:
+                break
+        return least
     finally:
         tracemalloc.stop()
         gc.unfreeze()
