@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.locks import SHARED
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.replacing.regions import OPEN, cut_tables, regions_around
 from tokdfa.tokenizers.boundaries.added import overlapping
@@ -284,11 +283,11 @@ class _CutsOfRoundTrip(Cuts):
         keys = left.astype(np.int64) << 32 | right
         distinct, place = np.unique(keys, return_inverse=True)
         known = self._known
-        with SHARED:
-            for key in distinct.tolist():
-                if key not in known:
-                    pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
-                    known[key] = bool(self._trip.boundaries.always_cut(pair)[0])
+        # No lock is held meanwhile: tables may be needed that another thread builds, waiting for this one.
+        for key in distinct.tolist():
+            if key not in known:
+                pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
+                known[key] = bool(self._trip.boundaries.always_cut(pair)[0])
         values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
         found: BoolArray = values[place].reshape(left.shape)
         return found

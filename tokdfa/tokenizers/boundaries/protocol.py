@@ -186,11 +186,13 @@ class PairMemory:
         with SHARED:
             found: Uint8Array = self._values[slots]
             missing = np.flatnonzero(self._keys[slots] != codes)
-            if len(missing):
-                codes, slots = codes[missing], slots[missing]
-                distinct, place = np.unique(codes, return_inverse=True)
-                values = compute((distinct >> 32) - 1, (distinct & 0xFFFFFFFF) - 1)[place]
-                found[missing] = values
+        if len(missing):
+            codes, slots = codes[missing], slots[missing]
+            distinct, place = np.unique(codes, return_inverse=True)
+            # No lock is held meanwhile: the values may need tables that another thread builds, waiting for this one.
+            values = compute((distinct >> 32) - 1, (distinct & 0xFFFFFFFF) - 1)[place]
+            found[missing] = values
+            with SHARED:
                 self._keys[slots] = codes
                 # Of pairs with the same place in the table one is there now.
                 kept = self._keys[slots] == codes
