@@ -36,6 +36,14 @@ def test_public_names_resolve() -> None:
         tokdfa.no_such_name  # noqa: B018
 
 
+def test_public_names_are_listed_once_for_type_checkers_and_for_python() -> None:
+    import tokdfa
+
+    lines = Path(tokdfa.__file__).with_suffix(".pyi").read_text("utf-8").splitlines()[1:]
+    expected = [f"from {module} import {name} as {name}" for name, module in tokdfa._HOMES.items()]
+    assert [line for line in lines if line] == [*expected, "__version__: str"]
+
+
 def imported(source: str) -> Iterator[str]:
     """Yield the names of the modules that a source imports, inside functions too."""
     for node in ast.walk(ast.parse(source)):
