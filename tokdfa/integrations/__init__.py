@@ -1,10 +1,7 @@
 """Hooks for other projects, thin: each takes the project's own records and gives a check or numbers to log.
 
-- `trl`: a reward function for GRPO and RLOO that only measures.
-- `verl`: the outputs of agent loops, and the batch of a `DataProto`.
-- `openrlhf`, `slime` (and miles), `skyrl`: what their generators and samplers return.
-- `verifiers` (and prime-rl): branches of traces, and steps of trajectories with their prefixes.
-- `vllm`: responses of its server with token ids.
+- `rollouts`: what TRL, verl, OpenRLHF, slime, miles, SkyRL, verifiers, prime-rl and vLLM sampled, by a table of their
+  records; for TRL, a reward function for GRPO and RLOO that only measures.
 - `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine;
   `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines. `json_schema` makes a regular
   expression of a JSON schema.

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tokdfa.jobs.rollouts.api import iter_rollout_checks
 from tokdfa.jobs.rollouts.result import RolloutChecks
-from tokdfa.jobs.rollouts.rollout import Rollout
 from tokdfa.tokenizers.loading import load
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["as_tokenizer", "checks_of", "metrics_of"]
+__all__ = ["as_tokenizer", "metrics_of"]
 
 
 def as_tokenizer(tokenizer: Any) -> AnyTokenizer:
@@ -39,25 +36,6 @@ _OF_LIVE: WeakKeyDictionary[Any, AnyTokenizer] = WeakKeyDictionary()
 @lru_cache(maxsize=4)
 def _loaded(path: str) -> AnyTokenizer:
     return load(path)
-
-
-def checks_of(tokenizer: Any, rollouts: Iterable[Rollout], *, threads: int | None = None) -> RolloutChecks:
-    """Return the checks of rollouts, as :func:`tokdfa.check_rollouts` does; all hooks take what this function takes.
-
-    Parameters
-    ----------
-    tokenizer : AnyTokenizer, path, or live object such as a tokenizer of transformers
-    rollouts : iterable of Rollout
-    threads : int, optional
-        See :func:`tokdfa.check_rollouts`.
-
-    Raises
-    ------
-    TokenStreamError
-        If a field is missing, a mask has another length than the ids or other values, or a prompt or a response is
-        longer than the ids; the error says which.
-    """
-    return RolloutChecks([*iter_rollout_checks(as_tokenizer(tokenizer), rollouts, threads=threads)])
 
 
 def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, float]:
