@@ -6,32 +6,44 @@ import argparse
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from figures.table import read_table, read_tables, write_table
 from tokdfa.draw.dot import to_dot
 
 HERE = Path(__file__).parent
-HELPERS = {"__init__", "__main__", "bars", "chart", "small_dictionaries", "table", "training_growth"}
+FOLDERS = ("papers", "measurements", "readme")
 
 GALLERY = """# Figures
 
-`python -m figures` draws all figures and writes this page. Each figure is kept beside the script that draws it and the
-data that it shows. `python -m figures --measure NAME` repeats a measurement; throughput is measured by the benchmark
-that the script of its figure names.
+`python -m figures` draws all figures and writes this page. Each figure is kept next to the script that draws it and the
+data that it shows, in `papers`, `measurements` or `readme`. `python -m figures --measure NAME` repeats a measurement;
+throughput is measured by the benchmark that the script of its figure names.
 """
 READERS: dict[str, Callable[[Path], object]] = {".csv": read_table, ".json": read_tables}
 
 
+def scripts() -> dict[str, Path]:
+    """Return the script of each figure by its name, folder by folder."""
+    found = [path for folder in FOLDERS for path in sorted((HERE / folder).glob("*.py"))]
+    return {path.stem: path for path in found if path.stem != "__init__"}
+
+
 def names() -> list[str]:
     """Return the names of all figures."""
-    return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in HELPERS)
+    return [*scripts()]
+
+
+def module_of(name: str) -> Any:
+    """Import the script of a figure."""
+    return import_module(f"figures.{scripts()[name].parent.name}.{name}")
 
 
 def render(name: str) -> str:
     """Return a figure as SVG, from the table or the tables kept for it if there are any."""
-    module = import_module(f"figures.{name}")
-    data = [read(path) for suffix, read in READERS.items() if (path := HERE / f"{name}{suffix}").exists()]
-    svg: str = module.draw(*data)
+    script = scripts()[name]
+    data = [read(path) for suffix, read in READERS.items() if (path := script.with_suffix(suffix)).exists()]
+    svg: str = module_of(name).draw(*data)
     return svg
 
 
@@ -47,11 +59,11 @@ def chosen(wanted: list[str]) -> list[str]:
 def gallery() -> str:
     """Return the page that shows all figures, each below what its script says of it."""
     parts = [GALLERY]
-    for name in names():
-        says = (import_module(f"figures.{name}").__doc__ or "").partition("\n")[0].replace("``", "`").rstrip(".")
-        data = [kept.name for kept in sorted(HERE.glob(f"{name}.*")) if kept.suffix in (".csv", ".dot", ".json")]
-        links = ", ".join(f"[{file}]({file})" for file in [f"{name}.py", *data])
-        parts.append(f"\n## {says}\n\n![{says.replace('*', '')}]({name}.svg)\n\n{links}\n")
+    for name, script in scripts().items():
+        says = (module_of(name).__doc__ or "").partition("\n")[0].replace("``", "`").rstrip(".")
+        suffixes = [".py", *(suffix for suffix in (".csv", ".dot", ".json") if script.with_suffix(suffix).exists())]
+        links = ", ".join(f"[{name}{suffix}]({script.parent.name}/{name}{suffix})" for suffix in suffixes)
+        parts.append(f"\n## {says}\n\n![{says.replace('*', '')}]({script.parent.name}/{name}.svg)\n\n{links}\n")
     return "".join(parts)
 
 
@@ -64,12 +76,12 @@ def main() -> None:
     parser.add_argument("--measure", action="store_true", help="measure anew what they show: minutes")
     options = parser.parse_args()
     for name in chosen(options.names):
-        module = import_module(f"figures.{name}")
+        module, script = module_of(name), scripts()[name]
         if options.measure and hasattr(module, "measure"):
-            write_table(HERE / f"{name}.csv", module.measure())
+            write_table(script.with_suffix(".csv"), module.measure())
         if hasattr(module, "graph"):
-            (HERE / f"{name}.dot").write_text(to_dot(module.graph()), encoding="utf-8")
-        path = HERE / f"{name}.svg"
+            script.with_suffix(".dot").write_text(to_dot(module.graph()), encoding="utf-8")
+        path = script.with_suffix(".svg")
         path.write_text(render(name), encoding="utf-8")
         print(path)
     (HERE / "README.md").write_text(gallery(), encoding="utf-8")

@@ -42,7 +42,7 @@ def main() -> int:
         parser.error(f"no figure of that name: {', '.join(unknown)}")
     failed = False
     for figure in figures:
-        kept = ROOT / "figures" / f"{figure}.json"
+        kept = ROOT / "figures" / "measurements" / f"{figure}.json"
         for program in PROGRAMS[figure]:
             name, *arguments = program.split()
             command = ["-m", f"tests.benchmarks.{name}", *arguments, "--json", str(kept)]

@@ -1,10 +1,10 @@
 """How the processor time of every job grows with the size of ordinary text, or of the vocabulary, as that doubles.
 
 ``TOKDFA_DATA=… python -m tests.benchmarks.bench_growth [longest [jobs…]]``, 64 MB by default: a minute. With 1073741824
-it goes to 1 GB in some ten minutes, as far as memory allows; ``--json figures/growth_jobs.json`` keeps the tables for
-the figure. The text is that of the corpora within ASCII, so that a string has a byte a character, its paragraphs in
-random orders and some of them with two letters exchanged, so that there are always new words. A job stops where a run
-would take more than 30 seconds.
+it goes to 1 GB in some ten minutes, as far as memory allows; ``--json figures/measurements/growth_jobs.json`` keeps the
+tables for the figure. The text is that of the corpora within ASCII, so that a string has a byte a character, its
+paragraphs in random orders and some of them with two letters exchanged, so that there are always new words. A job stops
+where a run would take more than 30 seconds.
 
 Time is that of the program and that of the system on its behalf, of the fastest of three runs, or of one where that
 takes long. A ratio is that of the time of the program for twice as much. The time of the system is almost only that of

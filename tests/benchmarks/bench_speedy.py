@@ -1,6 +1,6 @@
 """The race of *Fast and meaningful tokenization*: its four stages, tokenizers and tokdfa, 20, 40 and 10,000 merges.
 
-    TOKDFA_DATA=… python -m tests.benchmarks.bench_speedy --json figures/speedy_race.json
+    TOKDFA_DATA=… python -m tests.benchmarks.bench_speedy --json figures/papers/speedy_race.json
 
 One thread, processor time, English sentences split as in the paper. Where 10,000 merges would take hours, the time is
 extrapolated from 20 and 40: it grows by as much with each merge. That is too much, as the list of tokens gets shorter.

@@ -254,7 +254,7 @@ def test_corollary_3_one_pass_over_the_word(dictionary: Dictionary, data: st.Dat
 
 def test_section_7_state_complexity_of_the_subsequential_transducer() -> None:
     # Open in the paper. The token DFA grows with the rules; the subsequential transducer about with their square, and
-    # more: figures/subsequential_states has larger dictionaries.
+    # more: figures/papers/subsequential_states has larger dictionaries.
     sizes = []
     for n in (20, 40, 80):
         dictionary = default_dictionary().prefix(n)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from figures.commuting_exchanges import RANGES, classes, equivalent, live_dictionary, measure, n_parts
+from figures.papers.commuting_exchanges import RANGES, classes, equivalent, live_dictionary, measure, n_parts
 from figures.small_dictionaries import small_dictionaries
 from figures.table import read_table
 from tokdfa import Dictionary, tokenize_single_pass
 from tokdfa.training.theory.exact import overlap_conflict
 
-ROWS = read_table(Path(__file__).parents[3] / "figures" / "commuting_exchanges.csv")
+ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "commuting_exchanges.csv")
 
 
 def by_algorithm_1(dictionary: Dictionary) -> object:

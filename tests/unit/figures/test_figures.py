@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from figures.__main__ import chosen, gallery, names, render
+from figures.__main__ import chosen, gallery, module_of, names, render, scripts
 from figures.bars import bar_chart, dot_chart, note
 from figures.chart import Axis, line_chart
 from figures.table import read_table, read_tables, write_table
@@ -21,21 +20,21 @@ ROOT = Path(__file__).parents[3]
 
 
 # How Graphviz lays out what is in a .dot file depends on its version and fonts; these are compared before that.
-DRAWN = {path.stem for path in (ROOT / "figures").glob("*.dot")}
+DRAWN = {path.stem for path in (ROOT / "figures").rglob("*.dot")}
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name not in DRAWN])
 def test_a_figure_is_drawn_from_its_table(name: str) -> None:
     svg = render(name)
     ElementTree.fromstring(svg)
-    assert svg == (ROOT / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert svg == scripts()[name].with_suffix(".svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(DRAWN))
 def test_a_picture_is_that_of_its_script(name: str) -> None:
-    graph = import_module(f"figures.{name}").graph()
-    assert (ROOT / "figures" / f"{name}.dot").read_text(encoding="utf-8") == to_dot(graph), "run python -m figures"
-    ElementTree.parse(ROOT / "figures" / f"{name}.svg")
+    graph = module_of(name).graph()
+    assert scripts()[name].with_suffix(".dot").read_text(encoding="utf-8") == to_dot(graph), "run python -m figures"
+    ElementTree.parse(scripts()[name].with_suffix(".svg"))
 
 
 def test_all_figures_of_the_papers_on_automata_are_there() -> None:
@@ -55,10 +54,12 @@ def test_the_gallery_shows_them_all() -> None:
 def test_the_pictures_of_the_pages_are_figures() -> None:
     pages = [ROOT / "README.md", *(ROOT / "notebooks").glob("*.md")]
     shown = [
-        name for page in pages for name in re.findall(r"\]\((?:\.\./)?(figures/\w+)\.svg\)", page.read_text("utf-8"))
+        name
+        for page in pages
+        for name in re.findall(r"\]\((?:\.\./)?(figures/\w+/\w+)\.svg\)", page.read_text("utf-8"))
     ]
-    assert {"figures/readme_film", "figures/readme_run", "figures/readme_language"} <= {*shown}
-    assert {*shown} <= {f"figures/{name}" for name in names()}
+    assert {"figures/readme/readme_film", "figures/readme/readme_run", "figures/readme/readme_language"} <= {*shown}
+    assert {*shown} <= {f"figures/{script.parent.name}/{name}" for name, script in scripts().items()}
 
 
 def test_axes() -> None:

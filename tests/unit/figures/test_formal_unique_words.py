@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from figures.formal_unique_words import TEXTS, EveryWord, row
+from figures.papers.formal_unique_words import TEXTS, EveryWord, row
 from figures.table import read_table
 from tokdfa.training.naive import train_naive
 
-ROWS = read_table(Path(__file__).parents[3] / "figures" / "formal_unique_words.csv")
+ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "formal_unique_words.csv")
 
 
 def test_a_small_text() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import tokdfa
-from figures.look_ahead import DICTIONARIES
+from figures.measurements.look_ahead import DICTIONARIES
 from figures.table import read_table
 from tokdfa import SubsequentialTransducer
 
-ROWS = read_table(Path(__file__).parents[3] / "figures" / "look_ahead.csv")
+ROWS = read_table(Path(__file__).parents[3] / "figures" / "measurements" / "look_ahead.csv")
 
 
 SLOW = {"cl100k", "o200k"}

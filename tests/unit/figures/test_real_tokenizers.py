@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tokdfa
-from figures.real_tokenizers import files, late_parts, row
+from figures.measurements.real_tokenizers import files, late_parts, row
 from figures.table import read_table
 from tests.support.tokenizer_files import merges_txt
 from tokdfa import Dictionary
@@ -43,7 +43,7 @@ def test_more_files_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_page_has_the_table() -> None:
     root = Path(__file__).parents[3]
     page = (root / "notebooks" / "measurements.md").read_text("utf-8")
-    rows = read_table(root / "figures" / "real_tokenizers.csv")
+    rows = read_table(root / "figures" / "measurements" / "real_tokenizers.csv")
     columns = ("rules", "states_minimal", "intervals", "improper_rules", "dead_tokens")
     columns += ("unused_tokens", "unused_rules", "unused_bytes")
     for found in rows:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from figures.papers.subsequential_maxima import RANGES, measure
 from figures.small_dictionaries import small_dictionaries
-from figures.subsequential_maxima import RANGES, measure
 from figures.table import read_table
 
-ROWS = read_table(Path(__file__).parents[3] / "figures" / "subsequential_maxima.csv")
+ROWS = read_table(Path(__file__).parents[3] / "figures" / "papers" / "subsequential_maxima.csv")
 
 
 def test_up_to_three_rules_again() -> None:

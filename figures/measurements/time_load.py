@@ -1,7 +1,7 @@
 """The time to load a tokenizer, beside its own library and faster ones.
 
 The tables are from ``python -m tests.benchmarks.bench_load files models objects NAME=FILE…
---json figures/time_load.json``.
+--json figures/measurements/time_load.json``.
 """
 
 from __future__ import annotations

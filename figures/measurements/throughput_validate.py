@@ -1,6 +1,6 @@
 """Validation beside decoding and encoding again.
 
-The tables are from ``python -m tests.benchmarks.bench_validate --json figures/throughput_validate.json``.
+The tables are from ``python -m tests.benchmarks.bench_validate --json figures/measurements/throughput_validate.json``.
 """
 
 from __future__ import annotations

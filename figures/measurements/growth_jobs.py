@@ -1,7 +1,8 @@
 """The time of every job a byte of ordinary text, as the text grows to a gigabyte.
 
-The tables are from ``python -m tests.benchmarks.bench_growth 1073741824 --json figures/growth_jobs.json``. A line that
-is level says that twice as much takes twice the time; one that ends early is of a job that would have taken too long.
+The tables are from ``python -m tests.benchmarks.bench_growth 1073741824 --json figures/measurements/growth_jobs.json``.
+A line that is level says that twice as much takes twice the time; one that ends early is of a job that would have taken
+too long.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The time of Algorithm 2 as automata, tokens and rules grow: Theorem 3 of *Constructing a BPE Tokenization DFA*.
 
-The tables are from ``python -m tests.benchmarks.bench_fold_growth --json figures/growth_fold.json``.
+The tables are from ``python -m tests.benchmarks.bench_fold_growth --json figures/papers/growth_fold.json``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The time to compare two whole tokenizers, with a proof or a shortest text at the end.
 
-The table is from ``python -m tests.benchmarks.bench_compare_tokenizers --json figures/time_compare.json``.
+The table is from ``python -m tests.benchmarks.bench_compare_tokenizers --json figures/measurements/time_compare.json``.
 """
 
 from __future__ import annotations

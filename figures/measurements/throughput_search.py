@@ -1,6 +1,6 @@
 """Patterns in ids beside decoding first.
 
-The tables are from ``python -m tests.benchmarks.bench_search --json figures/throughput_search.json``.
+The tables are from ``python -m tests.benchmarks.bench_search --json figures/measurements/throughput_search.json``.
 The file has the tables of decoding and of many words as well, with ``decode`` and ``words``.
 """
 

@@ -1,7 +1,8 @@
 """Words of many languages, one call a word and all at once: the single-word figures of *Fast WordPiece Tokenization*.
 
-The tables are from ``python -m tests.benchmarks.bench_wordpiece words cased --json figures/fwp_single_words.json``: the
-multilingual cased vocabulary of 119,547 entries, whole lines first, then words that are already split.
+The tables are from ``python -m tests.benchmarks.bench_wordpiece words cased --json
+figures/papers/fwp_single_words.json``: the multilingual cased vocabulary of 119,547 entries, whole lines first, then
+words that are already split.
 """
 
 from __future__ import annotations

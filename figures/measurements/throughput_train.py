@@ -1,6 +1,6 @@
 """Training beside other trainers.
 
-The tables are from ``python -m tests.benchmarks.bench_train --json figures/throughput_train.json``.
+The tables are from ``python -m tests.benchmarks.bench_train --json figures/measurements/throughput_train.json``.
 With ``--case english`` and ``--case mix`` the file has those corpora as well.
 """
 

@@ -1,7 +1,7 @@
 """Text to ids beside other encoders.
 
 The tables are from ``python -m tests.benchmarks.bench_encode warm cold start documents short`` with ``--json
-figures/throughput_encode.json``.
+figures/measurements/throughput_encode.json``.
 """
 
 from __future__ import annotations

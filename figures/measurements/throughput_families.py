@@ -1,6 +1,6 @@
 """Encoding by tokenizers of every family, beside gigatoken and the library of each file, wins and losses.
 
-The tables are from ``python -m tests.benchmarks.bench_families --json figures/throughput_families.json``.
+The tables are from ``python -m tests.benchmarks.bench_families --json figures/measurements/throughput_families.json``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """WordPiece beside others.
 
-The tables are from ``python -m tests.benchmarks.bench_wordpiece --json figures/throughput_wordpiece.json``.
+The tables are from ``python -m tests.benchmarks.bench_wordpiece --json
+figures/measurements/throughput_wordpiece.json``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The time of encoding as a piece grows: Corollary 3 of *Constructing a BPE Tokenization DFA*.
 
-The tables are from ``python -m tests.benchmarks.bench_encode_growth --json figures/growth_encode.json``: adversarial
-texts, one piece each.
+The tables are from ``python -m tests.benchmarks.bench_encode_growth --json figures/papers/growth_encode.json``:
+adversarial texts, one piece each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The time of one word against its length: the last figure of *Fast WordPiece Tokenization*.
 
-The table is from ``python -m tests.benchmarks.bench_wordpiece length --json figures/fwp_word_length.json``: words of
-the letter a, and a vocabulary with which the longest match takes most candidates.
+The table is from ``python -m tests.benchmarks.bench_wordpiece length --json figures/papers/fwp_word_length.json``:
+words of the letter a, and a vocabulary with which the longest match takes most candidates.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What benchmarks and searches measured: speed, growth, and properties of real tokenizers."""
