@@ -30,7 +30,7 @@ tokenizer is compared with its file. What no file says, such as the pattern of a
 Theorem 1 (derivations). When words are merged, a token t of several bytes is only ever made from one pair D(t): the
 two tokens that are left before the last step when t's bytes are merged on their own. If they do not become t, then t is
 *dead*: it is never made.
-*Proof.* Suppose that in some word u, v become uv = t. Until then no merge crossed the borders of these bytes. Each
+*Proof.* Suppose that in some word u, v become uv = t. Until then no merge crossed the boundaries of these bytes. Each
 merge within them was the strongest of the word, so it was the strongest within them. So these merges are the first
 steps of merging t's bytes on their own. Those steps are determined, and they leave two tokens at one time only. ∎
 
@@ -491,8 +491,8 @@ class Tokenizer:
             at = strength.index(min(some))
             parts[at : at + 2] = [parts[at] + parts[at + 1]]
             del strength[at]
-            for border in range(max(at - 1, 0), min(at + 1, len(strength))):
-                strength[border] = self.priority(parts[border], parts[border + 1])
+            for boundary in range(max(at - 1, 0), min(at + 1, len(strength))):
+                strength[boundary] = self.priority(parts[boundary], parts[boundary + 1])
         return parts
 
     def encode_piece(self, piece: bytes) -> list[tuple[int, bytes]]:
@@ -764,7 +764,7 @@ class Disputes:
 
 
 def check_disputes(graph: Graph, classes: Classes, derived: Derived, dead: list[bytes]) -> None:
-    """Verify that no rule merges across a border that only one of two runs has."""
+    """Verify that no rule merges across a boundary that only one of two runs has."""
     for disputes in (Disputes(graph, side, classes) for side in (0, 1)):
         need(not dead or not disputes.found, "splitting", "pieces differ, and some tokens are made by no rule")
         for token, (size, _) in derived.items() if disputes.found else ():

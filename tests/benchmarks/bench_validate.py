@@ -270,8 +270,8 @@ def growth(data: Path, gigabytes: float) -> None:
     tokenizer = tokdfa.load(data / "vocabs" / f"{name}_base.tiktoken", pretokenizer=name)
     text = (data / "corpora" / "english.txt").read_text("utf-8")
     # A stretch that can be repeated: it begins with a space and a letter, and ends where such a word began.
-    borders = [match.start() + 1 for match in regex.finditer(r"\p{L} \p{L}", text)]
-    ids = tokenizer.encode(text[borders[0] : borders[-1]]).astype(np.uint32)
+    boundaries = [match.start() + 1 for match in regex.finditer(r"\p{L} \p{L}", text)]
+    ids = tokenizer.encode(text[boundaries[0] : boundaries[-1]]).astype(np.uint32)
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.bin"

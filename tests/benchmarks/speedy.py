@@ -1,7 +1,7 @@
 """The four stages by which *Fast and meaningful tokenization* makes a trainer fast, each as slow as it is there.
 
-All occurrences of all words are one list of tokens, and no pair crosses the border of a word. The stages differ in how
-they find the most frequent pair and how they replace it.
+All occurrences of all words are one list of tokens, and no pair crosses the boundary of a word. The stages differ in
+how they find the most frequent pair and how they replace it.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         return use
 
     def effects() -> Use:
-        cycle = Plain([[(state + 1) % 5] for state in range(5)], [0] * 257, [-1] * 5, border=-1, idle=0)
+        cycle = Plain([[(state + 1) % 5] for state in range(5)], [0] * 257, [-1] * 5, boundary=-1, idle=0)
         text, forward = cycle.spelled([(b"a" * length, False) for length in range(6)]), cycle.forward()
         return lambda: [part.tolist() for part in token_effects(text, forward, 6)]
 

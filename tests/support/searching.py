@@ -22,7 +22,7 @@ class Plain:
     table: list[list[int]]
     column_of: list[int]
     delay: list[int]
-    border: int
+    boundary: int
     idle: int
 
     def forward(self) -> Struct:
@@ -30,7 +30,7 @@ class Plain:
         told = np.zeros((len(self.table), len(kernels.TOLD)), dtype=np.int64)
         told[:, kernels.TOLD.index("delay")] = self.delay
         table = np.array(self.table, dtype=np.int32)
-        return kernels.forward_of(table, np.array(self.column_of), self.border, told, self.idle)
+        return kernels.forward_of(table, np.array(self.column_of), self.boundary, told, self.idle)
 
     @staticmethod
     def spelled(words: list[tuple[bytes, bool]]) -> Struct:
@@ -51,8 +51,8 @@ def plain_automata(draw: st.DrawFn) -> Plain:
     of_letter = {letter: draw(st.integers(0, n_columns - 1)) for letter in [*LETTERS, EDGE]}
     column_of = [of_letter.get(symbol, 0) for symbol in range(257)]
     delay = [-1, *draw(st.lists(st.sampled_from([-1, -1, 0]), min_size=n_states - 1, max_size=n_states - 1))]
-    border = draw(st.integers(-1, n_columns - 1))
-    return Plain(table, column_of, delay, border, draw(st.integers(1, n_states - 1)))
+    boundary = draw(st.integers(-1, n_columns - 1))
+    return Plain(table, column_of, delay, boundary, draw(st.integers(1, n_states - 1)))
 
 
 @st.composite

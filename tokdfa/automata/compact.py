@@ -162,7 +162,7 @@ class CompactTokenDFA(Displayed):
         return allowed[self.position]
 
     def blocking_rule(self, u: Word | int, v: Word | int) -> int | None:
-        """Return the rule that forbids v after u, because it merges across their border; None if v may follow u.
+        """Return the rule that forbids v after u, because it merges across their boundary; None if v may follow u.
 
         Returns
         -------

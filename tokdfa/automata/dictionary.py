@@ -62,7 +62,7 @@ class ImproperRule:
 class DeadRule:
     """A rule that no text can ever use, and why.
 
-    `index` counts from 0. `blocker` is the index of the earlier rule that merges across the border between the two
+    `index` counts from 0. `blocker` is the index of the earlier rule that merges across the boundary between the two
     parts wherever they meet, or None if one of the parts is itself a dead token.
     """
 
@@ -85,7 +85,7 @@ class Folding(NamedTuple):
         The state reached on the token; the state that its live rule made, 0 for symbols; the left and the right part
         of that rule, -1 for symbols. The state and birth of a dead token are -1.
     blocker : one entry per rule
-        -1 for a live rule. For a dead rule, the earlier rule that merges across the border between its parts, or -2
+        -1 for a live rule. For a dead rule, the earlier rule that merges across the boundary between its parts, or -2
         or -3 if the left or the right part, respectively, is a dead token.
     pairs, made
         The live rules as a hash table: u·2³² + v (int64) and the state that the rule u≀v made; -1 and 0 in free slots.
@@ -299,7 +299,7 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
         if rule == self[blocker]:
             return DeadRule(index, rule, blocker, f"it repeats rule {blocker}")
         return DeadRule(
-            index, rule, blocker, f"rule {blocker}, {self[blocker]}, merges across the border of its parts first"
+            index, rule, blocker, f"rule {blocker}, {self[blocker]}, merges across the boundary of its parts first"
         )
 
     @cached_property

@@ -71,10 +71,10 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
     Never more tokens than live rules: each rule moves the place from which on the tokenizations of the two texts differ
     left by one token at most. The page *Theorems* of the documentation proves it, and what follows.
 
-    Two tokenizations, of a text and of a longer one, share no border from their first difference on. So each border of
-    one lies in a token of the other, and the rules that merge across these borders become earlier and earlier from left
-    to right. The longest such chains are bounded rule by rule; not all is asked there of the tokens that must be
-    neighbours. An exact search, guided by these bounds, asks the rest.
+    Two tokenizations, of a text and of a longer one, share no boundary from their first difference on. So each boundary
+    of one lies in a token of the other, and the rules that merge across these boundaries become earlier and earlier
+    from left to right. The longest such chains are bounded rule by rule; not all is asked there of the tokens that must
+    be neighbours. An exact search, guided by these bounds, asks the rest.
 
     The time grows with the number of rules and the square of the length of tokens: about 20 seconds for GPT-2.
 
@@ -94,11 +94,11 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
 
 
 class _Step(NamedTuple):
-    """A token that crosses the end of another, and where the next border of the other run lies in it, `stop`.
+    """A token that crosses the end of another, and where the next boundary of the other run lies in it, `stop`.
 
     `before` is the number of whole tokens of the other run, or of their symbols, that lie in the token before it, after
     the end of the token that is crossed; `first` and `last` are the first and the last of them, -1 if there are none.
-    `rule` merges, in the token, across the first of these borders of the other run.
+    `rule` merges, in the token, across the first of these boundaries of the other run.
     """
 
     token: int
@@ -112,7 +112,7 @@ class _Step(NamedTuple):
 class _Search:
     """The longest chain of tokens that overlap, of a run ψ on a text and a run χ on a longer one.
 
-    A *node* is a token and a border in it, which is a border of the other run. Two values belong to it: of the
+    A *node* is a token and a boundary in it, which is a boundary of the other run. Two values belong to it: of the
     continuations in which ψ is the run of the token, and of those in which ψ is the other run.
     """
 
@@ -158,7 +158,7 @@ class _Search:
         return step.before
 
     def _rules_in(self, token: int) -> tuple[int, ...]:
-        """Return the rule that merges across each border in a token, numbered as states are."""
+        """Return the rule that merges across each boundary in a token, numbered as states are."""
         known = self._rules.get(token)
         if known is None:
             head, tail = self._head[token], self._tail[token]
@@ -196,26 +196,26 @@ class _Search:
                 break
 
     def _bound(self) -> None:
-        """Bound the values of all nodes, rule by rule: only what follows by earlier rules can continue a border."""
+        """Bound the values of all nodes, rule by rule: only what follows by earlier rules can continue a boundary."""
         nodes: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for token in self._live:
-            for border, rule in enumerate(self._rules_in(token), 1):
-                nodes[rule].append((token, border))
+            for boundary, rule in enumerate(self._rules_in(token), 1):
+                nodes[rule].append((token, boundary))
         # By the text that a token continues: its value so far and the token, the greatest value first.
         best: dict[bool, dict[str, list[tuple[int, int]]]] = {True: {}, False: {}}
         waiting: dict[int, list[tuple[str, _Step]]] = defaultdict(list)
         for rule in sorted(nodes):
             known: dict[tuple[bool, str], int] = {}
-            for token, border in nodes[rule]:
-                rest = self._spelled[token][border:]
+            for token, boundary in nodes[rule]:
+                rest = self._spelled[token][boundary:]
                 for mine in (True, False):
                     if (mine, rest) not in known:
                         known[mine, rest] = self._first_possible(rule, best[mine].get(rest, ()))
                 # The run of the token is ψ, and then a step of χ must follow; or it is χ, and ψ may end.
-                self._bounds[True, token, border] = known[False, rest]
-                self._bounds[False, token, border] = max(0, known[True, rest])
-            for token, border in nodes[rule]:
-                for start, step in self._steps_to(token, border):
+                self._bounds[True, token, boundary] = known[False, rest]
+                self._bounds[False, token, boundary] = max(0, known[True, rest])
+            for token, boundary in nodes[rule]:
+                for start, step in self._steps_to(token, boundary):
                     if start:
                         waiting[step.rule].append((self._spelled[token][:start], step))
             for prefix, step in waiting.pop(rule, ()):
@@ -232,7 +232,7 @@ class _Search:
         return _NEVER
 
     def _merges_before(self, rule: int, token: int) -> bool:
-        """Return whether `rule` or one before it merges across the border between its left part and a token."""
+        """Return whether `rule` or one before it merges across the boundary between its left part and a token."""
         return forbidding_state(self._dictionary.history, self._left[rule], token, rule) > 0
 
     def _beginnings(self) -> Iterator[tuple[int, bool, _Step]]:
@@ -261,14 +261,14 @@ class _Search:
             self._ordered[mine, rest] = known
         return known
 
-    def _longest(self, mine: bool, last: int, token: int, border: int) -> tuple[int, _Step | None]:
-        """Return the value of a node after `last`, the other run's token that ends at the border, and the next step."""
-        known = self._exact.get((mine, last, token, border))
+    def _longest(self, mine: bool, last: int, token: int, boundary: int) -> tuple[int, _Step | None]:
+        """Return the value of a node after `last`, the other run's token that ends at the boundary, and the step."""
+        known = self._exact.get((mine, last, token, boundary))
         if known is not None:
             return known
-        rule = self._rules_in(token)[border - 1]
+        rule = self._rules_in(token)[boundary - 1]
         most, best = (_NEVER, None) if mine else (0, None)
-        for bound, step in self._steps_after(not mine, self._spelled[token][border:]):
+        for bound, step in self._steps_after(not mine, self._spelled[token][boundary:]):
             if bound <= most:
                 break
             if step.rule >= rule or self._merges_before(rule, step.token) or not self._may_follow(last, step.token):
@@ -279,7 +279,7 @@ class _Search:
             value = self._gain(not mine, step) + self._longest(not mine, before, step.token, step.stop)[0]
             if value > most:
                 most, best = value, step
-        self._exact[mine, last, token, border] = most, best
+        self._exact[mine, last, token, boundary] = most, best
         return most, best
 
     def _texts(self, mine: bool, step: _Step) -> tuple[str, str]:

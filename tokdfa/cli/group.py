@@ -55,7 +55,7 @@ _MEANT = {
     **dict.fromkeys(("tokenize", "tokenise"), "encode"),
     "detokenize": "decode",
     **dict.fromkeys(("pieces", "pretokenize", "pre-tokenize", "explain", "cut"), "split"),
-    **dict.fromkeys(("borders", "chunk", "safe-cuts"), "cuts"),
+    **dict.fromkeys(("boundaries", "chunk", "safe-cuts"), "cuts"),
     **dict.fromkeys(("inject", "attack"), "injection"),
     **dict.fromkeys(("jinja", "chat-template"), "template"),
     **dict.fromkeys(("chat", "conversation"), "turns"),

@@ -61,7 +61,7 @@ _SHOWN = 60
     metavar="FILE",
     help="With --special: find only ids for which FILE has 1, such as those that a model sampled; as many as IDS.",
 )
-@click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token borders.")
+@click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token boundaries.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @dtype_option
 @field_option

@@ -66,7 +66,7 @@ class ClassDFA:
     partition : Partition
     table : int32 array of shape (states, classes + 3)
         Targets. The last three columns are for bytes that are no code point, for an edge of the text, and for the
-        border between two tokens.
+        boundary between two tokens.
     accepts : bool array, one entry per state
         Whether a match has ended: here or, if `delayed`, before the symbol just read.
     late : bool array, one entry per state
@@ -107,6 +107,6 @@ class ClassDFA:
         return self.partition.n_classes + 1
 
     @property
-    def border(self) -> int:
-        """The column of the border between two tokens."""
+    def boundary(self) -> int:
+        """The column of the boundary between two tokens."""
         return self.partition.n_classes + 2

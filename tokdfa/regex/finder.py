@@ -17,7 +17,7 @@ from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import Preference, determinize
 from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.regex.trie import TokenTrie
-from tokdfa.regex.utf8 import BORDER, EDGE, ByteDFA, shared_columns, to_bytes, unique_rows
+from tokdfa.regex.utf8 import BOUNDARY, EDGE, ByteDFA, shared_columns, to_bytes, unique_rows
 
 __all__ = ["Finder", "Wanted", "WordDFA", "find_words", "finder", "merge_equal_states", "without_hidden"]
 
@@ -95,7 +95,7 @@ def _nothing_has_begun(dfa: ByteDFA) -> BoolArray:
     others = np.unique(np.concatenate((dfa.column[:0x80], dfa.column[0xC0 : EDGE + 1])))
     rows = unique_rows(dfa.table[:, others])[1]
     has_none = begins | (dfa.is_within & np.isin(rows, rows[begins]))
-    continued = dfa.table[:, np.unique(np.append(dfa.column[0x80:0xC0], dfa.column[BORDER]))]
+    continued = dfa.table[:, np.unique(np.append(dfa.column[0x80:0xC0], dfa.column[BOUNDARY]))]
     while True:
         still = begins | (has_none & has_none[continued].all(axis=1))
         if (still == has_none).all():
@@ -133,7 +133,7 @@ def find_words(words: Sequence[bytes], *, leftmost: bool) -> WordDFA:
     trie = TokenTrie(text.astype(np.int32), offsets_of(words))
     used = np.unique(text)
     # All bytes in no word share a column. The edge of the text has one too; after it everything starts again.
-    column = np.zeros(BORDER + 1, dtype=np.int32)
+    column = np.zeros(BOUNDARY + 1, dtype=np.int32)
     column[used] = np.arange(1, len(used) + 1)
     n_columns = len(used) + 1
     if (trie.n_nodes + 1) * n_columns > DEFAULT_MAX_ENTRIES:

@@ -45,7 +45,7 @@ def determinize(
     """Return the automaton of a program, by the `preference` "set", "first" or "longest"; see the module.
 
     If `searching`, empty matches are ignored. If `anchored`, matches begin only at the beginning, otherwise anywhere;
-    if `aligned`, they begin and end only at borders of tokens.
+    if `aligned`, they begin and end only at boundaries of tokens.
     """
     given = Budget() if budget is None else budget
     return _Construction(program, preference, searching, anchored, aligned, given).run()
@@ -54,7 +54,7 @@ def determinize(
 class _Key(NamedTuple):
     """A state: its threads, whether new ones are still added, the kind of the last symbol, and what was accepted.
 
-    It also records whether it is at the border between two tokens, where another border (of a token without text)
+    It also records whether it is at the boundary between two tokens, where another boundary (of a token without text)
     changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two;
     and, if new threads are still added, whether there are others: matches that began earlier may have come back to the
     threads of new ones, as those of `a*b` do after each `a`, but where they begin is not where new ones would.
@@ -65,7 +65,7 @@ class _Key(NamedTuple):
     kind: int
     accepts: bool = False
     kind_before: int = 0
-    bordered: bool = False
+    after_boundary: bool = False
     late: bool = False
     earlier: int = 0
     begun: bool = False
@@ -88,13 +88,13 @@ class _Construction:
         self.has_last_line, self.mirrored = any(self.last_line), program.mirrored
         self.partition = Partition([*sets, *(side for look in looks for side in (look.before, look.behind))], budget)
         n = self.partition.n_classes
-        self.no_symbol, self.edge, self.border = n, n + 1, n + 2
+        self.no_symbol, self.edge, self.boundary = n, n + 1, n + 2
         self.kind_of, self.holds = _kinds(looks, self.partition.members[:, len(sets) :], program.mirrored)
         self.edge_kind = self.kind_of[self.edge]
         self.line_feed_kind = self.kind_of[self.partition.classes(10)] if self.has_last_line else -1
         self.reads: list[list[int]] = [np.flatnonzero(column).tolist() for column in self.partition.members.T]
         self.closures: dict[int, list[int]] = {}
-        # A thread that has read something may match where it stands; in an aligned search not before the border.
+        # A thread that has read something may match where it stands; in an aligned search not before the boundary.
         self.mark = int(self.delayed and not aligned)
         start = self.closure(program.start)
         if searching:
@@ -117,9 +117,9 @@ class _Construction:
             return known
 
         initial = [number(self.begin(kind)) for kind in range(self.edge_kind + 1)]
-        rows = [np.zeros(self.border + 1, dtype=np.int32)]
+        rows = [np.zeros(self.boundary + 1, dtype=np.int32)]
         while len(rows) < len(keys):
-            self.budget.spend(self.border + 1)
+            self.budget.spend(self.boundary + 1)
             rows.append(np.array([number(target) for target in self.targets(keys[len(rows)])], dtype=np.int32))
             self.budget.check_states(len(keys))
         return ClassDFA(
@@ -151,7 +151,7 @@ class _Construction:
         if self.anchored:
             return self.arrive([self.start], False, kind)
         state = self.arrive([], True, kind)
-        return self.at_border(state) if self.aligned else state
+        return self.at_boundary(state) if self.aligned else state
 
     def arrive(self, groups: list[list[int]], adding: bool, kind: int) -> _Key:
         """Return the state with these threads, after recording matches and adding new threads."""
@@ -164,9 +164,9 @@ class _Construction:
             groups = self.with_new_threads(groups)
         return self.key(groups, adding, kind, accepts)._replace(begun=begun)
 
-    def at_border(self, key: _Key) -> _Key:
-        """Return the state at the border between two tokens, in an aligned search."""
-        if key.bordered:
+    def at_boundary(self, key: _Key) -> _Key:
+        """Return the state at the boundary between two tokens, in an aligned search."""
+        if key.after_boundary:
             return key._replace(accepts=False, kind_before=0, late=False)
         groups = [list(group) for group in key.groups]
         accepts, adding = False, key.adding
@@ -178,7 +178,9 @@ class _Construction:
         begun = adding and any(groups)
         if adding:
             groups = self.with_new_threads(groups)
-        return self.key(groups, adding, key.kind, accepts)._replace(bordered=True, earlier=key.earlier, begun=begun)
+        return self.key(groups, adding, key.kind, accepts)._replace(
+            after_boundary=True, earlier=key.earlier, begun=begun
+        )
 
     def key(self, groups: list[list[int]], adding: bool, kind: int, accepts: bool) -> _Key:
         """Return the state in a normal form, so that equivalent keys compare equal."""
@@ -217,9 +219,9 @@ class _Construction:
         return [*groups[:-1], groups[-1] + new]
 
     def targets(self, key: _Key) -> list[_Key]:
-        """Return the states reached on each class, on bytes that are no symbol, at an edge and at a border."""
+        """Return the states reached on each class, on bytes that are no symbol, at an edge and at a boundary."""
         targets = self.targets_knowing(key) if self.delayed else self.targets_at_once(key)
-        targets.append(self.at_border(key) if self.aligned else key)
+        targets.append(self.at_boundary(key) if self.aligned else key)
         return targets
 
     def targets_at_once(self, key: _Key) -> list[_Key]:
@@ -243,7 +245,7 @@ class _Construction:
     def targets_knowing(self, key: _Key) -> list[_Key]:
         """Return the targets if the next symbol decides which threads go on and which match."""
         targets = []
-        for symbol in range(self.border):
+        for symbol in range(self.boundary):
             self.budget.check_time()
             groups, matched = self.resolve(key, symbol)
             adding = key.adding and (not matched or self.preference == "set")

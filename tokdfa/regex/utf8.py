@@ -17,7 +17,7 @@ from tokdfa.regex.unicode import LAST
 from tokdfa.regex.unicode.utf8 import symbol_length
 
 __all__ = [
-    "BORDER",
+    "BOUNDARY",
     "EDGE",
     "FIRST_LEADS",
     "ByteDFA",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 EDGE = 256
-BORDER = 257
+BOUNDARY = 257
 _N_COLUMNS = 258
 _CONTINUATIONS = slice(0x80, 0xC0)
 
@@ -39,7 +39,7 @@ FIRST_LEADS = {2: 0xC2, 3: 0xE0, 4: 0xF0}
 
 @dataclass(frozen=True)
 class ByteDFA:
-    """A deterministic automaton over bytes and two more symbols: the edge of a text and the border between two tokens.
+    """A DFA over bytes and two more symbols: the edge of a text and the boundary between two tokens.
 
     State 0 is the sink. int32 arrays.
 
@@ -48,7 +48,7 @@ class ByteDFA:
     table : shape (states, columns)
         Targets.
     column : shape (258,)
-        The column of each byte, of the edge, and of the border; equal columns are shared.
+        The column of each byte, of the edge, and of the boundary; equal columns are shared.
     delay : one entry per state
         If a match has ended, the number of bytes read since then; otherwise -1.
     restart : one entry per state
@@ -225,10 +225,10 @@ class _Expansion:
         self.waiting = dfa.accepts & dfa.delayed
         self.plain: dict[_Plain, int] = {}
         self.rows_between: dict[int, Int32Array] = {}
-        # For each state: its plain row, its continuations, and the state to which a border within a symbol leads.
+        # For each state: its plain row, its continuations, and the state to which a boundary within a symbol leads.
         self.plain_of: list[int] = []
         self.children: list[bytes] = []
-        self.at_border: list[int] = []
+        self.at_boundary: list[int] = []
         # For each state: the states of the given automaton that record a match ended here, or ending with the text, and
         # the number of bytes since then.
         self.ended: list[tuple[int, int]] = []
@@ -239,10 +239,10 @@ class _Expansion:
         self.leads: dict[tuple[bytes, int, int], Int32Array] = {}
         self.between(0, 0)
 
-    def add(self, plain: int, children: bytes, at_border: int, ended: tuple[int, int], delay: tuple[int, int]) -> int:
+    def add(self, plain: int, children: bytes, at_boundary: int, ended: tuple[int, int], delay: tuple[int, int]) -> int:
         self.plain_of.append(plain)
         self.children.append(children)
-        self.at_border.append(at_border)
+        self.at_boundary.append(at_boundary)
         self.ended.append(ended)
         self.delay.append(delay)
         return len(self.plain_of) - 1
@@ -261,7 +261,7 @@ class _Expansion:
     def late(self, number: int, broken: int, ago: int) -> int:
         """Return the number of the copy of a state that also records that a match ended `ago` bytes ago."""
         if (number, broken, ago) not in self.numbers_late:
-            same = self.plain_of[number], self.children[number], self.at_border[number]
+            same = self.plain_of[number], self.children[number], self.at_boundary[number]
             # Where all matches are wanted, one may end with the text, too.
             ended, delay = (broken, self.ended[number][1]), (ago, self.delay[number][1])
             self.numbers_late[number, broken, ago] = self.add(*same, ended, delay)
@@ -273,7 +273,7 @@ class _Expansion:
         The number of bytes read is recorded only where it matters: where a match ends before a broken symbol.
         """
         read = read if self.waiting[broken] else 0
-        bordered = int(self.dfa.table[broken, self.dfa.border])
+        after_boundary = int(self.dfa.table[broken, self.dfa.boundary])
         known = self.numbers_within.setdefault(_Plain(broken, read, broken), {})
         width = children.shape[1] * children.itemsize
         buffer = children.tobytes()
@@ -285,12 +285,12 @@ class _Expansion:
                 number = known[key] = len(self.plain_of)
                 ended, delay = (0, broken if read else 0), (-1, read or -1)
                 plain = self.plain.setdefault(_Plain(broken, read, broken), len(self.plain))
-                if bordered == broken:
+                if after_boundary == broken:
                     self.add(plain, key, number, ended, delay)
                 else:
-                    # If the symbol is broken, the border after its last byte counts; if not, it was within a symbol.
+                    # If the symbol is broken, the boundary after its last byte counts; if not, it was within a symbol.
                     self.add(plain, key, number + 1, ended, delay)
-                    plain = self.plain.setdefault(_Plain(bordered, read, broken), len(self.plain))
+                    plain = self.plain.setdefault(_Plain(after_boundary, read, broken), len(self.plain))
                     self.add(plain, key, number + 1, ended, delay)
             numbers[row] = number
         return numbers
@@ -318,7 +318,7 @@ class _Expansion:
             row[:0x80] = of_class[self.ascii_place]
             row[0xC2:0xE0], row[0xE0:0xF0], row[0xF0:0xF5] = (self.lead(state, length) for length in (2, 3, 4))
             row[EDGE] = self.between(int(dfa.table[state, dfa.edge]), 1)
-            row[BORDER] = self.between(int(dfa.table[state, dfa.border]), 0)
+            row[BOUNDARY] = self.between(int(dfa.table[state, dfa.boundary]), 0)
             self.rows_between[state] = row
         return self.rows_between[state]
 
@@ -341,25 +341,25 @@ class _Expansion:
         ended, delay = np.array(self.ended, dtype=np.int32).T, np.array(self.delay, dtype=np.int32).T
         table, column = self.table(np.array(rows))
         right, restart = dfa.kind[ended], restarts[ended]
-        is_within = np.array(self.at_border, dtype=np.int32) >= 0
+        is_within = np.array(self.at_boundary, dtype=np.int32) >= 0
         return ByteDFA(table, column, delay[0], restart[0], right[0], delay[1], right[1], restart[1], starts, is_within)
 
     def table(self, rows: Int32Array) -> tuple[Int32Array, Int32Array]:
         """Return the table with equal columns shared, and the column of each symbol."""
         children = np.frombuffer(b"".join(self.children), dtype=np.int32).reshape(-1, 64)
-        at_border = np.array(self.at_border, dtype=np.int32)
+        at_boundary = np.array(self.at_boundary, dtype=np.int32)
         # Columns with equal parts are equal; the few that remain are compared as a whole.
         kind = np.zeros((_N_COLUMNS, 1), dtype=np.int32)
-        kind[_CONTINUATIONS], kind[BORDER] = 1, 2
+        kind[_CONTINUATIONS], kind[BOUNDARY] = 1, 2
         if len(children):
             kind[_CONTINUATIONS, 0] += 2 * unique_rows(np.ascontiguousarray(children.T))[1] + 2
         _, number = unique_rows(np.concatenate((rows.T, kind), axis=1))
         first = np.unique(number, return_index=True)[1]
         table = rows[np.array(self.plain_of)[:, np.newaxis], first]
-        is_within = at_border >= 0
+        is_within = at_boundary >= 0
         for place, symbol in enumerate(first.tolist()):
-            if symbol == BORDER:
-                table[is_within, place] = at_border[is_within]
+            if symbol == BOUNDARY:
+                table[is_within, place] = at_boundary[is_within]
             elif _CONTINUATIONS.start <= symbol < _CONTINUATIONS.stop:
                 table[is_within, place] = children[:, symbol - _CONTINUATIONS.start]
         self.budget.check_time()

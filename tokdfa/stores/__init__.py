@@ -2,8 +2,8 @@
 
 Read in this order:
 
-1. `store`: the interface. A `Store` yields chunks of ids with the borders of documents and a mask, says where in a file
-   an id is, and what is inconsistent.
+1. `store`: the interface. A `Store` yields chunks of ids with the boundaries of documents and a mask, says where in a
+   file an id is, and what is inconsistent.
 2. `opening`: `open_store` recognises the format, or says what to do with a path that is not a store. `iter_ids` below
    takes the ids alone, also from standard input.
 3. One module a format. Integers in a file: `raw` (.npy, .bin, streams), `megatron`, `datatrove` (and nanotron), `olmo`

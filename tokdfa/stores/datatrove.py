@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.raw import Borders, IntegerFile, RawStore
+from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
 
 __all__ = ["open_datatrove"]
@@ -67,14 +67,14 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
         dtype,
         0,
         n_ids,
-        borders=None if documents is None else _borders(documents),
+        boundaries=None if documents is None else _boundaries(documents),
         mask=loss if has_mask else None,
         files=(path, *(file for file in (index, loss, metadata) if file.is_file())),
         problems=problems,
     )
 
 
-def _borders(ends: IntegerFile) -> Borders:
+def _boundaries(ends: IntegerFile) -> Boundaries:
     """Return where documents begin, given where they end."""
 
     def starts_from(first: int, n: int) -> Int64Array:
@@ -83,7 +83,7 @@ def _borders(ends: IntegerFile) -> Borders:
             return ends.read(first - 1, n)
         return np.concatenate((np.zeros(min(n, 1), dtype=np.int64), ends.read(0, n - 1)))
 
-    return Borders(ends.count, starts_from)
+    return Boundaries(ends.count, starts_from)
 
 
 def _index(path: Path, problems: list[Problem]) -> IntegerFile:

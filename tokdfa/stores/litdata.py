@@ -20,7 +20,7 @@ import numpy as np
 
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.stores.folder import FolderStore, is_there, read_index
-from tokdfa.stores.raw import Borders, IntegerFile, RawStore
+from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, Store
 
 __all__ = ["is_litdata", "open_litdata", "open_litdata_chunk"]
@@ -113,5 +113,7 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     if not chunk:
         problems.append(Problem(str(path), "index.json does not name this file"))
     size_of_id = dtype.itemsize
-    borders = Borders(n_items, lambda first, n: (offsets.read(first, min(n, n_items - first)) - begin) // size_of_id)
-    return RawStore(path, "litdata", path, dtype, begin, n_ids, borders=borders, problems=problems)
+    boundaries = Boundaries(
+        n_items, lambda first, n: (offsets.read(first, min(n, n_items - first)) - begin) // size_of_id
+    )
+    return RawStore(path, "litdata", path, dtype, begin, n_ids, boundaries=boundaries, problems=problems)

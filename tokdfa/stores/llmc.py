@@ -4,7 +4,7 @@ Notes
 -----
 The header is 256 times i32: the magic number, 20240520 for u16 (version 1) or 20240801 for u32 (version 7); the
 version; the number of ids. 20240522 is a file of evaluations, which is no stream. Each document begins with the id that
-ends texts, so the borders of documents are not recorded apart.
+ends texts, so the boundaries of documents are not recorded apart.
 """
 
 from __future__ import annotations

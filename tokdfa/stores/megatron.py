@@ -25,7 +25,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.stores.raw import Borders, IntegerFile, RawStore
+from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem
 
 __all__ = ["MAGIC", "open_megatron"]
@@ -62,12 +62,12 @@ def open_megatron(path: Path) -> RawStore:
     problems = (*_of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data), *_of_documents(entries, n_sequences))
     if size > expected:
         _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
-    borders = _borders(entries, offsets, dtype.itemsize, n_bytes)
+    boundaries = _boundaries(entries, offsets, dtype.itemsize, n_bytes)
     n_ids = n_bytes // dtype.itemsize
-    return RawStore(path, "Megatron", data, dtype, 0, n_ids, borders=borders, files=files, problems=problems)
+    return RawStore(path, "Megatron", data, dtype, 0, n_ids, boundaries=boundaries, files=files, problems=problems)
 
 
-def _borders(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> Borders:
+def _boundaries(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> Boundaries:
     """Return where documents begin: at the offsets of their first sequences."""
     count = max(entries.count - 1, 0)
 
@@ -82,7 +82,7 @@ def _borders(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int
         starts: Int64Array = found[sequences - low] // size
         return starts
 
-    return Borders(count, starts_from)
+    return Boundaries(count, starts_from)
 
 
 def _check_modes(modes: IntegerFile) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.raw import Borders, RawStore
+from tokdfa.stores.raw import Boundaries, RawStore
 from tokdfa.stores.store import Dtype, Problem
 
 __all__ = ["open_olmo"]
@@ -32,10 +32,10 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
     beside = path.with_suffix(".csv.gz")
     size = path.stat().st_size
     problems: list[Problem] = []
-    borders = n_by_documents = None
+    boundaries = n_by_documents = None
     if beside.is_file():
         starts, n_by_documents = _read(beside, problems)
-        borders = Borders(len(starts), lambda first, n: starts[first : first + n])
+        boundaries = Boundaries(len(starts), lambda first, n: starts[first : first + n])
     if dtype is None:
         per_id = size / n_by_documents if n_by_documents else 0
         if per_id not in _BY_SIZE:
@@ -51,8 +51,8 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
     if n_by_documents is not None and n_by_documents != count and not problems:
         what = f"the last document ends at id {n_by_documents}, and there are {count}"
         problems.append(Problem(str(beside), what))
-    files = (path,) if borders is None else (path, beside)
-    return RawStore(path, "OLMo", path, dtype, 0, count, borders=borders, files=files, problems=problems)
+    files = (path,) if boundaries is None else (path, beside)
+    return RawStore(path, "OLMo", path, dtype, 0, count, boundaries=boundaries, files=files, problems=problems)
 
 
 def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:

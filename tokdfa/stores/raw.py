@@ -1,4 +1,4 @@
-"""Raw integers: streams, and files of a header, if any, and then nothing but ids; borders and masks are in other files.
+"""Raw integers: an optional header, then nothing but ids; document boundaries and masks are in other files.
 
 Files are read in chunks and not mapped into memory: if a mapped file is truncated meanwhile, the next access kills the
 process.
@@ -21,7 +21,7 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
 
-__all__ = ["Borders", "IntegerFile", "RawStore", "dtype_of", "iter_stream", "open_bin", "open_npy", "size_of"]
+__all__ = ["Boundaries", "IntegerFile", "RawStore", "dtype_of", "iter_stream", "open_bin", "open_npy", "size_of"]
 
 
 def dtype_of(name: str) -> Dtype:
@@ -77,7 +77,7 @@ def _read(stream: FileIO, dtype: Dtype, count: int, path: Path, first: int, unit
 
 
 @dataclass(frozen=True, slots=True)
-class Borders:
+class Boundaries:
     """Where the documents of a store begin: their number, and the starts of documents `first` to ``first + n``, in ids.
 
     There may be fewer starts at the end.
@@ -126,7 +126,7 @@ class RawStore(Store):
         The byte of `data` at which they begin.
     count : int
         Their number.
-    borders : Borders, optional
+    boundaries : Boundaries, optional
     mask : Path, optional
         A file of one byte an id: whether it counts in training.
     files : tuple of Path
@@ -143,7 +143,7 @@ class RawStore(Store):
         offset: int,
         count: int,
         *,
-        borders: Borders | None = None,
+        boundaries: Boundaries | None = None,
         mask: Path | None = None,
         files: tuple[Path, ...] = (),
         problems: Sequence[Problem] = (),
@@ -154,8 +154,8 @@ class RawStore(Store):
             files=files or (data,),
             dtype=dtype,
             n_ids=count,
-            n_documents=None if borders is None else borders.count,
-            has_documents=borders is not None,
+            n_documents=None if boundaries is None else boundaries.count,
+            has_documents=boundaries is not None,
             has_mask=mask is not None,
             n_steps=count,
             unit="byte",
@@ -165,39 +165,39 @@ class RawStore(Store):
         self._dtype: Dtype = dtype
         self._offset = offset
         self._count = count
-        self._borders = borders
+        self._boundaries = boundaries
         self._mask = mask
 
     def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield ids `begin` to `end`; see :meth:`Store.iter_chunks`."""
         end = self._count if end is None else min(end, self._count)
-        borders = None if self._borders is None else _Cursor(self._borders, begin)
+        boundaries = None if self._boundaries is None else _Cursor(self._boundaries, begin)
         size = size or CHUNK
         with self._data.open("rb", buffering=0) as stream:
             stream.seek(self._offset + begin * self._dtype.itemsize)
-            if begin >= end and borders is not None and self._count == 0:
-                yield Chunk(np.empty(0, dtype=self._dtype), *borders.until(1, 0))
+            if begin >= end and boundaries is not None and self._count == 0:
+                yield Chunk(np.empty(0, dtype=self._dtype), *boundaries.until(1, 0))
             for first in range(begin, end, size):
                 stop = min(first + size, end)
                 ids = _read(stream, self._dtype, stop - first, self._data, first)
                 mask = None if self._mask is None else self._read_mask(first, stop - first)
-                if borders is None:
+                if boundaries is None:
                     yield Chunk(ids, mask=mask)
                 else:
                     # Empty documents at the very end belong to the last chunk.
-                    yield Chunk(ids, *borders.until(stop + (stop == self._count), first), mask)
+                    yield Chunk(ids, *boundaries.until(stop + (stop == self._count), first), mask)
 
     def starts(self) -> Int64Array:
         """Return the ids with which documents begin; see :meth:`Store.starts`."""
         none = np.empty(0, dtype=np.int64)
-        return none if self._borders is None else self._borders.starts_from(0, self._borders.count)
+        return none if self._boundaries is None else self._boundaries.starts_from(0, self._boundaries.count)
 
-    def border(self, step: int) -> int:
+    def boundary(self, step: int) -> int:
         """Return the last start of a document up to an id."""
-        if self._borders is None:
+        if self._boundaries is None:
             return step
-        document = document_at(self._borders, step)
-        return 0 if document < 0 else int(self._borders.starts_from(document, 1)[0])
+        document = document_at(self._boundaries, step)
+        return 0 if document < 0 else int(self._boundaries.starts_from(document, 1)[0])
 
     def place(self, number: int, token: int, index: int) -> Place:
         """Return the byte at which an id is."""
@@ -216,10 +216,10 @@ class _Cursor:
 
     _AT_ONCE = 1 << 14
 
-    def __init__(self, borders: Borders, begin: int) -> None:
-        self._borders = borders
+    def __init__(self, boundaries: Boundaries, begin: int) -> None:
+        self._boundaries = boundaries
         # The first document that begins at `begin` or later.
-        self._next = document_at(borders, begin - 1) + 1
+        self._next = document_at(boundaries, begin - 1) + 1
         self._read: Int64Array = np.empty(0, dtype=np.int64)
 
     def until(self, stop: int, first: int) -> tuple[Int64Array, Int64Array]:
@@ -228,7 +228,7 @@ class _Cursor:
         number = self._next
         while True:
             if not len(self._read):
-                self._read = self._borders.starts_from(self._next, self._AT_ONCE)
+                self._read = self._boundaries.starts_from(self._next, self._AT_ONCE)
             n = int(np.searchsorted(self._read, stop))
             found.append(self._read[:n])
             self._next += n
@@ -240,12 +240,12 @@ class _Cursor:
         return starts, np.arange(number, number + len(starts), dtype=np.int64)
 
 
-def document_at(borders: Borders, index: int) -> int:
+def document_at(boundaries: Boundaries, index: int) -> int:
     """Return the last document that begins at `index` or before it; -1 if there is none."""
-    low, high = 0, borders.count
+    low, high = 0, boundaries.count
     while low < high:
         middle = (low + high) // 2
-        if int(borders.starts_from(middle, 1)[0]) <= index:
+        if int(boundaries.starts_from(middle, 1)[0]) <= index:
             low = middle + 1
         else:
             high = middle

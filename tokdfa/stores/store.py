@@ -1,4 +1,4 @@
-"""The interface of token stores: ids in chunks, with the borders of documents and where in the file each id is."""
+"""The interface of token stores: ids in chunks, with the boundaries of documents and where in the file each id is."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class Store(ABC):
             first += len(chunk.ids)
         return np.concatenate(found)
 
-    def border(self, step: int) -> int:
+    def boundary(self, step: int) -> int:
         """Return the last step up to `step` that begins with a document; 0 if only the first one does."""
         return step
 

@@ -3,7 +3,7 @@
 For proper dictionaries, that these two determine everything is Observation 2 of *Constructing a BPE Tokenization DFA*.
 For merging by priority, ties going to the leftmost, it holds whatever the priorities are. While a word merges, the
 merges within two neighbouring tokens of the outcome are those of the word of these two on its own, in the same order.
-So if merging crossed a border of tokens, it would do so within two neighbours first.
+So if merging crossed a boundary of tokens, it would do so within two neighbours first.
 
 Merging by priority uses the rules in ascending order, unless a merge creates a pair that is stronger than itself. As
 long as this does not happen, merging does what a proper dictionary does: the one whose rules are the last steps by
@@ -126,7 +126,7 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
     for late in part.late.tolist():
-        # What merges at the border was, at some time, the end of the one token and the beginning of the other.
+        # What merges at the boundary was, at some time, the end of the one token and the beginning of the other.
         before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
         total += len(before) + len(behind)
         if total > MAX_PAIRS:
@@ -323,7 +323,7 @@ def _numbered(tokenizer: BytePairs, words: Sequence[Word], rules: Int32Array) ->
 
 
 def _meeting(pairs: Int32Array, last: Int32Array, is_proper: BoolArray) -> Int32Array:
-    """Return all pairs of proper tokens at whose border one of `pairs` may have been while they were made."""
+    """Return all pairs of proper tokens at whose boundary one of `pairs` may have been while they were made."""
     ending = _on_spine(last[:, 2], is_proper, pairs[:, 0])
     beginning = _on_spine(last[:, 1], is_proper, pairs[:, 1])
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]

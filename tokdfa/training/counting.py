@@ -112,9 +112,9 @@ def _are_counts(text: npt.NDArray[Any], ends: npt.NDArray[Any], counts: npt.NDAr
     typed = text.dtype == np.uint8 and ends.dtype == counts.dtype == np.int64
     if not typed or text.ndim != 1 or ends.ndim != 1 or ends.shape != counts.shape:
         return False
-    borders = np.concatenate((np.zeros(1, np.int64), ends))
+    boundaries = np.concatenate((np.zeros(1, np.int64), ends))
     # Compared, not subtracted: a difference may not fit.
-    return bool((borders[1:] > borders[:-1]).all() and borders[-1] == len(text) and (counts > 0).all())
+    return bool((boundaries[1:] > boundaries[:-1]).all() and boundaries[-1] == len(text) and (counts > 0).all())
 
 
 def count_corpus(

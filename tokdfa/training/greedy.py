@@ -171,7 +171,7 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
     # Not np.dot: its threads would go on spinning.
     if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
         raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
-    # Borders come before, between and after the pieces. What weight they have is not read.
+    # Boundaries come before, between and after the pieces. What weight they have is not read.
     inside = np.ones(total, np.bool_)
     inside[0] = False
     inside[np.cumsum(lengths + 1)] = False

@@ -33,7 +33,7 @@ def train_naive(
     ----------
     pieces : mapping from word to int
         The pieces of the corpus with their multiplicities, in the order of their first occurrence. Nothing is merged
-        across the border between two pieces.
+        across the boundary between two pieces.
     merges : int
         The number of rules to make. There are fewer if no pair is left.
     tie, count, min_frequency, max_token_length

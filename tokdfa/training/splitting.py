@@ -59,8 +59,8 @@ class CorpusSplitter:
         return None if self._pretokenizer is None else _machine(self._pretokenizer.splitting)
 
     @cached_property
-    def _borders(self) -> CertainPairs | None:
-        return None if self._pretokenizer is None else _borders(self._pretokenizer)
+    def _boundaries(self) -> CertainPairs | None:
+        return None if self._pretokenizer is None else _boundaries(self._pretokenizer)
 
     def last_cut(self, text: bytes) -> int:
         """Return the last place where `text` can be cut, for :meth:`Corpus.blocks`."""
@@ -68,7 +68,7 @@ class CorpusSplitter:
             return text.rfind(b"\n") + 1
         if self.name == "whitespace":
             return 1 + max(text.rfind(space, 0, -1) for space in (b" ", b"\n"))
-        if self._borders is None:
+        if self._boundaries is None:
             return 0
         window = _WINDOW
         while True:
@@ -78,7 +78,7 @@ class CorpusSplitter:
                 start += 1
             part = text[start:].decode("utf-8", "ignore")
             end = len(part) - CONTEXT - 1
-            place = self._borders.last(part, 0, end) if end > 0 else 0
+            place = self._boundaries.last(part, 0, end) if end > 0 else 0
             if place:
                 return start + len(part[:place].encode())
             if window >= len(text):
@@ -108,8 +108,8 @@ class CorpusSplitter:
             return self._machine.line_spans(text)
         # bytes.splitlines would end lines at carriage returns, too.
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-        borders = np.unique(np.concatenate(([0], ends, [len(text)])))
-        lines = np.stack((borders[:-1], borders[1:]), axis=1)
+        boundaries = np.unique(np.concatenate(([0], ends, [len(text)])))
+        lines = np.stack((boundaries[:-1], boundaries[1:]), axis=1)
         if self._pretokenizer is None:
             self._spans(text)
             return lines
@@ -144,9 +144,9 @@ def _whitespace() -> PreTokenizer:
     return PreTokenizer(Splitting("tokenizers", (whitespace_split(),)), "whitespace")
 
 
-# Each named pre-tokenizer is a single object, so its borders and machine are computed once.
+# Each named pre-tokenizer is a single object, so its boundaries and machine are computed once.
 @lru_cache(maxsize=16)
-def _borders(pretokenizer: PreTokenizer) -> CertainPairs:
+def _boundaries(pretokenizer: PreTokenizer) -> CertainPairs:
     return CertainPairs(pretokenizer)
 
 

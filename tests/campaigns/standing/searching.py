@@ -56,7 +56,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Search ids at once and in chunks, and compare spans and tokens."""
     ends = [*accumulate(map(len, case.bytes_of(ids)))]
-    borders = {0, *ends}
+    boundaries = {0, *ends}
     tuning = drawn.choice(TUNINGS)
     searcher = tuned(tokdfa.Searcher, tuning)(case.tokenizer, pattern, wanted=wanted)  # type: ignore[arg-type]
     found = searcher.search(array_of(drawn, ids))
@@ -72,7 +72,7 @@ def compare(
     met["a match with an added token"] += any(
         not case.specials.keys().isdisjoint(ids[first:stop]) for _, _, first, stop in rows.tolist()
     )
-    met["a match within a token"] += not borders.issuperset(rows[:, :2].ravel().tolist())
+    met["a match within a token"] += not boundaries.issuperset(rows[:, :2].ravel().tolist())
     met[f"wanted {wanted}"] += 1
     met["blocks"] += len(ids) > tuning.block
     if drawn.random() < 0.3:
@@ -85,7 +85,7 @@ def compare(
         pattern = [word for word in pattern if is_utf8(word)]
         aligned = case.tokenizer.search(pattern, ids, wanted="all", aligned=True)
         every = case.tokenizer.search(pattern, ids, wanted="all")
-        assert [*aligned] == [match for match in every if borders.issuperset(match[:2])], (pattern, ids)
+        assert [*aligned] == [match for match in every if boundaries.issuperset(match[:2])], (pattern, ids)
         met["aligned"] += 1
 
 

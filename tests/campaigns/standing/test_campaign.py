@@ -26,7 +26,13 @@ REACHED = {
     "validate": [
         *("canonical", "spoiled", "not UTF-8", "more than a chunk", "in chunks", "all violations", "documents"),
         "all violations, improper",
-        *("a document that is spoiled", "an unused id", "violation: pair", "violation: border", "violation: not-utf8"),
+        *(
+            "a document that is spoiled",
+            "an unused id",
+            "violation: pair",
+            "violation: boundary",
+            "violation: not-utf8",
+        ),
     ],
     "search": [
         *("a match", "a match over several tokens", "a match within a token", "wanted first", "wanted longest"),

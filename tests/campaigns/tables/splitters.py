@@ -34,15 +34,15 @@ def as_text(machine: Machine) -> str:
     )
 
 
-def hypotheses_as_text(hypotheses: Hypotheses, borders: tuple[Uint16Array, BoolArray]) -> str:
+def hypotheses_as_text(hypotheses: Hypotheses, boundaries: tuple[Uint16Array, BoolArray]) -> str:
     """Return hypotheses and pairs of symbols that are certainly cut as JSON, as :func:`as_text` does."""
     return _in_lines(
         {
             "moves": hypotheses.moves,
             "ends": hypotheses.ends,
             "classes_of_moves": _fields(Runs.of(hypotheses.class_of_code_point)),
-            "is_border": borders[1].astype(int).tolist(),
-            "classes_of_borders": _fields(Runs.of(borders[0])),
+            "is_boundary": boundaries[1].astype(int).tolist(),
+            "classes_of_boundaries": _fields(Runs.of(boundaries[0])),
         }
     )
 
@@ -67,8 +67,8 @@ def write(folder: Path = DATA) -> None:
 def _built(splitting: Splitting) -> dict[str, str]:
     machine = build_machine(splitting)
     hypotheses = build_hypotheses(splitting, splitting_budget())
-    borders = certain_pairs(splitting, lambda: machine)
-    return {"machine": as_text(machine), "hypotheses": hypotheses_as_text(hypotheses, borders)}
+    boundaries = certain_pairs(splitting, lambda: machine)
+    return {"machine": as_text(machine), "hypotheses": hypotheses_as_text(hypotheses, boundaries)}
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def test_dead_rules_have_reasons() -> None:
     rules = dictionary("a≀b", "b≀c", "a≀bc", "a≀bc", "bc≀a", "abc≀a", "a≀b", alphabet="abc")
     assert rules.live_rules.tolist() == [0, 1, 4]
     assert [(dead.index, dead.blocker) for dead in rules.dead_rules] == [(2, 0), (3, 0), (5, None), (6, 0)]
-    assert rules.dead_rules[0].reason == "rule 0, a≀b, merges across the border of its parts first"
+    assert rules.dead_rules[0].reason == "rule 0, a≀b, merges across the boundary of its parts first"
     assert rules.dead_rules[2].reason == "no live rule makes its left part 'abc'"
     assert rules.dead_rules[3].reason == "it repeats rule 0"
     assert rules.dead_tokens == ("abc", "abca")

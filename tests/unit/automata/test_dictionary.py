@@ -150,7 +150,7 @@ def test_reasons_for_dead_rules() -> None:
     dictionary = Dictionary.from_pairs(rules)
     assert [(dead.index, dead.blocker) for dead in dictionary.dead_rules] == [(3, 0), (4, None), (5, 0)]
     assert [dead.reason for dead in dictionary.dead_rules] == [
-        "rule 0, a≀b, merges across the border of its parts first",
+        "rule 0, a≀b, merges across the boundary of its parts first",
         "no live rule makes its left part 'abc'",
         "it repeats rule 0",
     ]
@@ -173,7 +173,7 @@ def test_equal_dictionaries_have_equal_fingerprints(first: Dictionary, second: D
     assert again.fingerprint == first.fingerprint
 
 
-def test_fingerprints_tell_kinds_and_borders_apart() -> None:
+def test_fingerprints_tell_kinds_and_boundaries_apart() -> None:
     dictionaries = [
         Dictionary.from_pairs([("a", "b")], "ab"),
         Dictionary.from_pairs([("a", "b")], "ba"),

@@ -55,7 +55,7 @@ def test_dead_tokens_have_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert fields["dead_tokens"] == 1
     (example,) = fields["dead_token_examples"]
     assert (example["id"], example["token"]) == (258, "abc")
-    assert "merges across the border" in example["reason"]
+    assert "merges across the boundary" in example["reason"]
 
 
 def test_an_improper_dictionary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

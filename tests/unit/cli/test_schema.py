@@ -49,7 +49,7 @@ ELSEWHERE = {
         *(
             f"#/$defs/kind/properties/kind = '{kind}'"
             for kind in ViolationKind
-            if kind not in ("pair", "border", "not-utf8", "id-out-of-range")
+            if kind not in ("pair", "boundary", "not-utf8", "id-out-of-range")
         ),
         *(
             f"#/$defs/mistake/properties/kind = '{kind}'"

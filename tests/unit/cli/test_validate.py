@@ -297,7 +297,7 @@ def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: p
     (tmp_path / "good.txt").write_text("2 3")
     assert run(unigram, tmp_path / "good.txt", "--explain") == 0
     assert capsys.readouterr().out == "canonical: 2 tokens\n"
-    # The lattice is limited, whatever the text. The two segmentations of this one have no border in common.
+    # The lattice is limited, whatever the text. The two segmentations of this one have no boundary in common.
     model["vocab"] = [["?", 0], ["a", -1], ["aa", -1.5]]
     unigram.write_text(json.dumps({"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}))
     (tmp_path / "long.txt").write_text("2 " * 5000 + "1")

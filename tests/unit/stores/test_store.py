@@ -55,7 +55,7 @@ def test_stretches(tmp_path: Path, name: str, size: int | None) -> None:
     """Whatever steps a store is read in, it is the same."""
     store = open_store(WITH_DOCUMENTS[name][1](tmp_path))
     for step in range(store.n_steps + 1):
-        at = store.border(step)
+        at = store.boundary(step)
         assert at <= step
         numbers = [
             number
@@ -63,7 +63,7 @@ def test_stretches(tmp_path: Path, name: str, size: int | None) -> None:
             for chunk in store.iter_chunks(begin, end, size=size)
             for number in chunk.numbers.tolist()
         ]
-        # Empty documents at the border belong to what follows it.
+        # Empty documents at the boundary belong to what follows it.
         assert documents_of(store, 0, at, size=size) + documents_of(store, at, size=size) == DOCUMENTS, step
         assert numbers == [*range(len(DOCUMENTS))]
 

@@ -172,7 +172,7 @@ def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
                 _bdi(right),
                 f", since rule {number:,}, ",
                 tag("bdi", marked_up(f"{_shown(rule.left)}≀{_shown(rule.right)}")),
-                ", merges across their border.",
+                ", merges across their boundary.",
             ]
     return []
 

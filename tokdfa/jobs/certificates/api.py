@@ -12,7 +12,7 @@ from typing import Any
 from tokdfa import check
 from tokdfa.base.display import Displayed
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.certificates.disputes import check_borders
+from tokdfa.jobs.certificates.disputes import check_boundaries
 from tokdfa.jobs.certificates.runs import Classes, Joint, Machine, Pair, SeamPair, States, explore, machines_of
 from tokdfa.jobs.certificates.sides import Derived, Side, derived_merges, merging_fields, side_of
 from tokdfa.jobs.comparison.findings import Outcome, Part
@@ -139,7 +139,7 @@ def certify_comparison(
     classes, machines = machines_of([side.splitting for side in sides], ())
     states = explore(Pair(*machines))
     derived = [derived_merges(side.tokenizer) for side in sides]
-    check_borders(states, classes, derived, _dead(sides, derived))
+    check_boundaries(states, classes, derived, _dead(sides, derived))
     parts = {"splitting": _splitting(classes, machines, states), "merging": merging_fields(derived)}
     return _confirmed({**fields, **parts}, *files)
 
@@ -243,7 +243,7 @@ def _seam_parts(side: Side, before: list[Ranges], after: list[Ranges]) -> dict[s
     merging = None
     if states.has_disputes:
         derived = [derived_merges(side.tokenizer)]
-        check_borders(states, classes, derived * 2, _dead([side], derived))
+        check_boundaries(states, classes, derived * 2, _dead([side], derived))
         merging = merging_fields(derived)
     return {"splitting": _splitting(classes, [machine], states), "merging": merging}
 

@@ -1,7 +1,7 @@
-"""Borders that only one of two runs has, and whether any rule merges across them.
+"""Boundaries that only one of two runs has, and whether any rule merges across them.
 
-A certificate allows such a border if no pair of tokens that merges can meet there: then merging gives the same whether
-the piece is cut or not.
+A certificate allows such a boundary if no pair of tokens that merges can meet there: then merging gives the same
+whether the piece is cut or not.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tokdfa.jobs.certificates.sides import Derived
 from tokdfa.jobs.comparison.remembered import remembered
 from tokdfa.regex.unicode import LAST
 
-__all__ = ["check_borders"]
+__all__ = ["check_boundaries"]
 
 
-def check_borders(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
-    """Refuse a certificate if a rule of a tokenizer merges across a border that only the other run has.
+def check_boundaries(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
+    """Refuse a certificate if a rule of a tokenizer merges across a boundary that only the other run has.
 
-    It is also refused if there are both such borders and `dead` tokens: pieces that are given for whole pieces only.
+    It is also refused if there are both such boundaries and `dead` tokens: pieces that are given for whole pieces only.
     The checker, too, does not ask whether they meet.
     """
     if not states.has_disputes:
@@ -32,22 +32,22 @@ def check_borders(states: States, classes: Classes, derived: list[Derived], dead
         what = "there is no certificate where pieces differ and a token is given for whole pieces only"
         raise UnsupportedFeatureError(what, value=token)
     for side, rules in enumerate(derived):
-        borders = _Borders(states, classes, side)
+        boundaries = _Boundaries(states, classes, side)
         for token, size in rules:
-            # What begins at a border is of few classes, so that most rules are decided by their second part.
-            if borders.may_join(token[:size], token[size:]):
-                what = "there is no certificate where pieces differ beside tokens that merge across their borders"
+            # What begins at a boundary is of few classes, so that most rules are decided by their second part.
+            if boundaries.may_join(token[:size], token[size:]):
+                what = "there is no certificate where pieces differ beside tokens that merge across their boundaries"
                 raise UnsupportedFeatureError(what, value=token)
 
 
-class _Borders:
-    """The borders that only the other run has."""
+class _Boundaries:
+    """The boundaries that only the other run has."""
 
     def __init__(self, states: States, classes: Classes, side: int) -> None:
         self._starts = [start for start, _ in classes.runs]
         self._classes = [class_ for _, class_ in classes.runs]
         self._every = list(states.moves)
-        # By state and class: the states after a symbol; those if this run does not cut before it; those at a border.
+        # By state and class: the states after a symbol; those if this run does not cut before it; those at a boundary.
         self._after: dict[tuple[Joint, int], list[Joint]] = {}
         self._within: dict[tuple[Joint, int], list[Joint]] = {}
         self._beyond: dict[tuple[Joint, int], list[Joint]] = {}
@@ -55,10 +55,10 @@ class _Borders:
             for class_, moves in enumerate(row):
                 self._after[joint, class_] = [move.target for move in moves]
                 self._within[joint, class_] = [move.target for move in moves if not move.cuts[side]]
-                border = [move.target for move in moves if not move.cuts[side] and move.cuts[1 - side]]
-                if border:
-                    self._beyond[joint, class_] = border
-        self._border_classes = {class_ for _, class_ in self._beyond}
+                boundary = [move.target for move in moves if not move.cuts[side] and move.cuts[1 - side]]
+                if boundary:
+                    self._beyond[joint, class_] = boundary
+        self._boundary_classes = {class_ for _, class_ in self._beyond}
 
     @cached_property
     def _runs(self) -> list[tuple[int, int, int]]:
@@ -100,7 +100,7 @@ class _Borders:
         return bool(head), (*before, *classes, *after), bool(tail)
 
     def _through(self, sources: Iterable[Joint], symbols: Iterable[set[int]]) -> set[Joint]:
-        """Return the states after symbols with no border of this run before any of them."""
+        """Return the states after symbols with no boundary of this run before any of them."""
         found = set(sources)
         for classes in symbols:
             found = {target for joint in found for class_ in classes for target in self._within[joint, class_]}
@@ -117,14 +117,14 @@ class _Borders:
         return frozenset(self._through(begun, others))
 
     def may_join(self, left: bytes, right: bytes) -> bool:
-        """Return whether two tokens may meet at a border, within a piece of this run."""
+        """Return whether two tokens may meet at a boundary, within a piece of this run."""
         read = self._read(right)
         if read is None or read[0]:
             return False
         first, *others = read[1]
         return any(
             self._through(self._beyond.get((joint, class_), ()), others)
-            for class_ in first & self._border_classes
+            for class_ in first & self._boundary_classes
             for joint in self._ends_of(left)
         )
 

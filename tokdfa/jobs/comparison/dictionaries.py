@@ -97,8 +97,8 @@ class _Side:
         alphabet, dfa = self.alphabet, self.dfa
         if text in alphabet and self.live[alphabet.number(text)]:
             return (text,)
-        for border in range(1, len(text)):
-            u, v = text[:border], text[border:]
+        for boundary in range(1, len(text)):
+            u, v = text[:boundary], text[boundary:]
             if u in alphabet and v in alphabet and dfa.allows(u, v):
                 return u, v
         assert any(text[i : i + 1] not in alphabet for i in range(len(text))), "a shortest difference has two tokens"

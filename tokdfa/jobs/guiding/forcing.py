@@ -87,9 +87,9 @@ def forced(
     """Decide whether the text that a language forces may be encoded separately and appended.
 
     Text is forced in a state of the language in which no text ends and exactly one symbol can follow, as far as that
-    goes on. The question is asked along the canonical ids of every text, at each border of tokens where text is forced:
-    are the next ids those of ``encode(forced text)``? If they are, the next border asked about is the one after them,
-    since engines append all of them at once.
+    goes on. The question is asked along the canonical ids of every text, at each boundary of tokens where text is
+    forced: are the next ids those of ``encode(forced text)``? If they are, the next boundary asked about is the one
+    after them, since engines append all of them at once.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Jumps:
 
 
 def is_same_everywhere(jumps: Jumps, max_moves: int) -> bool:
-    """Return whether no jump differs from the canonical ids at any border where an engine arrives."""
+    """Return whether no jump differs from the canonical ids at any boundary where an engine arrives."""
     tables, start = jumps.tables, jumps.prefixes.initial
     seen = {base_of(start): {start.row}}
     queue = deque([(base_of(start), np.array([start.row], dtype=np.int64))])

@@ -87,7 +87,7 @@ class _Guess(NamedTuple):
 
     hypotheses: int  # As bits
     is_inside: bool  # Whether the symbol that is not complete began within a token, so that no piece can begin with it
-    must_begin: bool  # Whether the pair test forbids the border at which it began, so that a piece must begin with it
+    must_begin: bool  # Whether the pair test forbids the boundary at which it began, so that a piece must begin with it
     node: int  # What of a forbidden piece has been read: a node of their tree
 
 
@@ -247,7 +247,7 @@ class Splits:
         return self._within(core, known, parts) if way == 2 else self._longer(core, known)
 
     def _begun(self, core: int, known: _Class, parts: TokenParts, may_continue: bool) -> int:
-        """Return the core after an id that begins with a symbol, if a piece may cross the border before it or not."""
+        """Return the core after an id that begins with a symbol, if a piece may cross the boundary before it or not."""
         may_continue &= not known.alone
         found: _Found = {}
         first = self._tree[_ROOT].get(known.label, _NOWHERE)

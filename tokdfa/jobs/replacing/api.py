@@ -278,7 +278,7 @@ class _Run:
         self._validate(ids)
         checked, alone = self._checked(ids)
         at = 0
-        for place, is_alone in self._borders(len(ids), alone):
+        for place, is_alone in self._boundaries(len(ids), alone):
             self._feed(checked[at:place], is_all=is_all)
             self._end_text()
             at = place
@@ -326,7 +326,7 @@ class _Run:
             separators = np.union1d(separators, np.flatnonzero(ends_text[checked]))
         return checked, separators
 
-    def _borders(self, n: int, alone: Int64Array) -> Iterator[tuple[int, bool]]:
+    def _boundaries(self, n: int, alone: Int64Array) -> Iterator[tuple[int, bool]]:
         """Yield the places where texts end, each with whether the id there is in no text, or a document begins."""
         places = [(place, True) for place in alone.tolist()]
         if self._starts is not None:

@@ -43,7 +43,7 @@ def check_rollout(
 ) -> RolloutCheck:
     """Find what of a rollout is not canonical, and tell bugs from drift and junctions by the mask.
 
-    The ids are compared with the canonical ids of their text between neighbouring borders that both share. A stretch
+    The ids are compared with the canonical ids of their text between neighbouring boundaries that both share. A stretch
     that differs is a *bug* if none of its ids was sampled, *drift* if all were, and otherwise a *junction*.
 
     Parameters
@@ -91,7 +91,7 @@ def check_rollout(
     >>> bool(check), check.counts
     (True, Counts(bugs=0, drift=0, junctions=1))
     >>> check.junctions[0].reason
-    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border"
+    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their boundary"
     """
     if documents is None:
         accepted = n_accepted(tokenizer, ids)

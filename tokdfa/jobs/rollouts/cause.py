@@ -24,9 +24,9 @@ def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, ou
     """Return why a stretch is not canonical, and the number of its ids before the one that shows it.
 
     The cause depends on the stretch alone: its ids, the canonical ones, and the outcome of encoding, as `Stretches` has
-    them. Every border of a piece is a border of the canonical ids, so no two ids of a stretch have one between them: a
-    pair that the token DFA does not allow is wrong here. If all pairs are allowed and all tokens are live, a token goes
-    past the end of a piece.
+    them. Every boundary of a piece is a boundary of the canonical ids, so no two ids of a stretch have one between
+    them: a pair that the token DFA does not allow is wrong here. If all pairs are allowed and all tokens are live, a
+    token goes past the end of a piece.
     """
     last = max(len(ids) - 1, 0)
     if outcome == NOT_UTF8:
@@ -87,7 +87,7 @@ def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cau
         return model.cause(kind, int(ids[place])), place
     if model.tokenizer.pretokenizer is None:
         return _otherwise(model.tokenizer, ids, canonical), last
-    return Cause(kind=ViolationKind.BORDER), last
+    return Cause(kind=ViolationKind.BOUNDARY), last
 
 
 def _otherwise(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array) -> Cause:

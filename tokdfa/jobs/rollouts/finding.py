@@ -213,7 +213,7 @@ def _ends_of_both(
     ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
     if others is not None and _each_adds(ends) and _each_adds(others) and ends[-1] == others[-1]:
         return ends, others
-    # Ids that spell the same bytes show their borders even within a symbol.
+    # Ids that spell the same bytes show their boundaries even within a symbol.
     (data, spelled), (other_data, other_spelled) = trip.spelled(ids), trip.spelled(canonical)
     return (spelled, other_spelled) if data == other_data else (ends, others)
 

@@ -62,7 +62,7 @@ class PrefixCheck(Displayed):
     byte_offset : int
         The byte offset at which the first differing ids begin, or for another text the first byte that differs.
     ids_a, ids_b : tuple of int
-        The differing ids up to the next border that both share, or up to the end of a; none if the text differs.
+        The differing ids up to the next boundary that both share, or up to the end of a; none if the text differs.
     text_a, text_b : bytes
         What the ids spell from `byte_offset` on, some bytes of it.
     canonical : {"a", "b", "both", "neither", ""}
@@ -186,11 +186,11 @@ _SHOWN = 48
 
 
 def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> tuple[int, int]:
-    """Return the ends of the ids up to the first border after `begin` that both share, or up to the end of a."""
+    """Return the ends of the ids up to the first boundary after `begin` that both share, or up to the end of a."""
     shared = np.intersect1d(ends_a[ends_a > begin], ends_b[ends_b > begin])
-    border = int(shared[0]) if len(shared) else size
-    stop_b = int(np.searchsorted(ends_b, border)) + 1
-    return int(np.searchsorted(ends_a, border)) + 1, min(stop_b, len(ends_b))
+    boundary = int(shared[0]) if len(shared) else size
+    stop_b = int(np.searchsorted(ends_b, boundary)) + 1
+    return int(np.searchsorted(ends_a, boundary)) + 1, min(stop_b, len(ends_b))
 
 
 def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:
@@ -235,7 +235,7 @@ def _because(cause: Cause, canonical: str) -> str:
         case ViolationKind.PAIR if cause.rule is not None and cause.merge is not None:
             left, right = cause.merge
             return f", rule {cause.rule}, {show(left)}≀{show(right)}, merges{where}"
-        case ViolationKind.BORDER:
+        case ViolationKind.BOUNDARY:
             return f", a token goes past a place where the text is cut into pieces{where}"
         case ViolationKind.NOT_UTF8:
             return f", the bytes {(cause.bad_bytes or b'').hex(' ')} are not UTF-8{where}"

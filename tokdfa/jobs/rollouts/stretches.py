@@ -33,18 +33,18 @@ ENCODED, NOT_UTF8, NOT_ENCODABLE, OUT_OF_RANGE = 0, 1, 2, 3
 class Stretches(NamedTuple):
     """Stretches of ids that differ from the canonical ids of their text, in order.
 
-    The canonical ids y of ids x are those that the text of x is encoded as. A border is shared if a token of x and a
-    token of y end there. Between two neighbouring borders that both share there is a stretch of x and a stretch of y,
-    and they differ if their ids do. Equal ids are stretches of one token each, so what differs is cut as finely as it
-    can be. Four things have no canonical ids beside them, or not these:
+    The canonical ids y of ids x are those that the text of x is encoded as. A boundary is shared if a token of x and a
+    token of y end there. Between two neighbouring boundaries that both share there is a stretch of x and a stretch of
+    y, and they differ if their ids do. Equal ids are stretches of one token each, so what differs is cut as finely as
+    it can be. Four things have no canonical ids beside them, or not these:
 
     - Special tokens that `encode` never gives split the text, and what is between them is encoded separately. Documents
       are encoded separately too.
     - Ids whose bytes are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and what is
       before and after them is encoded separately.
     - An id that the tokenizer does not have is a stretch without canonical ids, and cuts the text as they do.
-    - If the canonical ids spell another text, because the tokenizer normalizes it, no border is known to be shared but
-      those of the longest common prefix and suffix, and those where the tokenizer certainly cuts the text.
+    - If the canonical ids spell another text, because the tokenizer normalizes it, no boundary is known to be shared
+      but those of the longest common prefix and suffix, and those where the tokenizer certainly cuts the text.
 
     Attributes
     ----------
@@ -106,8 +106,8 @@ def without_ids(bounds: Int64Array, outcome: int) -> Stretches:
     return Stretches(bounds, np.zeros(0, dtype=np.int32), offsets, np.full(n, outcome, dtype=np.int8))
 
 
-def in_order(found: Stretches, borders: Int64Array | None = None) -> Stretches:
-    """Return stretches in order, with neighbours that are not UTF-8 as one, unless one of `borders` is between them."""
+def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretches:
+    """Return stretches in order, those that are not UTF-8 as one, unless one of `boundaries` is between them."""
     order = np.argsort(found.bounds[:, 0], kind="stable")
     bounds, outcomes = found.bounds[order], found.outcomes[order]
     sizes, canonical = np.diff(found.offsets), found.canonical
@@ -116,8 +116,8 @@ def in_order(found: Stretches, borders: Int64Array | None = None) -> Stretches:
         canonical, sizes = np.concatenate((canonical[:0], *parts)), sizes[order]
     is_bad = outcomes == NOT_UTF8
     goes_on = np.append(False, is_bad[1:] & is_bad[:-1] & (bounds[1:, 0] == bounds[:-1, 1]))[: len(bounds)]
-    if borders is not None:
-        goes_on &= ~np.isin(bounds[:, 0], borders)
+    if boundaries is not None:
+        goes_on &= ~np.isin(bounds[:, 0], boundaries)
     if not goes_on.any():
         return Stretches(bounds, canonical, running_sum(sizes), outcomes)
     first, last = ~goes_on, np.append(~goes_on[1:], True)

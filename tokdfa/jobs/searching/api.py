@@ -81,7 +81,7 @@ class Searcher(SuggestsNames):
         first (Perl), none overlapping another; or every stretch of the text that matches, ordered by end and then by
         start. Empty matches are never reported. Among words, "first" prefers those earlier in the list.
     aligned : bool
-        Whether matches must begin and end at token borders.
+        Whether matches must begin and end at token boundaries.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
         The library whose dialect and character classes the expression uses: those of its newest table, or of a version
         as in ``regex==2023.12.25``. In the dialect of `regex`, as in `re`, ``$`` matches at the end of the text and

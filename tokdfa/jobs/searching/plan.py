@@ -12,7 +12,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import tables as kernels
 from tokdfa.kernels.search.run import ALIGNED, Search
 from tokdfa.regex.finder import Finder
-from tokdfa.regex.utf8 import BORDER, EDGE
+from tokdfa.regex.utf8 import BOUNDARY, EDGE
 
 __all__ = ["DEFAULT", "SearchPlan", "Tuning"]
 
@@ -105,8 +105,8 @@ class SearchPlan:
             told[:, kernels.TOLD.index(name)] = values
         # Without assertions there is one state to start again from, and it is this one.
         told[0, kernels.TOLD.index("restart")] = self._idle
-        border = int(dfa.column[BORDER]) if self.options & ALIGNED else -1
-        return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], border, told, self._idle)
+        boundary = int(dfa.column[BOUNDARY]) if self.options & ALIGNED else -1
+        return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], boundary, told, self._idle)
 
     @cached_property
     def backward(self) -> Struct:

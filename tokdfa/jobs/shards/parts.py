@@ -42,7 +42,7 @@ def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
     """
     wanted = [store.n_steps * part // parts for part in range(1, parts)]
     if store.has_documents:
-        found = [store.border(step) for step in wanted]
+        found = [store.boundary(step) for step in wanted]
     elif store.n_ids == store.n_steps and tokenizer.derived(engine_of).walk is not None:
         found = [_safe(tokenizer, store, step) for step in wanted]
     else:

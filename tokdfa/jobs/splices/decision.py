@@ -1,8 +1,8 @@
 """Deciding about a seam: which special tokens matter, and which search finds the least two texts.
 
-Where symbols are marked at the ends or beginnings of pieces, what precedes or follows a border of pieces has another id
-than without the border, so that borders alone decide: except beside characters that have no symbol with the mark nor
-without it, and become the same one either way.
+Where symbols are marked at the ends or beginnings of pieces, what precedes or follows a boundary of pieces has another
+id than without the boundary, so that boundaries alone decide: except beside characters that have no symbol with the
+mark nor without it, and become the same one either way.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ class Marks:
     ends: bool
     begins: bool
     hides: frozenset[int]  # The classes of characters that become the same symbol with a mark and without it
-    fuses: bool  # Whether several such symbols side by side become one, so that a border between them shows
+    fuses: bool  # Whether several such symbols side by side become one, so that a boundary between them shows
 
     def show(self, left: int | None, right: int) -> bool:
-        """Return whether it can be seen that there is a border between symbols of two classes."""
+        """Return whether it can be seen that there is a boundary between symbols of two classes."""
         hidden_left, hidden_right = left in self.hides, right in self.hides
         if self.fuses and hidden_left and hidden_right:
             return True
         return (self.ends and not hidden_left) or (self.begins and not hidden_right)
 
 
-def _least_by_borders(seam: Seam, marks: Marks) -> Texts | None:
-    """Return the least two texts in which the borders of pieces show that they differ; None if there are none."""
+def _least_by_boundaries(seam: Seam, marks: Marks) -> Texts | None:
+    """Return the least two texts in which the boundaries of pieces show that they differ; None if there are none."""
     budget = Budget(what="the search for two texts")
     settled: set[tuple[int, bool, bool]] = set()
-    # The bytes, the bytes before the seam, the text; the state, whether the last symbol hides borders, and whether
+    # The bytes, the bytes before the seam, the text; the state, whether the last symbol hides boundaries, and whether
     # something differed.
     heap: list[tuple[int, int, bytes, int, bool, bool]] = [(0, 0, b"", 0, False, False)]
     hidden = next(iter(marks.hides), None)
@@ -165,7 +165,7 @@ class Ground:
         )
         if hides is not None:
             classes = frozenset(seam.class_of_code_point[hides].tolist())
-            return _least_by_borders(seam, Marks(*symbols.marks, classes, symbols.fuses))
+            return _least_by_boundaries(seam, Marks(*symbols.marks, classes, symbols.fuses))
         return Search(seam, self._tokens(seam), self.whole).least()
 
     def _tokens(self, seam: Seam) -> Tokens:

@@ -12,7 +12,7 @@ from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.splices.languages import ANYTHING, Language, language_of, literal
 from tokdfa.regex.syntax import Symbols
 from tokdfa.regex.unicode.normalization import Form
-from tokdfa.regex.unicode.quick_check import borders
+from tokdfa.regex.unicode.quick_check import boundaries
 
 __all__ = ["is_ascii", "is_steady_after", "is_steady_before", "normalized_after", "normalized_before"]
 
@@ -24,12 +24,12 @@ def is_ascii(language: Language) -> bool:
 
 def is_steady_before(form: Form, language: Language) -> bool:
     """Return whether texts of a language stay as they are, and apart from what precedes them."""
-    return not (_used(language) & ~borders(form)).any()
+    return not (_used(language) & ~boundaries(form)).any()
 
 
 def is_steady_after(form: Form, language: Language) -> bool:
     """Return whether they do, and nothing that follows changes them either."""
-    return not (_used(language) & ~(borders(form) & _closed_ones(form))).any()
+    return not (_used(language) & ~(boundaries(form) & _closed_ones(form))).any()
 
 
 def _used(language: Language) -> BoolArray:
@@ -52,7 +52,7 @@ def normalized_after(form: Form, text: str) -> Language:
     """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes."""
     if not text or not _is_steady(form, text[0]):
         raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
-    # What follows may change the text from the last place on before which there is a border.
+    # What follows may change the text from the last place on before which there is a boundary.
     last = max(place for place, symbol in enumerate(text) if _is_steady(form, symbol))
     opening = _openings(form).get(_decomposed(form, text[last])[0], ())
     ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))
@@ -61,7 +61,7 @@ def normalized_after(form: Form, text: str) -> Language:
 
 
 def _is_steady(form: Form, symbol: str) -> bool:
-    return bool(borders(form)[ord(symbol)])
+    return bool(boundaries(form)[ord(symbol)])
 
 
 def _decomposed(form: Form, symbol: str) -> str:
@@ -73,7 +73,7 @@ def _closed_ones(form: Form) -> BoolArray:
     """Return the code points that nothing that follows them changes."""
     openings = _openings(form)
     found: BoolArray = np.ones(0x110000, dtype=np.bool_)
-    points = np.flatnonzero(borders(form)).tolist()
+    points = np.flatnonzero(boundaries(form)).tolist()
     found[[point for point in points if _decomposed(form, chr(point))[0] in openings]] = False
     return found
 

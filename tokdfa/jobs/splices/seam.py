@@ -1,7 +1,7 @@
 """Two texts encoded separately beside the two as one text: an automaton over both splittings.
 
 A state has the guesses of the two splittings about one text: those for the text before the seam and the text after it,
-encoded separately, and those for the whole. So wherever the borders of pieces differ, it can be seen what they do to
+encoded separately, and those for the whole. So wherever the boundaries of pieces differ, it can be seen what they do to
 the same symbols.
 """
 
@@ -98,9 +98,9 @@ class Seam:
     is_after : list of bool
         Whether a state is after the seam.
     matters : list of bool
-        Whether within the current piece of the texts apart, or where it ends, the borders of pieces may differ.
+        Whether within the current piece of the texts apart, or where it ends, the boundaries of pieces may differ.
     distance : list of int
-        The least number of symbols after which borders may differ.
+        The least number of symbols after which boundaries may differ.
     """
 
     def __init__(

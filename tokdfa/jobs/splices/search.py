@@ -92,7 +92,7 @@ class Search:
         self._flat = [[(c, move) for c, cell in enumerate(row) for move in cell] for row in seam.moves]
         self._n_kinds = max(tokens.kinds, default=0) + 1
         self._before = self._sources()
-        # By whether borders have already differed.
+        # By whether boundaries have already differed.
         # The least number of bytes to an end from a state, and from there on a way on which the texts may differ; for
         # the latter, also from within a symbol, if they differ before its end.
         self._to_end = self._least_rests([(0, state) for state, is_end in enumerate(seam.ends) if is_end])

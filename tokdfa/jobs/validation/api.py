@@ -50,7 +50,7 @@ def validate(
         The stream; an iterator gives it in chunks.
     all : bool
         Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
-        goes on from where token and piece borders meet again.
+        goes on from where token and piece boundaries meet again.
     window : bool
         Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
     documents : int or array_like of int, optional

@@ -1,9 +1,9 @@
 """The canonical language of a whole tokenizer, as one automaton over its ids.
 
 A stream is canonical if encoding its text gives it back. That depends on how the text is cut and on what merging gives
-within a piece: a token border within a piece must be one that the pair test allows, and every piece must begin where a
-token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the hypotheses
-that the ids have confirmed so far need to be kept.
+within a piece: a token boundary within a piece must be one that the pair test allows, and every piece must begin where
+a token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the
+hypotheses that the ids have confirmed so far need to be kept.
 
 `table` is the same machine with rows of numbers, over classes of ids; this one is slow and says what is meant.
 """

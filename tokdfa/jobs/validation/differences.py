@@ -18,7 +18,7 @@ NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others: Ends | None) -> Int64Array:
-    """Return where two tokenizations of a text differ, as parts of each between neighbouring borders that both share.
+    """Return where two tokenizations of a text differ, as parts of each between neighbouring boundaries of both.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class ViolationKind(DescribedEnum):
     """
 
     PAIR = "pair", "The token DFA has no transition for the second of two neighbours in one piece."
-    BORDER = "border", "A token goes past a place where the pre-tokenizer cuts the text."
+    BOUNDARY = "boundary", "A token goes past a place where the pre-tokenizer cuts the text."
     NOT_UTF8 = "not-utf8", "The bytes are not UTF-8, so no text has these ids."
     SPECIAL_TOKEN = "special-token", "The text spells a special token that the ids do not have."
     DEAD_TOKEN = "dead-token", "Merging never gives this token."

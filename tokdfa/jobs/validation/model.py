@@ -177,7 +177,7 @@ class Model(OfTokenizer["Tokenizer"]):
         return np.where(self.lengths > 0, begins_symbol(padded[offsets[:-1]]), False)
 
     @cached_property
-    def borders(self) -> CertainPairs:
+    def boundaries(self) -> CertainPairs:
         """The places where the pre-tokenizer certainly cuts."""
         from tokdfa.tokenizers.pretokenizers.certain import CertainPairs
 
@@ -188,7 +188,7 @@ class Model(OfTokenizer["Tokenizer"]):
     def text_cuts(self) -> Struct:
         """The same as the kernels read it."""
         return text_cuts(
-            self.borders.classes_of(np.arange(LAST + 1, dtype=np.int32)).astype(np.uint16), self.borders.certain
+            self.boundaries.classes_of(np.arange(LAST + 1, dtype=np.int32)).astype(np.uint16), self.boundaries.certain
         )
 
     @cached_property

@@ -15,7 +15,7 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.normalization.quick_check import no_form
 from tokdfa.kernels.walk import parts as words
 from tokdfa.kernels.walk import walk as kernels
-from tokdfa.regex.unicode.quick_check import borders, form_tables
+from tokdfa.regex.unicode.quick_check import boundaries, form_tables
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
@@ -61,7 +61,7 @@ class Table:
     def __init__(self, model: Model) -> None:
         tokenizer = model.tokenizer
         assert tokenizer.pretokenizer is not None
-        if not model.borders.certain.any():
+        if not model.boundaries.certain.any():
             raise UnsupportedFeatureError("there is no place where the pre-tokenizer certainly cuts")
         if int(model.lengths.max(initial=0)) > kernels.MOST:
             raise LimitExceededError("a token is too long for the walk", value=int(model.lengths.max()))
@@ -72,7 +72,7 @@ class Table:
         self.lengths = model.lengths
         self._spelled = tokenizer.id_spellings
         self._doubts = model.doubts
-        self._borders = model.borders
+        self._boundaries = model.boundaries
         self.special = model.special
         self._parts = model.parts
         form = self._form_of_texts = model.form
@@ -323,16 +323,16 @@ class Table:
         There is one more class for symbols that are cut and for ids that no canonical stream has, and one for special
         tokens.
         """
-        n = self._borders.n_classes
+        n = self._boundaries.n_classes
         certain = np.zeros((n + 2, n + 2), dtype=np.bool_)
-        certain[:n, :n] = self._borders.certain
+        certain[:n, :n] = self._boundaries.certain
         certain[n + 1] = True
         outer = []
         for symbol in words.outer_symbols(*self._spelled):
-            classes = np.where(symbol >= 0, self._borders.classes_of(symbol), n).astype(np.int32)
+            classes = np.where(symbol >= 0, self._boundaries.classes_of(symbol), n).astype(np.int32)
             if self._form_of_texts is not None:
                 # Normalization may join other symbols to those before them, or change them.
-                classes[~borders(self._form_of_texts)[np.maximum(symbol, 0)]] = n
+                classes[~boundaries(self._form_of_texts)[np.maximum(symbol, 0)]] = n
             classes[self._class_of_id == 0] = n
             classes[self.special] = n
             outer.append(classes)

@@ -35,7 +35,7 @@ class Cause:
     pair : tuple of two ints or None
         Two ids that cannot be neighbours, in the order of the stream.
     rule : int or None
-        The number of the rule that keeps the two apart: it merges across their border.
+        The number of the rule that keeps the two apart: it merges across their boundary.
     merge : tuple of two words or None
         What that rule merges.
     special : int or None

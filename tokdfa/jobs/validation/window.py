@@ -85,7 +85,7 @@ class Window:
         leads = np.flatnonzero(begins_symbol(self.data[:size]))
         return np.append(leads[: len(self.text)], size if len(leads) == len(self.text) else leads[len(self.text)])
 
-    def is_border(self, character: int) -> bool:
+    def is_boundary(self, character: int) -> bool:
         """Return whether a token begins at this character, or the ids end there."""
         byte = self.byte_at[character]
         token = int(np.searchsorted(self.starts, byte))

@@ -50,7 +50,7 @@ def sentence(violation: Violation) -> str:
     >>> import tokdfa
     >>> tokenizer = tokdfa.default_tokenizer()
     >>> sentence(tokenizer.validate([64, 261, 1193]).witness)
-    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border"
+    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their boundary"
     """
     return "".join(map(_plain, parts(violation)))
 
@@ -81,11 +81,11 @@ def parts(violation: Violation) -> Iterable[Part]:
                     violation.rule,
                     ", ",
                     MergedPair(*violation.merge),
-                    ", merges across their border",
+                    ", merges across their boundary",
                 )
-        case ViolationKind.BORDER if violation.text is None:
+        case ViolationKind.BOUNDARY if violation.text is None:
             yield "a token goes past a place where the text is cut into pieces"
-        case ViolationKind.BORDER:
+        case ViolationKind.BOUNDARY:
             yield from (*subject, " goes past the end of the piece ", text)
         case ViolationKind.NOT_UTF8:
             yield f"the bytes {(violation.bad_bytes or b'').hex(' ')} are not UTF-8, so no text has these ids"

@@ -1,14 +1,14 @@
 /* The pair test by going back in time.
 
-   At every time one pair of tokens meets at the border between what was read and what comes. A live rule merges across
-   the border iff that pair is its own, and going back the younger token falls into its parts first. */
+   At every time one pair of tokens meets at the boundary between what was read and what comes. A live rule merges across
+   the boundary iff that pair is its own, and going back the younger token falls into its parts first. */
 #ifndef TOKDFA_BACK_IN_TIME_H
 #define TOKDFA_BACK_IN_TIME_H
 
 #include "../fold/api.h"
 #include "pair_slot.h"
 
-/* Look at the pair that meets at the border at a time, and go back to the one before it. Returns the state whose rule
+/* Look at the pair that meets at the boundary at a time, and go back to the one before it. Returns the state whose rule
    merges that pair, 0 if no pair before it is another one, and -1 if there is a pair to look at. */
 ALWAYS_INLINE int64_t look_back(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
                                 const int32_t *head, const int32_t *tail, int64_t *u, int64_t *v, int64_t *time) {
@@ -30,7 +30,7 @@ ALWAYS_INLINE int64_t look_back(const int64_t *pairs, int64_t n_pairs, const int
     return -1;
 }
 
-/* The state, of those up to `time`, whose rule merges across the border between u and v; 0 when there is none. Both
+/* The state, of those up to `time`, whose rule merges across the boundary between u and v; 0 when there is none. Both
    tokens are live, and u is no younger than `time`. */
 ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
                                        const int32_t *head, const int32_t *tail, int64_t u, int64_t v, int64_t time) {
@@ -44,7 +44,7 @@ ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, co
     return state;
 }
 
-/* Whether some live rule merges across the border between two live tokens. */
+/* Whether some live rule merges across the boundary between two live tokens. */
 ALWAYS_INLINE bool merges_across(const tokdfa_folding *folding, int64_t u, int64_t v) {
     return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
                             folding->tail, u, v, folding->n_pairs) > 0;

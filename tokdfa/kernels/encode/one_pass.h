@@ -160,7 +160,7 @@ ALWAYS_INLINE void prefetch_packing(const tokdfa_token_tables *tables, uint64_t 
     }
 }
 
-/* Whether the live token `v` may follow the live token `u`: going back in time, the pair at the border must never be a
+/* Whether the live token `v` may follow the live token `u`: going back in time, the pair at the boundary must never be a
    rule's own. */
 ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t v) {
     const int32_t *records = tables->records;

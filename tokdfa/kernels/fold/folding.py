@@ -1,8 +1,8 @@
 """Folding a dictionary, rule by rule, into the universal token DFA.
 
 State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
-back in time. At every time, one pair of tokens meets at the border between the text read and the next token. A live
-rule merges across the border iff it is the rule of that pair. Going back, the younger token splits into its parts
+back in time. At every time, one pair of tokens meets at the boundary between the text read and the next token. A live
+rule merges across the boundary iff it is the rule of that pair. Going back, the younger token splits into its parts
 first.
 
 The tokens that a state does not allow are a row of intervals of positions; equal rows are shared.
@@ -42,7 +42,7 @@ def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32A
 
 
 def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
-    """Return the state, of those up to `time`, whose rule merges across the border of u≀v; 0 if there is none.
+    """Return the state, of those up to `time`, whose rule merges across the boundary of u≀v; 0 if there is none.
 
     Both are live tokens, and `u` is no younger than `time`; a time larger than all states is no limit.
     """

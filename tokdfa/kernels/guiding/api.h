@@ -16,7 +16,7 @@ typedef struct {
 
 /* The pre-tokenizer over classes of ids. A state is core * n_cuts + cut: `cut` is the incomplete symbol at the end, 0
    for none, and core 0 is nowhere. targets[core * width + column] is a core, or -1 if it has not been found yet; the
-   columns are, for each class, 2 * class + (whether a piece may cross the border before it), then those of what follows
+   columns are, for each class, 2 * class + (whether a piece may cross the boundary before it), then those of what follows
    a symbol completed within the token, those of tokens within a symbol, and one for each class of symbols that is
    completed. next_cut[64 * cut + (byte & 63)] is the cut after one more byte, 0 for none, or -1 - the class of a whole
    symbol. By class: `head` has the bytes that end a symbol, the first one lowest, and their number in the highest byte;

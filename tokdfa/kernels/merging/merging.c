@@ -221,9 +221,9 @@ TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_
 /* The pairs that were found last, by hash, so that most of those that are found again are left out. */
 enum { LAST_PAIRS = 1 << 12 };
 
-/* Find the pairs of symbols at the borders of parts, of the rules whose parts are known or made by rules before them;
+/* Find the pairs of symbols at the boundaries of parts, of the rules whose parts are known or made by rules before them;
    write them to `pairs`, most of them once, and return their number. `*is_open` gets whether there are other rules. */
-static int64_t find_borders(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+static int64_t find_boundaries(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                             int32_t *first, int32_t *last, int64_t *pairs, bool *is_open) {
     int64_t known[LAST_PAIRS], n_pairs = 0;
     memset(known, 0xFF, sizeof known);
@@ -256,7 +256,7 @@ TOKDFA_API int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right,
                                        int32_t *first, int32_t *last, int64_t *pairs) {
     /* Usually parts are made before the rules that join them, so that one round is enough. */
     bool is_open;
-    int64_t n_pairs = find_borders(left, right, product, n, first, last, pairs, &is_open);
+    int64_t n_pairs = find_boundaries(left, right, product, n, first, last, pairs, &is_open);
     for (bool more = true; more && is_open;) {
         more = false;
         for (int64_t i = 0; i < n; i++) {
@@ -267,7 +267,7 @@ TOKDFA_API int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right,
             }
         }
         if (!more) {
-            n_pairs = find_borders(left, right, product, n, first, last, pairs, &is_open);
+            n_pairs = find_boundaries(left, right, product, n, first, last, pairs, &is_open);
         }
     }
     return n_pairs;

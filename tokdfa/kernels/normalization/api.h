@@ -6,10 +6,10 @@
 /* How far normalizing has come. */
 enum { TOKDFA_IN_FORM = 0, TOKDFA_STRETCH_TOO_LONG = 1, TOKDFA_NO_ROOM_FOR_FORM = 2 };
 
-/* A normalization form; see quick_check.py. Without borders there is no form. Read-only once it is built. */
+/* A normalization form; see quick_check.py. Without boundaries there is no form. Read-only once it is built. */
 typedef struct {
-    const uint64_t *border;
-    int64_t n_border;
+    const uint64_t *boundary;
+    int64_t n_boundary;
     const int32_t *mark;
     int64_t n_mark;
     const uint8_t *order;
@@ -25,7 +25,7 @@ typedef struct {
     const int32_t *composed;
     int64_t n_composed;
     int64_t composes;
-    const uint8_t *filter; /* 576: which bytes may begin a character without a border before it; see `may_begin` */
+    const uint8_t *filter; /* 576: which bytes may begin a character without a boundary before it; see `may_begin` */
 } tokdfa_form;
 
 /* A text on its way into a form: what is between spans is normalized by itself. It belongs to one thread. */

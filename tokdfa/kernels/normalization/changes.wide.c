@@ -1,6 +1,6 @@
 /* Where texts change when they are normalized, and what becomes of them.
 
-   A filter looks at two bytes of 64 places at once, which tell of nearly all characters that there is a border before
+   A filter looks at two bytes of 64 places at once, which tell of nearly all characters that there is a boundary before
    them. Of `cafe` and U+0301 only the mark is looked at by itself; then `e` with it, which becomes `é`. */
 #include "../common/wide.h"
 #include "../common/byte_bits.h"
@@ -9,13 +9,13 @@
 int64_t VARIANT(first_change)(const tokdfa_form *form, const uint8_t *text, int64_t n);
 int VARIANT(normalize)(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n);
 
-/* A stretch between two borders, and the parts of what it becomes; -1 of them if it is too long to be looked at. */
+/* A stretch between two boundaries, and the parts of what it becomes; -1 of them if it is too long to be looked at. */
 typedef struct {
     int64_t begin, end, n_parts;
     uint32_t parts[MOST_PARTS];
 } changed_stretch;
 
-/* Whether a whole character that has no border before it begins at a place. */
+/* Whether a whole character that has no boundary before it begins at a place. */
 ALWAYS_INLINE bool joins(const tokdfa_form *form, const uint8_t *text, int64_t at, int64_t n) {
     const uint8_t *place = text + at;
     const int64_t size = symbol_size(place[0]);
@@ -33,10 +33,10 @@ ALWAYS_INLINE bool joins(const tokdfa_form *form, const uint8_t *text, int64_t a
     } else {
         return false;
     }
-    return word < form->n_border && !(form->border[word] >> bit & 1);
+    return word < form->n_boundary && !(form->boundary[word] >> bit & 1);
 }
 
-/* The next place from `at` on of a character without a border before it; n if there is none. */
+/* The next place from `at` on of a character without a boundary before it; n if there is none. */
 ALWAYS_INLINE int64_t next_joining(const tokdfa_form *form, const uint8_t *text, int64_t at, int64_t n) {
     for (; at + WORD < n; at += WORD) {
         for (uint64_t bits = may_begin(form->filter, text + at); bits; bits &= bits - 1) {
@@ -75,7 +75,7 @@ ALWAYS_INLINE bool find_change(const tokdfa_form *form, const uint8_t *text, int
                 break;
             }
             const uint32_t code = symbol_at(text + end, size);
-            if (end > place && is_border(form, code)) {
+            if (end > place && is_boundary(form, code)) {
                 break;
             }
             codes[n_codes++] = code;

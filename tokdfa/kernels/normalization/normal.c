@@ -1,7 +1,7 @@
 /* Which words take part in what becomes of a text when it is normalized. */
 #include "normal.h"
 
-/* Tell of each word whether it begins within a symbol, or has a whole one without a border before it. */
+/* Tell of each word whether it begins within a symbol, or has a whole one without a boundary before it. */
 TOKDFA_API void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text, const int64_t *offsets,
                                      int64_t n_words, uint8_t *joins) {
     for (int64_t word = 0; word < n_words; word++) {
@@ -12,7 +12,7 @@ TOKDFA_API void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text
             if (size == 0 || at + size > end) {
                 break;
             }
-            found = !is_border(form, symbol_at(text + at, size));
+            found = !is_boundary(form, symbol_at(text + at, size));
             at += size;
         }
         joins[word] = found;

@@ -1,8 +1,8 @@
 /* Whether a text is in a normalization form: The Unicode Standard, sections 3.11 and 3.12.
 
-   A text has a border before every character that never changes and never changes with what precedes it; what is
-   between two borders is normalized by itself (Unicode Standard Annex 15, section 9). Nearly all characters of most
-   texts are borders, so only the others are looked at: with the character before them, decomposed, ordered, composed
+   A text has a boundary before every character that never changes and never changes with what precedes it; what is
+   between two boundaries is normalized by itself (Unicode Standard Annex 15, section 9). Nearly all characters of most
+   texts are boundaries, so only the others are looked at: with the character before them, decomposed, ordered, composed
    and compared. */
 #ifndef TOKDFA_NORMALIZATION_NORMAL_H
 #define TOKDFA_NORMALIZATION_NORMAL_H
@@ -18,8 +18,8 @@ enum { CHANGED = 0, NORMAL = 1, TOO_LONG = 2 };
 enum { SYLLABLE = 0xAC00, LEAD = 0x1100, VOWEL = 0x1161, TAIL = 0x11A7, N_LEADS = 19, N_VOWELS = 21, N_TAILS = 28 };
 enum { N_SYLLABLES = N_LEADS * N_VOWELS * N_TAILS };
 
-ALWAYS_INLINE bool is_border(const tokdfa_form *form, uint32_t code) {
-    return form->border[code >> 6] >> (code & 63) & 1;
+ALWAYS_INLINE bool is_boundary(const tokdfa_form *form, uint32_t code) {
+    return form->boundary[code >> 6] >> (code & 63) & 1;
 }
 
 ALWAYS_INLINE bool continues_symbol(uint8_t byte) {
@@ -108,7 +108,7 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
     return n;
 }
 
-/* Write the parts of what characters between two borders become, for which there is room; returns their number, -1 if
+/* Write the parts of what characters between two boundaries become, for which there is room; returns their number, -1 if
    they are too many to be looked at. */
 ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
                                         uint32_t *parts) {
@@ -159,7 +159,7 @@ ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t 
     return kept;
 }
 
-/* Whether characters between two borders are normalized. */
+/* Whether characters between two boundaries are normalized. */
 NEVER_INLINE int check_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes) {
     uint32_t parts[MOST_PARTS];
     const int64_t n = normalize_stretch(form, codes, n_codes, parts);

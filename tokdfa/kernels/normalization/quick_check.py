@@ -1,6 +1,6 @@
 """Whether texts are in a normalization form, and bringing them into it where they are not.
 
-A text has a border before every character that never changes and never changes with what precedes it. Only stretches
+A text has a boundary before every character that never changes and never changes with what precedes it. Only stretches
 with other characters are looked at, those of up to `MOST_CHARACTERS`.
 """
 
@@ -30,7 +30,7 @@ _TEXT = ffi.typeof("uint8_t[]")
 
 
 def form_struct(
-    border: Uint64Array,
+    boundary: Uint64Array,
     mark: Int32Array,
     order: Uint8Array,
     whole: Int32Array,
@@ -43,25 +43,25 @@ def form_struct(
 ) -> Struct:
     """Return a normalization form, which composes what it has decomposed if `composes`.
 
-    Bit c of `border`, 17,408 words, is set if there is a border before code point c. `mark` has the code points with a
-    combining class other than 0, ascending, `order` these classes. `whole` has those that decompose, ascending, number
-    i to ``parts[bounds[i]:bounds[i + 1]]``; `pair` the pairs that compose, ``left << 32 | right``, ascending, and
-    `composed` the results; both without the Hangul syllables.
+    Bit c of `boundary`, 17,408 words, is set if there is a boundary before code point c. `mark` has the code points
+    with a combining class other than 0, ascending, `order` these classes. `whole` has those that decompose, ascending,
+    number i to ``parts[bounds[i]:bounds[i + 1]]``; `pair` the pairs that compose, ``left << 32 | right``, ascending,
+    and `composed` the results; both without the Hangul syllables.
     """
     return Struct(
-        "tokdfa_form", border=border, mark=mark, order=order, whole=whole, bounds=bounds, parts=parts, pair=pair,
-        composed=composed, composes=int(composes), filter=byte_filter(_joining(border)),
+        "tokdfa_form", boundary=boundary, mark=mark, order=order, whole=whole, bounds=bounds, parts=parts, pair=pair,
+        composed=composed, composes=int(composes), filter=byte_filter(_joining(boundary)),
     )  # fmt: skip
 
 
-def _joining(border: Uint64Array) -> Iterator[tuple[int, int, int]]:
-    """Yield the first two bytes of characters without a border before them, and a group by the first one."""
-    for word in np.flatnonzero(~border).tolist():
+def _joining(boundary: Uint64Array) -> Iterator[tuple[int, int, int]]:
+    """Yield the first two bytes of characters without a boundary before them, and a group by the first one."""
+    for word in np.flatnonzero(~boundary).tolist():
         # A word has 64 characters, which agree in all bytes but the last one.
         if word < _FIRST_OF_TWO:
             continue
         if word < _FIRST_OF_THREE:
-            bits = ~int(border[word])
+            bits = ~int(boundary[word])
             yield from (((6 if word < 0x10 else 7), 0xC0 | word, 0x80 | bit) for bit in range(64) if bits >> bit & 1)
         elif word < _FIRST_OF_FOUR:
             yield min(word >> 6, 4), 0xE0 | word >> 6, 0x80 | word & 0x3F
@@ -72,14 +72,14 @@ def _joining(border: Uint64Array) -> Iterator[tuple[int, int, int]]:
 def no_form() -> Struct:
     """Return the form of texts that nothing changes."""
     none, orders = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
-    pairs, borders = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64)
-    return form_struct(borders, none, orders, none, none, none, pairs, none, composes=False)
+    pairs, boundaries = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64)
+    return form_struct(boundaries, none, orders, none, none, none, pairs, none, composes=False)
 
 
 def first_change(form: Struct, text: bytes | memoryview) -> int:
     """Return the byte at which the first stretch of a text begins that changes, or is too long to be looked at.
 
-    The form has borders; the text is contiguous UTF-8. Its length if nothing changes.
+    The form has boundaries; the text is contiguous UTF-8. Its length if nothing changes.
     """
     place: int = lib.tokdfa_first_change(form.pointer, ffi.from_buffer(_TEXT, text), len(text))
     return place
@@ -100,7 +100,7 @@ def find_changed(form: Struct, places: Uint64Array, offsets: Int64Array) -> Int6
 def normalized(
     form: Struct, text: bytes | memoryview, spans: Int64Array, longer: Callable[[int, int], tuple[bytes, int]]
 ) -> Uint8Array:
-    """Return a text, contiguous UTF-8, in a form that has borders.
+    """Return a text, contiguous UTF-8, in a form that has boundaries.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def normalized(
 
 
 def find_joining(form: Struct, text: Uint8Array, offsets: Int64Array) -> BoolArray:
-    """Return, for each word, whether it begins within a symbol, or has a whole one without a border before it.
+    """Return, for each word, whether it begins within a symbol, or has a whole one without a boundary before it.
 
-    The form has borders; word i, ``text[offsets[i]:offsets[i + 1]]``, need not be UTF-8.
+    The form has boundaries; word i, ``text[offsets[i]:offsets[i + 1]]``, need not be UTF-8.
     """
     joins: BoolArray = np.zeros(len(offsets) - 1, dtype=np.bool_)
     call(lib.tokdfa_find_joining, form.pointer, text, offsets, len(joins), out=(joins,))

@@ -83,7 +83,7 @@ TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search 
             special = is_special(text, id);
             bytes = text->bytes + begin_of(text, id);
             length = length_of(text, id);
-            n_read = (special ? 1 : length) + (forward->border >= 0);
+            n_read = (special ? 1 : length) + (forward->boundary >= 0);
         } else if (!(options & FINAL)) {
             break;
         }
@@ -96,13 +96,13 @@ TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search 
                 right = ending >> 4;
                 delay = ending >= 0 ? ending & 15 : ending;
             } else {
-                const bool at_border = forward->border >= 0 && place == n_read - 1;
-                const int64_t column = at_border ? forward->border : forward->column_of[special ? EDGE : bytes[place]];
+                const bool at_boundary = forward->boundary >= 0 && place == n_read - 1;
+                const int64_t column = at_boundary ? forward->boundary : forward->column_of[special ? EDGE : bytes[place]];
                 at.state = target(forward, at.state, column);
                 delay = told_of(forward, at.state)->delay;
                 right = told_of(forward, at.state)->right;
                 /* With a delay the match ended before the symbol whose last byte has been read now. */
-                at.end_offset = at_border ? length : place + (delay == 0);
+                at.end_offset = at_boundary ? length : place + (delay == 0);
                 delay -= delay > 0;
                 last = at.state;
             }

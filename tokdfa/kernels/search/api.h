@@ -27,7 +27,7 @@ typedef struct {
 } tokdfa_told;
 
 /* A searching automaton. State q goes to table[q * n_columns + c] on column c; state 0 is the sink. column_of has the
-   columns of the bytes and then that of the edge of the text; border is the column that comes after every token, -1 for
+   columns of the bytes and then that of the edge of the text; boundary is the column that comes after every token, -1 for
    none. told holds a tokdfa_told per state. Most of a text is read in the state idle, in which no match has begun.
    Read-only once it is built. */
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
     const int32_t *table;
     int64_t n_table;
     int64_t n_columns;
-    int64_t border;
+    int64_t boundary;
     const int64_t *told;
     int64_t n_told;
     int64_t idle;

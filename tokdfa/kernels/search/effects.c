@@ -78,10 +78,10 @@ TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa
     for (int64_t id = 0; id < text->n_starts - 1 && n_effects; id++) {
         const uint8_t *bytes = text->bytes + begin_of(text, id);
         const bool special = is_special(text, id);
-        const int64_t length = special ? 1 : length_of(text, id), end = length + (forward->border >= 0);
+        const int64_t length = special ? 1 : length_of(text, id), end = length + (forward->boundary >= 0);
         int64_t current = 0;
         for (int64_t place = 0; place < end; place++) {
-            const int64_t column = place == length ? forward->border : forward->column_of[special ? EDGE : bytes[place]];
+            const int64_t column = place == length ? forward->boundary : forward->column_of[special ? EDGE : bytes[place]];
             int32_t after = following[current * n_columns + column];
             if (after < 0) {
                 follow(entries + column * n_states, effects + current * n_states, current == 0, n_states,

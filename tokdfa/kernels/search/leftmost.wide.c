@@ -33,20 +33,20 @@ ALWAYS_INLINE void step_back(cursor *at, const tokdfa_spelled *text, const int32
 /* Read the symbols of a token from the offset on, as far as the search is not dead, and note the last match. */
 ALWAYS_INLINE void read_symbols(cursor *at, const tokdfa_spelled *text, const tokdfa_forward *forward,
                                 const int32_t *ids, int64_t length, int64_t *n_passed) {
-    const int64_t id = ids[at->token], border = forward->border, special = is_special(text, id);
+    const int64_t id = ids[at->token], boundary = forward->boundary, special = is_special(text, id);
     const uint8_t *bytes = text->bytes + begin_of(text, id);
-    const int64_t stop = (special ? 1 : length) + (border >= 0);
+    const int64_t stop = (special ? 1 : length) + (boundary >= 0);
     int64_t place = at->offset, state = at->state;
     while (place < stop && state > 0) {
-        const bool at_border = border >= 0 && place == stop - 1;
-        state = target(forward, state, at_border ? border : forward->column_of[special ? EDGE : bytes[place]]);
+        const bool at_boundary = boundary >= 0 && place == stop - 1;
+        state = target(forward, state, at_boundary ? boundary : forward->column_of[special ? EDGE : bytes[place]]);
         place++;
         const tokdfa_told *told = told_of(forward, state);
         int64_t delay = told->delay;
         if (delay >= 0) {
             /* With a delay the match ended before the symbol whose last byte has been read now. */
             at->end_token = at->token;
-            at->end_offset = at_border ? length : place;
+            at->end_offset = at_boundary ? length : place;
             if (delay > 0) {
                 at->end_offset--;
                 delay--;
@@ -112,7 +112,7 @@ NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *
     const tokdfa_spelled *text = machine->text;
     const tokdfa_forward *forward = machine->forward;
     const tokdfa_moves *moves = machine->moves;
-    const int64_t idle = forward->idle, border = forward->border, n_classes = moves->n_classes;
+    const int64_t idle = forward->idle, boundary = forward->boundary, n_classes = moves->n_classes;
     const int64_t n_states = forward->n_told / (int64_t)(sizeof(tokdfa_told) / sizeof(int64_t));
     const uint64_t mask = (uint64_t)search->n_futile - 1;
     const int64_t most = search->n_found;
@@ -168,7 +168,7 @@ NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *
                         /* Most often a match ends where the next token begins. */
                         at.state = 0;
                     }
-                } else if (border < 0 && length > 0 &&
+                } else if (boundary < 0 && length > 0 &&
                            !((uint64_t)told_of(forward, at.state)->alive >>
                                  (first_column(text, forward, id) & 63) &
                              1)) {

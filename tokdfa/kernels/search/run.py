@@ -15,7 +15,7 @@ from tokdfa.kernels.search.tables import TOLD
 __all__ = ["ALIGNED", "FINAL", "Copying", "Search", "n_lines"]
 
 ALIGNED, FINAL = 1, 2
-"""Options: matches begin and end at borders of tokens; the stream ends with the chunk."""
+"""Options: matches begin and end at boundaries of tokens; the stream ends with the chunk."""
 
 # Why a search has stopped; see search.h.
 _MORE_MATCHES = 1

@@ -51,12 +51,12 @@ def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct
     return Struct("tokdfa_spelled", bytes=np.ascontiguousarray(text), starts=starts)
 
 
-def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: Int64Array, idle: int) -> Struct:
+def forward_of(table: Int32Array, column_of: IntegerArray, boundary: int, told: Int64Array, idle: int) -> Struct:
     """Return the searching automaton.
 
     `table`, of shape (states, columns), has targets; state 0 is the sink. `column_of` has those of the bytes, and that
-    of the edge of the text; the column `border` comes after every token, -1 for none. `told`, of shape (states, 8), has
-    the fields `TOLD` of every state, of which `alive` is filled here. Most of a text is read in the state `idle`.
+    of the edge of the text; the column `boundary` comes after every token, -1 for none. `told`, of shape (states, 8),
+    has the fields `TOLD` of every state, of which `alive` is filled here. Most of a text is read in the state `idle`.
     """
     n_states, n_columns = table.shape
     if len(column_of) != _N_SYMBOLS or n_columns > _MOST_COLUMNS or told.shape != (n_states, len(TOLD)):
@@ -66,7 +66,7 @@ def forward_of(table: Int32Array, column_of: IntegerArray, border: int, told: In
     told = told.reshape(-1)
     call(lib.tokdfa_alive_columns, table, n_states, n_columns, column_of, out=(told,))
     return Struct(
-        "tokdfa_forward", column_of=column_of, table=table, n_columns=n_columns, border=border, told=told, idle=idle
+        "tokdfa_forward", column_of=column_of, table=table, n_columns=n_columns, boundary=boundary, told=told, idle=idle
     )
 
 

@@ -5,7 +5,7 @@
 
 /* The input and the output of a greedy training; see merging.c. It belongs to one thread. */
 typedef struct {
-    int32_t *text; /* symbols, with borders (-1) before, between and after the pieces */
+    int32_t *text; /* symbols, with boundaries (-1) before, between and after the pieces */
     int64_t n_text;
     const int64_t *weight; /* by position: the number of occurrences of its piece */
     int32_t *length;       /* of each token, in symbols, with room for the tokens to come */

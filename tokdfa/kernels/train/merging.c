@@ -1,6 +1,6 @@
 /* Greedy training: merge a most frequent pair everywhere, and keep the counts of all pairs as they change.
 
-   The text is one array: the pieces with a border (-1) before, between and after them. A token that spans the positions
+   The text is one array: the pieces with a boundary (-1) before, between and after them. A token that spans the positions
    p to e has its number at p and at e, so each neighbour of a token is found by one read. The position where its right
    part began has INSIDE: a position listed for a pair is still valid iff both tokens are where they were.
 

@@ -25,7 +25,7 @@ PATIENCE: Final = 1 << 18
 class Text:
     """The text of a training.
 
-    `symbols` has the pieces as numbers of symbols, with a border, -1, before, between and after them: at most
+    `symbols` has the pieces as numbers of symbols, with a boundary, -1, before, between and after them: at most
     `LONGEST_TEXT` entries, which the training writes to. `weight` has for each the number of occurrences of the piece;
     the sum of all is less than 2⁶². For ties by spelling `units` spell the symbols, and `unit_at`, with one entry more
     than there are symbols, is where the spelling of each begins; otherwise they are empty.

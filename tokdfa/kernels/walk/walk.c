@@ -1,7 +1,7 @@
 /* Walking ids through the machine of a pre-tokenizer and the pair test.
 
-   The machine is a table: a row for each state, a column for each class of ids with the same effect. Most borders of
-   tokens are certain to be borders of pieces, or need no pair test; the table has a mark for the others. So a block of
+   The machine is a table: a row for each state, a column for each class of ids with the same effect. Most boundaries of
+   tokens are certain to be boundaries of pieces, or need no pair test; the table has a mark for the others. So a block of
    ids is first walked as if every pair were allowed, in several lanes side by side, because such a walk is a chain of
    look-ups; the marked places are collected without a branch and looked at afterwards. If a pair is not allowed after
    all, or a lane began in a wrong state, the walk is repeated from there until it meets the first one again. */
@@ -26,7 +26,7 @@ enum { JOINS = 1, PARTS = 2 };
 /* The most ids before a place that may be looked at again where a text is walked over a block at a time. */
 enum { MOST_REACH = 1024 };
 
-/* A stretch between two borders of normalization is looked at if it has at most this many bytes and ids. */
+/* A stretch between two boundaries of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
 /* The results of the first walk over a block of ids: the entries, in each lane the marked places and whether some of them
@@ -67,13 +67,13 @@ NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64
     return false;
 }
 
-/* Whether a symbol before which there is a border begins at a place, and is whole. */
-ALWAYS_INLINE bool has_border(const tokdfa_form *form, const uint8_t *place, const uint8_t *end) {
+/* Whether a symbol before which there is a boundary begins at a place, and is whole. */
+ALWAYS_INLINE bool has_boundary(const tokdfa_form *form, const uint8_t *place, const uint8_t *end) {
     int64_t size = symbol_size(*place);
-    return size && size <= end - place && is_border(form, symbol_at(place, size));
+    return size && size <= end - place && is_boundary(form, symbol_at(place, size));
 }
 
-/* Whether the text that ends in the id at a place is normalized from the last border on that is not within that id. The
+/* Whether the text that ends in the id at a place is normalized from the last boundary on that is not within that id. The
    text is UTF-8, but its last symbol may be cut short. */
 NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
     uint8_t text[MOST_BYTES];
@@ -84,7 +84,7 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
         return UNDECIDED;
     }
     memcpy(text + begin, w->text + low, (size_t)size);
-    bool is_found = has_border(w->form, text + begin, end);
+    bool is_found = has_boundary(w->form, text + begin, end);
     for (int64_t at = place - 1; !is_found && at >= 0 && !(w->role[w->class_of[ids[at]]] & PARTS); at--) {
         int64_t high = w->offsets[ids[at] + 1];
         size = high - w->offsets[ids[at]];
@@ -92,7 +92,7 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
         begin -= taken;
         memcpy(text + begin, w->text + (high - taken), (size_t)taken);
         for (int64_t k = taken - 1; k >= 0 && !is_found; k--) {
-            if (has_border(w->form, text + begin + k, end)) {
+            if (has_boundary(w->form, text + begin + k, end)) {
                 begin += k;
                 is_found = true;
             }
@@ -110,9 +110,9 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
         codes[n++] = symbol_at(text + k, size);
     }
     for (int64_t first = 0, next; first < n; first = next) {
-        for (next = first + 1; next < n && !is_border(w->form, codes[next]); next++) {
+        for (next = first + 1; next < n && !is_boundary(w->form, codes[next]); next++) {
         }
-        if (next - first > 1 || !is_border(w->form, codes[first])) {
+        if (next - first > 1 || !is_boundary(w->form, codes[first])) {
             int status = check_stretch(w->form, codes + first, next - first);
             if (status != NORMAL) {
                 return status == CHANGED ? ALARM : UNDECIDED;

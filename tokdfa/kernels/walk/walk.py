@@ -1,7 +1,7 @@
 """Walking ids through the machine of a pre-tokenizer and the pair test.
 
-The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most borders of
-tokens are certain to be borders of pieces, or the pair test has nothing to say there; the table has a mark for the
+The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most boundaries of
+tokens are certain to be boundaries of pieces, or the pair test has nothing to say there; the table has a mark for the
 others, where the walk looks more closely.
 """
 
@@ -102,7 +102,7 @@ def walker(
     :class:`tokdfa.jobs.validation.model.Doubts`. `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role`
     of each class is 0, or JOINS and PARTS as bits: entries of a class with JOINS or with nodes that lead to a row have
     the marks LOOK and CLOSELY. `form` is of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has
-    borders if a class has JOINS.
+    boundaries if a class has JOINS.
     """
     return Struct(
         "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,

@@ -9,7 +9,7 @@ from functools import cache
 from tokdfa.regex.unicode.ranges import decode, pattern_class
 from tokdfa.regex.unicode.versions import read_data
 
-__all__ = ["is_alone", "is_border", "map_graphemes"]
+__all__ = ["is_alone", "is_boundary", "map_graphemes"]
 
 _SPECIAL = ("lead", "vowel", "tail", "syllable", "flag", "picture", "consonant", "control")
 _JOINER = "\u200d"
@@ -35,13 +35,13 @@ def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], 
     return _graphemes().sub(replaced, text)
 
 
-def is_border(left: str, right: str) -> bool:
+def is_boundary(left: str, right: str) -> bool:
     """Return whether two characters side by side are certainly in two graphemes, whatever surrounds them.
 
     Examples
     --------
-    >>> from tokdfa.regex.unicode.graphemes import is_border
-    >>> is_border("a", " "), is_border("a", "\u0301"), is_border("\u0301", "a")
+    >>> from tokdfa.regex.unicode.graphemes import is_boundary
+    >>> is_boundary("a", " "), is_boundary("a", "\u0301"), is_boundary("\u0301", "a")
     (True, False, True)
     """
     ordinary, attached, prepended = _kinds()

@@ -15,7 +15,7 @@ from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, 
 from tokdfa.regex.unicode.ranges import LAST
 from tokdfa.regex.unicode.utf8 import code_points
 
-__all__ = ["Change", "borders", "changes", "composites", "form_tables", "in_form", "is_normal"]
+__all__ = ["Change", "boundaries", "changes", "composites", "form_tables", "in_form", "is_normal"]
 
 
 _STRETCH = 64
@@ -62,8 +62,8 @@ def changes(data: bytes, form: Form) -> Iterator[Change]:
 
 
 def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
-    """Return the text from a place up to the next border, or to `limit`."""
-    steady = borders(form)
+    """Return the text from a place up to the next boundary, or to `limit`."""
+    steady = boundaries(form)
     size = _STRETCH
     while True:
         stretch = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
@@ -109,11 +109,11 @@ class Change(NamedTuple):
 
 
 @cache
-def borders(form: Form) -> BoolArray:
-    """Return, for each code point, whether every text has a border before it.
+def boundaries(form: Form) -> BoolArray:
+    """Return, for each code point, whether every text has a boundary before it.
 
-    Normalization never changes such a character, nor anything across the place before it: what precedes the border and
-    what follows it are normalized by themselves.
+    Normalization never changes such a character, nor anything across the place before it: what precedes the boundary
+    and what follows it are normalized by themselves.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def borders(form: Form) -> BoolArray:
 
 @lru_cache(maxsize=1 << 12)
 def composites(character: str, form: Form) -> frozenset[str]:
-    """Return what else a character with a border before it may become in a text, because of the marks that follow it.
+    """Return what else a character with a boundary before it may become in a text, because of the marks that follow it.
 
     All that it can become is among these characters; some of them may need other marks than Unicode has.
 
@@ -180,7 +180,7 @@ def form_tables(form: Form) -> Struct:
     wholes = sorted(decompositions)
     pairs = sorted((ord(pair[0]) << 32 | ord(pair[1]), ord(whole)) for pair, whole in data.compositions.items())
     return form_struct(
-        np.packbits(borders(form), bitorder="little").view("<u8").astype(np.uint64),
+        np.packbits(boundaries(form), bitorder="little").view("<u8").astype(np.uint64),
         code_points("".join(marks)),
         np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
         code_points("".join(wholes)),

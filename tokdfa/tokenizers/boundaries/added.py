@@ -220,7 +220,7 @@ def spelled_specials(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def check_overlaps(contents: list[bytes]) -> None:
-    """Refuse special tokens that can be found across the border of another one."""
+    """Refuse special tokens that can be found across the boundary of another one."""
     whole = set(contents)
     prefixes = {content[:end]: content for content in contents for end in range(1, len(content))}
     for content in contents:

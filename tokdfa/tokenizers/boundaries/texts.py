@@ -13,7 +13,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.walk.parts import outer_symbols
 from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.regex.unicode.normalizer import Sides
-from tokdfa.regex.unicode.quick_check import borders, composites, is_normal
+from tokdfa.regex.unicode.quick_check import boundaries, composites, is_normal
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.boundaries.added import AddedPairs, Around, Occurrences
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, PairBoundaries
@@ -224,7 +224,7 @@ class TextBoundaries(PairBoundaries):
         if self._form is None or self._is_normal(part):
             return self._of_normal(part, around).places
         safe: BoolArray = np.zeros(len(part) + 1, dtype=np.bool_)
-        bounds = np.unique([0, *np.flatnonzero(borders(self._form)[codes_of(part)]), len(part)])
+        bounds = np.unique([0, *np.flatnonzero(boundaries(self._form)[codes_of(part)]), len(part)])
         parts = [normalize(part[start:end], self._form) for start, end in pairwise(bounds.tolist())]
         normal = "".join(parts)
         if not self._outer or self._has_no_outer(part, normal, around):
@@ -247,8 +247,8 @@ class TextBoundaries(PairBoundaries):
         safe[0], safe[-1] = begins, ends
         known, first = len(text), 0
         if self._form is not None:
-            steady = borders(self._form)[codes_of(text)]
-            # What follows may change a text from the last place on before which there is a border, unless that is its
+            steady = boundaries(self._form)[codes_of(text)]
+            # What follows may change a text from the last place on before which there is a boundary, unless that is its
             # end, and so may what precedes it, up to the first one.
             places = np.flatnonzero(steady)
             if not ends and not (text and steady[-1] and not composites(text[-1], self._form)):

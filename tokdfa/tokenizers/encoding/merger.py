@@ -66,7 +66,7 @@ class Merger:
         lengths = np.diff(offsets)
         if lengths.max(initial=0) < _LONG:
             return Tokenized(*merge_pieces(symbols, offsets, self.table))
-        # If no token has two symbols side by side, nothing merges across their border.
+        # If no token has two symbols side by side, nothing merges across their boundary.
         codes = symbols[:-1].astype(np.int64) << 32 | symbols[1:]
         places = np.minimum(np.searchsorted(self.inner, codes), len(self.inner) - 1)
         is_bound = np.ones(len(symbols) + 1, dtype=np.bool_)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tokdfa.regex.unicode.graphemes import is_alone, is_border, map_graphemes
+from tokdfa.regex.unicode.graphemes import is_alone, is_boundary, map_graphemes
 from tokdfa.regex.unicode.normalizer import Normalizer, Sides, Substitution
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules, CharacterTable
 
@@ -172,7 +172,7 @@ class Precompiled(Normalizer):
     def sides(self, left: str, right: str) -> Sides | None:
         """See :meth:`Normalizer.sides`; the left one is not known where a rule may replace a grapheme that ends so."""
         after = self._rules.get(right, "" if self._rules.characters.first[ord(right)] else right)
-        if not after or not is_border(left, right):
+        if not after or not is_boundary(left, right):
             return None
         if not is_alone(left) or self._has_prepended:
             return Sides(None, after[0])
@@ -183,7 +183,7 @@ class Precompiled(Normalizer):
     def _has_prepended(self) -> bool:
         """Whether a word begins with a character that is in one grapheme with the one after it."""
         begins = self._rules.characters.alone | self._rules.characters.first
-        return any(not is_border(chr(code), "a") for code in np.flatnonzero(begins).tolist())
+        return any(not is_boundary(chr(code), "a") for code in np.flatnonzero(begins).tolist())
 
     @cached_property
     def _singles(self) -> dict[int, str]:

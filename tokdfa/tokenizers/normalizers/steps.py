@@ -11,7 +11,7 @@ from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.unicode.byte_alphabet import spell
 from tokdfa.regex.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
 from tokdfa.regex.unicode.normalizer import Normalizer, Sides, Substitution
-from tokdfa.regex.unicode.quick_check import borders, composites, in_form, is_normal
+from tokdfa.regex.unicode.quick_check import boundaries, composites, in_form, is_normal
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 __all__ = [
@@ -106,8 +106,8 @@ class UnicodeForm(Normalizer):
 
     @property
     def _steady(self) -> BoolArray:
-        """For each code point, whether every text has a border of the form before it."""
-        return borders(self.form)
+        """For each code point, whether every text has a boundary of the form before it."""
+        return boundaries(self.form)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array
-from tokdfa.tokenizers.pretokenizers.known_machines import known_borders, known_certain
+from tokdfa.tokenizers.pretokenizers.known_machines import known_boundaries, known_certain
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
@@ -48,7 +48,7 @@ class CertainPairs:
     @cached_property
     def _class_of_code_point(self) -> Uint16Array:
         """The classes of all code points; of a known splitting they are read when they are first needed."""
-        found = known_borders(self._splitting)
+        found = known_boundaries(self._splitting)
         assert found is not None
         return found[0]
 

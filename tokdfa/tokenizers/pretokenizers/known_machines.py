@@ -18,7 +18,7 @@ from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, Machine, Runs
 from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
-__all__ = ["DATA", "is_known", "known_borders", "known_certain", "known_hypotheses", "known_machine", "known_names"]
+__all__ = ["DATA", "is_known", "known_boundaries", "known_certain", "known_hypotheses", "known_machine", "known_names"]
 
 DATA = Path(__file__).with_name("data")
 _NAMES = {splitting: name for name, splitting in NAMED.items()}
@@ -50,7 +50,7 @@ def known_hypotheses(splitting: Splitting) -> Hypotheses | None:
     return Hypotheses(_classes(fields["classes_of_moves"]), moves, tuple(fields["ends"]))
 
 
-def known_borders(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:
+def known_boundaries(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:
     """Return the prebuilt answer of :func:`tokdfa.tokenizers.pretokenizers.pairs.certain_pairs`; None without one."""
     name = _NAMES.get(splitting)
     if name is None:
@@ -58,13 +58,13 @@ def known_borders(splitting: Splitting) -> tuple[Uint16Array, BoolArray] | None:
     fields = _fields(f"hypotheses_{name}.json")
     certain = known_certain(splitting)
     assert certain is not None
-    return _classes(fields["classes_of_borders"]), certain
+    return _classes(fields["classes_of_boundaries"]), certain
 
 
 def known_certain(splitting: Splitting) -> BoolArray | None:
-    """Return the second part of :func:`known_borders` alone, which takes less time."""
+    """Return the second part of :func:`known_boundaries` alone, which takes less time."""
     name = _NAMES.get(splitting)
-    return None if name is None else np.array(_fields(f"hypotheses_{name}.json")["is_border"], dtype=np.bool_)
+    return None if name is None else np.array(_fields(f"hypotheses_{name}.json")["is_boundary"], dtype=np.bool_)
 
 
 # Kept, because two functions read the same file, one after the other.

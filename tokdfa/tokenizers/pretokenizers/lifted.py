@@ -32,7 +32,7 @@ class LiftedState(NamedTuple):
 
     `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
     that can be completed to symbols of the same classes. If `is_inside`, that symbol began within a token, so that no
-    piece can begin with it. If it `must_begin`, the pair test forbids the border at which it began, so that a piece
+    piece can begin with it. If it `must_begin`, the pair test forbids the boundary at which it began, so that a piece
     must begin with it.
     """
 
@@ -58,7 +58,7 @@ class _Effect(NamedTuple):
 
 
 class LiftedSplitting:
-    """The automaton of hypotheses over tokens; its input at each token border says whether a piece may cross it.
+    """The automaton of hypotheses over tokens; its input at each token boundary says whether a piece may cross it.
 
     A splitting that drops text is an UnsupportedFeatureError.
     """
@@ -100,7 +100,8 @@ class LiftedSplitting:
     ) -> LiftedState | None:
         """Return the state after a token, given by its parts; None if no canonical stream continues this way.
 
-        `may_continue` says whether a piece may cross the border before it, `may_begin` whether a piece may begin there.
+        `may_continue` says whether a piece may cross the boundary before it, `may_begin` whether a piece may begin
+        there.
         """
         # No piece can begin after an incomplete symbol.
         if state.cut and not (may_continue and parts.head):

@@ -78,7 +78,7 @@ def write(place: Path) -> None:
         spelled = "".join(f"\\{byte:03o}" for byte in pattern.encode())
         rows.append(
             f'    {{"{spelled}", {["longest", "all", "first"].index(wanted)}, {int(aligned)}, {names}, '
-            f"{forward['n_columns']}, {forward['border']}, {forward['idle']}, {plan.finder.forward.initial}, "
+            f"{forward['n_columns']}, {forward['boundary']}, {forward['idle']}, {plan.finder.forward.initial}, "
             f"{backward['n_classes']}, {backward['delayed']}}},"
         )
     text = "\n".join(["#include <stdint.h>", *parts, "static const given machines[] = {", *rows, "};", ""])

@@ -47,7 +47,7 @@ static int64_t read_characters(input *in, int32_t *points) {
 static int64_t first_change(const form *f, const int32_t *points, int64_t n) {
     int32_t parts[LONGEST_STRETCH * MOST_PARTS_OF];
     for (int64_t begin = 0, end; begin < n; begin = end) {
-        for (end = begin + 1; end < n && !has_border_before(f, points[end]); end++) {
+        for (end = begin + 1; end < n && !has_boundary_before(f, points[end]); end++) {
         }
         const int64_t length = end - begin;
         if (length > LONGEST_STRETCH) {
@@ -90,7 +90,7 @@ static void find_joining(const form *f, const int32_t *points, const int64_t *pl
         }
         bool expected = begin < end && places[first] != begin;
         for (int64_t i = first; i < n && places[i + 1] <= end; i++) {
-            expected = expected || !has_border_before(f, points[i]);
+            expected = expected || !has_boundary_before(f, points[i]);
         }
         REQUIRE(joins[word] == expected);
     }

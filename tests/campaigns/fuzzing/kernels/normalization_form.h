@@ -1,7 +1,7 @@
 /* A normalization form from bytes, and normalizing by definition.
 
    Its tables keep what the real ones promise (tokdfa/regex/unicode/quick_check.py): characters are fully decomposed, lists
-   are ascending, ASCII never changes, and there is a border before what never changes with anything before it. */
+   are ascending, ASCII never changes, and there is a boundary before what never changes with anything before it. */
 #ifndef TOKDFA_NORMALIZATION_FORM_H
 #define TOKDFA_NORMALIZATION_FORM_H
 
@@ -21,7 +21,7 @@ enum { FIRST_SYLLABLE = 0xAC00, LAST_SYLLABLE = 0xD7A3, FIRST_LEAD = 0x1100, FIR
 /* What is known of each of the characters; the struct is made of it. */
 typedef struct {
     tokdfa_form tables;
-    bool composes, is_border[N_CHARACTERS];
+    bool composes, is_boundary[N_CHARACTERS];
     uint8_t order[N_CHARACTERS];
     int n_parts[N_CHARACTERS]; /* 0 for what is not decomposed */
     int32_t parts[N_CHARACTERS][MOST_PARTS_OF];
@@ -151,12 +151,12 @@ static void let_pass(uint8_t *filter, int32_t point, int group) {
 /* The arrays of the struct. */
 static void fill_form(form *f, arena *memory) {
     enum { N_WORDS = 0x110000 / 64 };
-    uint64_t *border = (uint64_t *)room_for(memory, N_WORDS, sizeof *border, 0xFF);
+    uint64_t *boundary = (uint64_t *)room_for(memory, N_WORDS, sizeof *boundary, 0xFF);
     int32_t marks[N_CHARACTERS], wholes[N_CHARACTERS], n_marks = 0, n_whole = 0, n_parts = 0;
     for (int i = 0; i < N_CHARACTERS; i++) {
         const int32_t point = characters[i];
-        if (!f->is_border[i]) {
-            border[point / 64] &= ~((uint64_t)1 << point % 64);
+        if (!f->is_boundary[i]) {
+            boundary[point / 64] &= ~((uint64_t)1 << point % 64);
         }
         if (f->order[i]) {
             marks[n_marks++] = point;
@@ -189,11 +189,11 @@ static void fill_form(form *f, arena *memory) {
     }
     uint8_t *filter = ZEROS(memory, uint8_t, 576);
     for (int i = 0; i < N_CHARACTERS; i++) {
-        if (!f->is_border[i]) {
+        if (!f->is_boundary[i]) {
             let_pass(filter, characters[i], i % 8);
         }
     }
-    f->tables = (tokdfa_form){border, N_WORDS, mark,   n_marks, order, n_marks,    whole,    n_whole,    bounds,
+    f->tables = (tokdfa_form){boundary, N_WORDS, mark,   n_marks, order, n_marks,    whole,    n_whole,    bounds,
                               n_whole + 1, parts, n_parts, pair,  f->n_pairs, composed, f->n_pairs, f->composes, filter};
 }
 
@@ -234,15 +234,15 @@ static void read_form(form *f, input *in, arena *memory) {
         int32_t parts[MOST_PARTS_OF];
         const int64_t n = decompose(f, characters + i, 1, parts);
         const bool is_anew = begins_anew(f, parts[0]);
-        f->is_border[i] = is_anew && normalize(f, parts, n) == 1 && parts[0] == characters[i];
-        REQUIRE(i >= N_ASCII || f->is_border[i]);
+        f->is_boundary[i] = is_anew && normalize(f, parts, n) == 1 && parts[0] == characters[i];
+        REQUIRE(i >= N_ASCII || f->is_boundary[i]);
     }
     fill_form(f, memory);
 }
 
-static bool has_border_before(const form *f, int32_t point) {
+static bool has_boundary_before(const form *f, int32_t point) {
     const int place = place_of(point);
-    return place < 0 || f->is_border[place];
+    return place < 0 || f->is_boundary[place];
 }
 
 #endif

@@ -128,7 +128,7 @@ static void search(const machine *m, input *in) {
         size += m->offsets[ids[i] + 1] - m->offsets[ids[i]];
         has_empty = has_empty || m->offsets[ids[i] + 1] == m->offsets[ids[i]];
     }
-    uint8_t *text = ROOM(&memory, uint8_t, size), *is_border = ZEROS(&memory, uint8_t, size + 1);
+    uint8_t *text = ROOM(&memory, uint8_t, size), *is_boundary = ZEROS(&memory, uint8_t, size + 1);
     span *expected = ROOM(&memory, span, MOST_EXPECTED);
     reading r = {.n = 0};
     int64_t at = 0, begin = 0, position = 0;
@@ -142,10 +142,10 @@ static void search(const machine *m, input *in) {
                 is_short = ++r.n < MOST_PLACES;
                 r.at[r.n] = place;
             }
-            is_border[at] = is_border[0] = 1;
+            is_boundary[at] = is_boundary[0] = 1;
             is_short = is_short && n_expected + r.n * (g->wanted == ALL ? r.n : 1) <= MOST_EXPECTED;
             if (is_short) {
-                n_expected += find_naively(g, &r, is_border, begin, expected + n_expected);
+                n_expected += find_naively(g, &r, is_boundary, begin, expected + n_expected);
             }
         }
         if (i < n) {
@@ -154,9 +154,9 @@ static void search(const machine *m, input *in) {
             if (ends) {
                 at = 0;
                 begin = position;
-                memset(is_border, 0, (size_t)size + 1);
+                memset(is_boundary, 0, (size_t)size + 1);
             } else {
-                is_border[at] = 1;
+                is_boundary[at] = 1;
                 memcpy(text + at, m->bytes + m->offsets[ids[i]], (size_t)length);
                 at += length;
             }

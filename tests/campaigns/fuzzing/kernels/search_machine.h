@@ -22,7 +22,7 @@ typedef struct {
     const int32_t *initial;
     int64_t n_initial;
     const int32_t *runs;
-    int64_t n_runs, n_columns, border, idle, start, n_classes, delayed;
+    int64_t n_runs, n_columns, boundary, idle, start, n_classes, delayed;
 } given;
 
 #include "machines.h"
@@ -178,7 +178,7 @@ static void *build(input *in) {
     tokdfa_alive_columns(table, n_states, g->n_columns, columns, told);
     REQUIRE(!memcmp(told, g->told, (size_t)g->n_told * sizeof *told));
     m->forward = (tokdfa_forward){.column_of = columns, .table = table, .n_table = g->n_table,
-                                  .n_columns = g->n_columns, .border = g->border, .told = told, .n_told = g->n_told,
+                                  .n_columns = g->n_columns, .boundary = g->boundary, .told = told, .n_told = g->n_told,
                                   .idle = g->idle};
     m->backward = (tokdfa_backward){
         .table = copied(memory, g->back, g->n_back, sizeof *g->back),

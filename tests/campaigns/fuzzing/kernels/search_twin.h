@@ -80,8 +80,8 @@ static const char *match_atom(const char *p, const reading *r, const places *fro
     }
     if (*p == '^' || (*p == '\\' && (p[1] == 'b' || p[1] == 'B'))) {
         for (int64_t place = 0; place <= r->n; place++) {
-            const bool border = is_word(r, place - 1) != is_word(r, place);
-            if (has_place(from, place) && (*p == '^' ? place == 0 : border == (p[1] == 'b'))) {
+            const bool boundary = is_word(r, place - 1) != is_word(r, place);
+            if (has_place(from, place) && (*p == '^' ? place == 0 : boundary == (p[1] == 'b'))) {
                 add_place(to, place);
             }
         }
@@ -172,7 +172,7 @@ typedef struct {
 } span;
 
 /* All that is to be found in a text between special tokens, which begins at a byte of the stream. */
-static int64_t find_naively(const given *g, const reading *r, const uint8_t *is_border, int64_t begin, span *found) {
+static int64_t find_naively(const given *g, const reading *r, const uint8_t *is_boundary, int64_t begin, span *found) {
     int64_t n = 0, end = 0;
     if (g->wanted == ALL) {
         bool(*ends)[MOST_PLACES + 1] = calloc((size_t)r->n + 1, sizeof *ends);
@@ -187,7 +187,7 @@ static int64_t find_naively(const given *g, const reading *r, const uint8_t *is_
         }
         for (int64_t j = 1; j <= r->n; j++) {
             for (int64_t i = 0; i < j; i++) {
-                if (ends[i][j] && (!g->aligned || (is_border[r->at[i]] && is_border[r->at[j]]))) {
+                if (ends[i][j] && (!g->aligned || (is_boundary[r->at[i]] && is_boundary[r->at[j]]))) {
                     found[n++] = (span){begin + r->at[i], begin + r->at[j]};
                 }
             }
@@ -196,7 +196,7 @@ static int64_t find_naively(const given *g, const reading *r, const uint8_t *is_
         return n;
     }
     for (int64_t i = 0; i < r->n; i++) {
-        if (i < end || (g->aligned && !is_border[r->at[i]])) {
+        if (i < end || (g->aligned && !is_boundary[r->at[i]])) {
             continue;
         }
         places from = {{0}}, to;
@@ -204,7 +204,7 @@ static int64_t find_naively(const given *g, const reading *r, const uint8_t *is_
         match_options(g->pattern, r, &from, &to);
         int64_t best = -1;
         for (int64_t j = i + 1; j <= r->n; j++) {
-            best = has_place(&to, j) && (!g->aligned || is_border[r->at[j]]) ? j : best;
+            best = has_place(&to, j) && (!g->aligned || is_boundary[r->at[j]]) ? j : best;
         }
         if (best > 0) {
             found[n++] = (span){begin + r->at[i], begin + r->at[best]};

@@ -40,7 +40,7 @@ static int64_t character_at(const uint8_t *at, int64_t left, int32_t *point) {
     return length;
 }
 
-/* Whether the text up to the end of an id is normalized, from the last border before which the id has no more: DONE or
+/* Whether the text up to the end of an id is normalized, from the last boundary before which the id has no more: DONE or
    ALARM; UNDECIDED if that is far away. */
 static int check_normalized(const machine *m, const uint32_t *ids, int64_t at) {
     enum { MOST_LOOKED_AT = 256, MOST_IDS_BACK = 128 };
@@ -54,13 +54,13 @@ static int check_normalized(const machine *m, const uint32_t *ids, int64_t at) {
     }
     memcpy(text + begin, w->text + offsets[ids[at]], (size_t)own);
     const uint8_t *end = text + sizeof text;
-    bool is_found = character_at(text + begin, own, &point) && has_border_before(&m->form, point);
+    bool is_found = character_at(text + begin, own, &point) && has_boundary_before(&m->form, point);
     while (!is_found && first > 0 && !(w->role[w->class_of[ids[first - 1]]] & PARTS)) {
         first--;
         const int64_t length = offsets[ids[first] + 1] - offsets[ids[first]];
         memcpy(text + begin - length, w->text + offsets[ids[first]], (size_t)length);
         for (int64_t k = begin - 1; k >= begin - length && !is_found; k--) {
-            if (character_at(text + k, end - text - k, &point) && has_border_before(&m->form, point)) {
+            if (character_at(text + k, end - text - k, &point) && has_boundary_before(&m->form, point)) {
                 is_found = true;
                 begin = k;
             }
@@ -82,7 +82,7 @@ static int check_normalized(const machine *m, const uint32_t *ids, int64_t at) {
         n++;
     }
     for (int64_t from = 0, stop; from < n && status == DONE; from = stop) {
-        for (stop = from + 1; stop < n && !has_border_before(&m->form, points[stop]); stop++) {
+        for (stop = from + 1; stop < n && !has_boundary_before(&m->form, points[stop]); stop++) {
         }
         int64_t n_parts = decompose(&m->form, points + from, stop - from, parts);
         if (stop - from > LONGEST_STRETCH || n_parts > MOST_PARTS_LOOKED_AT - 3) {

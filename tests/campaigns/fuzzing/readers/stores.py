@@ -127,7 +127,7 @@ def _read(path: Path, size: int | None) -> Content | None:
 
 
 def _check_steps(store: Store, ids: list[int], numbers: list[int]) -> None:
-    at = store.border(store.n_steps // 2)
+    at = store.boundary(store.n_steps // 2)
     assert 0 <= at <= store.n_steps // 2
     if not at:
         return

@@ -44,7 +44,7 @@ def test_random_dictionaries(dictionary: Dictionary, data: st.DataObject) -> Non
 
 
 def test_words_of_near_merges() -> None:
-    # Concatenated tokens put borders where rules nearly apply, and long words make the walk step back.
+    # Concatenated tokens put boundaries where rules nearly apply, and long words make the walk step back.
     draw = random.Random(3)
     for _ in range(60):
         tokens, rules = list("ab"), []

@@ -167,7 +167,7 @@ def test_a_witness_that_is_not_one_is_not_certified(tmp_path: Path) -> None:
 
 
 def test_tokens_of_bytes_that_no_text_has(tmp_path: Path) -> None:
-    """C3 C3 C3 begins no symbol; a rule with it merges at no border."""
+    """C3 C3 C3 begins no symbol; a rule with it merges at no boundary."""
     rules = [(b"\xc3", b"\xc3"), (b"\xc3\xc3", b"\xc3"), (b"\xa9", b"\xc3\xc3\xc3")]
     tokenizer, path = write_json(tmp_path / "tokenizer.json", rules, PATTERNS[3])
     found = tokdfa.splice(tokenizer, before="", after="a")

@@ -146,7 +146,7 @@ def test_many_random_tokenizers_against_all_short_texts(tmp_path: Path, seed: in
 @pytest.mark.parametrize(
     ("words", "patterns", "expected"),
     [
-        # The long s is an s where case is ignored, and the pieces differ; the ids do where a token spans their border.
+        # The long s is an s where case is ignored: the pieces differ, and the ids where a token spans their boundary.
         ([b"\xc5\xbf", b"\xc5\xbfa"], ("'(?i:s)|'?[a-zſ]+|(?s:.)", "'[sS]|'?[a-zſ]+|(?s:.)"), "'ſa"),
         ([b"\xc5\xbf", b"'\xc5\xbf"], ("'(?i:s)|'?[a-zſ]+|(?s:.)", "'[sS]|'?[a-zſ]+|(?s:.)"), None),
         # A token within a symbol.

@@ -59,12 +59,12 @@ def _found_by(engine: Iterator, text: str) -> list[tuple[int, int]]:
     return [(at[match.start()], at[match.end()]) for match in engine if match.end() > match.start()]
 
 
-def _by_definition(pattern: str, text: str, wanted: str, borders: set[int] | None = None) -> list[tuple[int, int]]:
+def _by_definition(pattern: str, text: str, wanted: str, boundaries: set[int] | None = None) -> list[tuple[int, int]]:
     """What is to be found, every stretch of the text being tried."""
     at = _bounds(text)
     n = len(text)
     broken = [0xDC80 <= ord(character) <= 0xDCFF for character in text]
-    allowed = [borders is None or offset in borders for offset in at]
+    allowed = [boundaries is None or offset in boundaries for offset in at]
 
     def ends(start: int) -> list[int]:
         return [
@@ -100,8 +100,8 @@ def _matches(pattern: str, text: str, start: int, ends: list[int]) -> int | None
 @example(r"a(?:c|(?!\S)|[^a])*", "a b", [])
 @example(r"a(?:c|(?!\S)|[^a]){0,3}?b", "a b", [])
 @example("(?:a$|.)*\n?", "ba\n", [1])
-def test_first_is_what_re_finds(tuning: Tuning, pattern: str, text: str, borders: list[int]) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+def test_first_is_what_re_finds(tuning: Tuning, pattern: str, text: str, boundaries: list[int]) -> None:
+    vocabulary, ids = cut(text.encode(), boundaries)
     found = search(vocabulary, pattern, ids, wanted="first", tuning=tuning)
     assert _spans(found) == _found_by(re.finditer(pattern, text), text)
 
@@ -109,8 +109,10 @@ def test_first_is_what_re_finds(tuning: Tuning, pattern: str, text: str, borders
 @common
 @given(patterns(lazy=False, last_line=True), texts(30), places)
 @example("b?a$|b$\n|a", "aba\n", [3])
-def test_longest_is_what_regex_finds_in_posix_mode(tuning: Tuning, pattern: str, text: str, borders: list[int]) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+def test_longest_is_what_regex_finds_in_posix_mode(
+    tuning: Tuning, pattern: str, text: str, boundaries: list[int]
+) -> None:
+    vocabulary, ids = cut(text.encode(), boundaries)
     found = search(vocabulary, pattern, ids, tuning=tuning)
     assert _spans(found) == _found_by(regex.finditer(f"(?p)(?:{pattern})", text), text)
 
@@ -119,8 +121,8 @@ def test_longest_is_what_regex_finds_in_posix_mode(tuning: Tuning, pattern: str,
 @given(patterns(anchors=True), texts(8), places, wanted_ones, st.booleans())
 @example(r"\b(?:a|ab)\b", "ab", [1], "longest", True)
 @example(r"(?m:^)a", "a\na", [2], "all", False)
-def test_by_definition(tuning: Tuning, pattern: str, text: str, borders: list[int], wanted, aligned: bool) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+def test_by_definition(tuning: Tuning, pattern: str, text: str, boundaries: list[int], wanted, aligned: bool) -> None:
+    vocabulary, ids = cut(text.encode(), boundaries)
     ends = {0, *accumulate(len(vocabulary.words[i]) for i in ids)}
     expected = _by_definition(pattern, text, wanted, ends if aligned else None)
     assert _spans(search(vocabulary, pattern, ids, wanted=wanted, aligned=aligned, tuning=tuning)) == expected
@@ -151,9 +153,9 @@ def test_what_is_not_utf8_matches_nothing(tuning: Tuning, pattern: str, words: l
 @common
 @given(patterns(anchors=True), texts(40), places, wanted_ones, st.booleans(), st.lists(st.integers(1, 5)))
 def test_chunks_make_no_difference(
-    tuning: Tuning, pattern, text, borders, wanted, aligned: bool, sizes: list[int]
+    tuning: Tuning, pattern, text, boundaries, wanted, aligned: bool, sizes: list[int]
 ) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+    vocabulary, ids = cut(text.encode(), boundaries)
     searcher = tuned(Searcher, tuning)(vocabulary, pattern, wanted=wanted, aligned=aligned)
     bounds = [0, *accumulate(sizes), len(ids)]
     chunks = [ids[start:stop] for start, stop in pairwise(bounds)]
@@ -189,9 +191,9 @@ words_of_bytes = st.lists(
 @example([b"abcd", b"bc", b"c"], b"abcxabcd", [])
 @example([b"b", b"bcd", b"abcx"], b"abcdabc", [])
 def test_words_are_found_as_an_alternation_finds_them(
-    tuning: Tuning, words: list[bytes], text: bytes, borders: list[int]
+    tuning: Tuning, words: list[bytes], text: bytes, boundaries: list[int]
 ) -> None:
-    vocabulary, ids = cut(text, borders)
+    vocabulary, ids = cut(text, boundaries)
     alternation = b"|".join(map(re.escape, words)) if words else b"(?!)"
     first = [match.span() for match in re.finditer(alternation, text)]
     assert _spans(search(vocabulary, words, ids, wanted="first", tuning=tuning)) == first
@@ -207,8 +209,8 @@ def test_words_are_found_as_an_alternation_finds_them(
 
 @common
 @given(st.lists(st.text("aé", min_size=1, max_size=3), max_size=5), texts(8), places, wanted_ones)
-def test_aligned_words(tuning: Tuning, words: list[str], text: str, borders: list[int], wanted) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+def test_aligned_words(tuning: Tuning, words: list[str], text: str, boundaries: list[int], wanted) -> None:
+    vocabulary, ids = cut(text.encode(), boundaries)
     ends = {0, *accumulate(len(vocabulary.words[i]) for i in ids)}
     pattern = "|".join(words) if words else "[^\\s\\S]"
     expected = _by_definition(pattern, text, wanted, ends)
@@ -218,9 +220,9 @@ def test_aligned_words(tuning: Tuning, words: list[str], text: str, borders: lis
 @common
 @given(patterns(), texts(30), places, wanted_ones)
 def test_the_tokens_of_a_match_are_those_that_have_its_bytes(
-    tuning: Tuning, pattern: str, text: str, borders, wanted
+    tuning: Tuning, pattern: str, text: str, boundaries, wanted
 ) -> None:
-    vocabulary, ids = cut(text.encode(), borders)
+    vocabulary, ids = cut(text.encode(), boundaries)
     ends = np.cumsum([len(vocabulary.words[i]) for i in ids])
     for match in search(vocabulary, pattern, ids, wanted=wanted, tuning=tuning):
         assert match.start_token == np.searchsorted(ends, match.start_byte, side="right")
@@ -324,9 +326,9 @@ def test_explosions_are_refused(tuning: Tuning) -> None:
 @settings(max_examples=60)
 @given(words_of_bytes, st.lists(st.sampled_from([b"a", b"b", b"c", b"\xff", b" "]), max_size=20).map(b"".join), places)
 def test_automata_too_large_for_a_table_of_tokens(
-    tuning: Tuning, words: list[bytes], text: bytes, borders: list[int]
+    tuning: Tuning, words: list[bytes], text: bytes, boundaries: list[int]
 ) -> None:
-    vocabulary, ids = cut(text, borders)
+    vocabulary, ids = cut(text, boundaries)
     for wanted in WANTED:
         expected = list(search(vocabulary, words, ids, wanted=wanted, tuning=tuning))
         for pattern in (words, b"|".join(map(re.escape, words)).decode("latin-1") + "|a+b"):
@@ -385,7 +387,7 @@ def test_classes_of_another_version_of_a_library() -> None:
 
 @pytest.mark.parametrize("wanted", WANTED)
 def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
-    """A border after an unfinished symbol counts if the next byte shows that the symbol is broken."""
+    """A boundary after an unfinished symbol counts if the next byte shows that the symbol is broken."""
     words = ["é", "€", "aé"]
     vocabulary = Vocabulary([b"\xc3", b"\xa9", b"\xe2", b"\x82", b"\xac", b"a", *(word.encode() for word in words)])
     searcher = tuned(Searcher, tuning)(vocabulary, words[:2], wanted=wanted, aligned=True)
@@ -393,9 +395,9 @@ def test_aligned_matches_beside_broken_symbols(tuning: Tuning, wanted) -> None:
     for _ in range(1500):
         ids = draw.choices(range(len(vocabulary.words)), k=draw.randrange(1, 9))
         parts = [vocabulary.words[id] for id in ids]
-        borders, text = {0, *accumulate(map(len, parts))}, b"".join(parts)
+        boundaries, text = {0, *accumulate(map(len, parts))}, b"".join(parts)
         spans = [match.span() for match in re.finditer("é|€".encode(), text)]
-        expected = [span for span in spans if borders.issuperset(span)]
+        expected = [span for span in spans if boundaries.issuperset(span)]
         assert _spans(searcher.search(ids)) == expected, parts
         n_after_broken += sum(start > 0 and text[start - 1] in b"\xc3\xe2\x82" for start, _ in expected)
     assert n_after_broken > 300

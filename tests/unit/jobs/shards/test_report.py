@@ -13,7 +13,7 @@ from tokdfa.jobs.shards.report import FIRST, WORST, Broken, Finding, Report, Wro
 small = st.integers(0, 3)
 names = st.sampled_from(["a", "b"])
 ids = st.lists(small, max_size=2).map(tuple)
-kinds = st.sampled_from(["pair", "border", "id-out-of-range"])
+kinds = st.sampled_from(["pair", "boundary", "id-out-of-range"])
 findings = st.builds(
     Finding, names, st.just("row"), small, small, kinds, ids, st.none() | ids, st.none() | small, st.just("why")
 )

@@ -114,5 +114,5 @@ def test_a_space_is_put_after_a_special_token_in_the_whole_text_alone() -> None:
         (True, False, True, 0, 1, False),
     ],
 )
-def test_which_borders_show(ends: bool, begins: bool, fuses: bool, left: int, right: int, shows: bool) -> None:
+def test_which_boundaries_show(ends: bool, begins: bool, fuses: bool, left: int, right: int, shows: bool) -> None:
     assert Marks(ends, begins, frozenset({0}), fuses).show(left, right) is shows

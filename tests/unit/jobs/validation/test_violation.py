@@ -31,9 +31,9 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
     (
         K.PAIR,
         {"pair": (2, 1), "rule": 4_000, "merge": (b"b", b" a")},
-        r"'a' (1) never follows 'b\xff' (2): rule 4000, b≀ a, merges across their border",
+        r"'a' (1) never follows 'b\xff' (2): rule 4000, b≀ a, merges across their boundary",
     ),
-    (K.BORDER, {"token": 1, "text": "x\n"}, r"'a' (1) goes past the end of the piece 'x\n'"),
+    (K.BOUNDARY, {"token": 1, "text": "x\n"}, r"'a' (1) goes past the end of the piece 'x\n'"),
     (K.NOT_UTF8, {"bad_bytes": b"\xe2\x82"}, "the bytes e2 82 are not UTF-8, so no text has these ids"),
     (K.SPECIAL_TOKEN, {"special": 9, "text": "<e>"}, "the text spells the special token '<e>' (9)"),
     (K.DEAD_TOKEN, {"token": 1}, "merging never gives 'a' (1)"),
@@ -92,6 +92,6 @@ def test_what_a_verdict_holds() -> None:
         "kind": "pair",
         "pair": (261, 1193),
         "rule": 2257,
-        "reason": "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their border",
+        "reason": "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their boundary",
     }
     assert pickle.loads(pickle.dumps(verdict)) == verdict

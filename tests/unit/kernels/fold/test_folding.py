@@ -47,8 +47,8 @@ def fold_until(rules: Dictionary, length: int) -> dict[tuple[str, str], set[str]
     after = {}
     for u, v in rules:
         joined = tokenize_single_pass(prefix, u + v)
-        borders = np.cumsum([len(token) for token in joined]).tolist()
-        after[u, v] = {v} if len(u) in borders else set()
+        boundaries = np.cumsum([len(token) for token in joined]).tolist()
+        after[u, v] = {v} if len(u) in boundaries else set()
     return after
 
 

@@ -11,17 +11,17 @@ import pytest
 from tests.support.normalized import SYMBOLS
 from tokdfa.kernels.normalization.quick_check import MOST_CHARACTERS, find_joining, first_change
 from tokdfa.regex.unicode.normalization import Form, normalize
-from tokdfa.regex.unicode.quick_check import borders, form_tables
+from tokdfa.regex.unicode.quick_check import boundaries, form_tables
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def expected(text: str, form: Form) -> int:
-    """Return the byte at which the first stretch between two borders begins that changes, or is long."""
+    """Return the byte at which the first stretch between two boundaries begins that changes, or is long."""
     at = begin = 0
     while begin < len(text):
         end = begin + 1
-        while end < len(text) and not borders(form)[ord(text[end])]:
+        while end < len(text) and not boundaries(form)[ord(text[end])]:
             end += 1
         stretch = text[begin:end]
         is_long = len(stretch) > MOST_CHARACTERS
@@ -58,7 +58,7 @@ def test_words_that_join_others_are_found() -> None:
     data = "".join(drawn.choices(SYMBOLS, k=2_000)).encode()
     bounds = np.unique([0, *(drawn.randrange(len(data)) for _ in range(1_500)), len(data)])
     text = np.frombuffer(data, dtype=np.uint8)
-    steady = borders("NFC")
+    steady = boundaries("NFC")
     found = find_joining(form_tables("NFC"), text, bounds)
     met = 0
     for word, joins in enumerate(found.tolist()):

@@ -20,7 +20,7 @@ def run(plain: Plain, word: bytes, *, cut: bool, state: int) -> int:
     """Four times the state reached, plus 1 if a match has ended or the search is dead, plus 2 if it dies at once."""
     columns = [plain.column_of[EDGE]] if cut else [plain.column_of[byte] for byte in word]
     mark = 0
-    for place, column in enumerate([*columns, *([plain.border] if plain.border >= 0 else [])]):
+    for place, column in enumerate([*columns, *([plain.boundary] if plain.boundary >= 0 else [])]):
         state = plain.table[state][column]
         mark |= 1 if state == 0 or plain.delay[state] >= 0 else 0
         mark |= 2 if state == 0 and place == 0 else 0
@@ -57,7 +57,7 @@ def test_long_words_in_which_nothing_happens(length: int) -> None:
 def test_too_many_effects_are_not_returned(n_states: int) -> None:
     # A cycle turned by words of 0 symbols and more: every word does something else.
     cycle = [[(state + 1) % n_states] for state in range(n_states)]
-    plain = Plain(cycle, [0] * 257, [-1] * n_states, border=-1, idle=0)
+    plain = Plain(cycle, [0] * 257, [-1] * n_states, boundary=-1, idle=0)
     text, forward = plain.spelled([(b"a" * length, False) for length in range(n_states + 1)]), plain.forward()
     assert len(kernels.token_effects(text, forward, n_states + 1)[1]) == n_states + 1
     assert len(kernels.token_effects(text, forward, n_states)[1]) == 0

@@ -13,7 +13,7 @@ from tests.campaigns.evidence.tally import Tally
 from tests.support.normalized import SYMBOLS
 from tokdfa.regex.unicode import SCALARS
 from tokdfa.regex.unicode.normalization import Form, normalize, tables
-from tokdfa.regex.unicode.quick_check import borders, changes, in_form, is_normal
+from tokdfa.regex.unicode.quick_check import boundaries, changes, in_form, is_normal
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -61,9 +61,9 @@ def test_changes_are_what_normalizing_does(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_both_sides_of_a_border_are_normalized_by_themselves(form: Form) -> None:
+def test_both_sides_of_a_boundary_are_normalized_by_themselves(form: Form) -> None:
     drawn = random.Random(form)
-    steady = borders(form)
+    steady = boundaries(form)
     met = 0
     for _ in range(5_000):
         left, right = ("".join(drawn.choices(SYMBOLS, k=drawn.randrange(1, 4))) for _ in range(2))

@@ -21,7 +21,7 @@ from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.support.tuned import validate_tuned
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.regex.unicode.normalization import Form, joining
-from tokdfa.regex.unicode.quick_check import borders, composites
+from tokdfa.regex.unicode.quick_check import boundaries, composites
 
 ACUTE = "\u0301"
 
@@ -217,7 +217,7 @@ def test_a_part_of_the_ids_is_cut_like_the_whole() -> None:
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_what_a_character_may_become(form: Form) -> None:
     normalize = getattr(tokenizers.normalizers, form)().normalize_str
-    steady = borders(form)
+    steady = boundaries(form)
     met = 0
     marks = [*random.Random(form).sample(sorted(joining()), 20), ACUTE, "\u0323", "\u0334", "\u1161", "\u11a8"]
     for character in "aeésAoΑиئ=<가각\u1100\u09c7かḗỘ中 \u2581":

@@ -11,7 +11,7 @@ import pytest
 
 from tests.campaigns.tables.splitters import as_text, hypotheses_as_text, write
 from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
-from tokdfa.tokenizers.pretokenizers.known_machines import is_known, known_borders, known_hypotheses, known_machine
+from tokdfa.tokenizers.pretokenizers.known_machines import is_known, known_boundaries, known_hypotheses, known_machine
 from tokdfa.tokenizers.pretokenizers.machine import Machine, splitting_budget
 from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
 from tokdfa.tokenizers.pretokenizers.named import NAMED
@@ -38,16 +38,16 @@ def test_each_is_the_one_that_is_built(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_hypotheses_and_borders_are_those_that_are_built(name: str) -> None:
+def test_hypotheses_and_boundaries_are_those_that_are_built(name: str) -> None:
     built, kept = build_hypotheses(NAMED[name], splitting_budget()), known_hypotheses(NAMED[name])
     assert kept is not None
     assert (kept.moves, kept.ends) == (built.moves, built.ends), "run python -m tests.campaigns.tables.splitters"
-    borders, others = known_borders(NAMED[name]), certain_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
-    assert borders is not None
-    for ours, theirs in zip((kept.class_of_code_point, *borders), (built.class_of_code_point, *others), strict=True):
+    boundaries, others = known_boundaries(NAMED[name]), certain_pairs(NAMED[name], lambda: known_machine(NAMED[name]))
+    assert boundaries is not None
+    for ours, theirs in zip((kept.class_of_code_point, *boundaries), (built.class_of_code_point, *others), strict=True):
         assert ours.dtype == theirs.dtype
         assert np.array_equal(ours, theirs), "run python -m tests.campaigns.tables.splitters"
-    assert borders[1].any()
+    assert boundaries[1].any()
 
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     written = {path.name: path.read_text("ascii") for path in tmp_path.iterdir()}
     machines = {f"machine_{name}.json": as_text(known_machine(NAMED[name])) for name in NAMED}  # type: ignore[arg-type]
     hypotheses = {
-        f"hypotheses_{name}.json": hypotheses_as_text(known_hypotheses(NAMED[name]), known_borders(NAMED[name]))  # type: ignore[arg-type]
+        f"hypotheses_{name}.json": hypotheses_as_text(known_hypotheses(NAMED[name]), known_boundaries(NAMED[name]))  # type: ignore[arg-type]
         for name in NAMED
     }
     assert written == machines | hypotheses
@@ -64,7 +64,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 def test_others_are_built() -> None:
     other = Splitting("tiktoken", (Split("a+"),))
     assert not is_known(other)
-    assert known_machine(other) is known_hypotheses(other) is known_borders(other) is None
+    assert known_machine(other) is known_hypotheses(other) is known_boundaries(other) is None
     assert Splitter(other).spans("aab").tolist() == [[0, 2]]
     # The same pattern of another library has other classes.
     gpt2 = NAMED["gpt2"]

@@ -1,4 +1,4 @@
-"""Certain borders: there in every text, and what is before them is cut alike whatever follows."""
+"""Certain boundaries: there in every text, and what is before them is cut alike whatever follows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 SYMBOLS = "aAsSt19 \n\r\t.'/-中ぬé\u0301ſʕ\x1c\u2028"
 
 
-def certain_borders(borders: CertainPairs, text: str) -> list[int]:
-    return [place for place in range(1, len(text)) if borders.last(text, place - 1, place) == place]
+def certain_boundaries(boundaries: CertainPairs, text: str) -> list[int]:
+    return [place for place in range(1, len(text)) if boundaries.last(text, place - 1, place) == place]
 
 
-def assert_certain(splitter: PreTokenizer, borders: CertainPairs, text: str) -> int:
+def assert_certain(splitter: PreTokenizer, boundaries: CertainPairs, text: str) -> int:
     whole = splitter.spans(text)
-    places = certain_borders(borders, text)
+    places = certain_boundaries(boundaries, text)
     for place in places:
         before = [span for span in whole if span[1] <= place]
         assert all(start >= place for start, _ in whole[len(before) :]), (text, place)
@@ -38,16 +38,16 @@ def assert_certain(splitter: PreTokenizer, borders: CertainPairs, text: str) -> 
 @pytest.mark.parametrize("name", NAMED)
 def test_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
-    borders = CertainPairs(splitter)
+    boundaries = CertainPairs(splitter)
     drawn = random.Random(name)
-    found = sum(assert_certain(splitter, borders, "".join(drawn.choices(SYMBOLS, k=9))) for _ in range(200))
+    found = sum(assert_certain(splitter, boundaries, "".join(drawn.choices(SYMBOLS, k=9))) for _ in range(200))
     assert found > 200
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_ordinary_text_is_cut_every_few_symbols(name: str) -> None:
     text = 'He said: "It\'s 1,234.50 €!"\n\n\tWhy?  — Я не знаю… 你好，世界。def f(x): return x\n' * 20
-    places = [0, *certain_borders(CertainPairs(pretokenizer(name)), text)]
+    places = [0, *certain_boundaries(CertainPairs(pretokenizer(name)), text)]
     assert max(b - a for a, b in pairwise(places)) < 40
 
 
@@ -72,9 +72,9 @@ def test_random_patterns(patterns: list[str], texts: list[str]) -> None:
         splitter = PreTokenizer(Splitting("tokenizers", tuple(map(Split, patterns))))
     except TokdfaError:
         return
-    borders = CertainPairs(splitter)
+    boundaries = CertainPairs(splitter)
     for text in texts:
-        assert_certain(splitter, borders, text)
+        assert_certain(splitter, boundaries, text)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_random_patterns(patterns: list[str], texts: list[str]) -> None:
     ],
 )
 def test_nothing_is_certain_where_more_than_the_symbols_counts(splitting: Splitting) -> None:
-    assert certain_borders(CertainPairs(PreTokenizer(splitting)), "abcaabb a.b") == []
+    assert certain_boundaries(CertainPairs(PreTokenizer(splitting)), "abcaabb a.b") == []
 
 
 TINY_AYA = Splitting("tokenizers", (Split(r"\d{1,3}(?=(?:\d{3})*\b)"), *NAMED["llama3"].steps))
@@ -103,8 +103,8 @@ LOOKING = {
 @pytest.mark.parametrize("name", LOOKING)
 def test_patterns_that_look_far(name: str) -> None:
     splitter = PreTokenizer(LOOKING[name])
-    borders = CertainPairs(splitter)
+    boundaries = CertainPairs(splitter)
     drawn = random.Random(name)
     symbols = "a1123 \n\r'-\u0985:"
-    found = sum(assert_certain(splitter, borders, "".join(drawn.choices(symbols, k=9))) for _ in range(100))
+    found = sum(assert_certain(splitter, boundaries, "".join(drawn.choices(symbols, k=9))) for _ in range(100))
     assert found > (100 if name != "where it ended" else -1)

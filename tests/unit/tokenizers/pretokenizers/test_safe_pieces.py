@@ -1,4 +1,4 @@
-"""Safe borders: the pieces of a text, however it goes on, are those of its two parts; and no other place has that."""
+"""Safe boundaries: the pieces of a text, however it continues, are those of its two parts; no other index has this."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ def safe_by_trying(spans: Spans, text: str, place: int, rests: list[str]) -> boo
     return True
 
 
-def state_of(borders: SafePieces, text: str, place: int, *, anywhere: bool = False) -> int:
-    classes = borders.classes_of(np.array([*map(ord, text)])).tolist()
-    state = borders.anywhere if anywhere else borders.start
+def state_of(boundaries: SafePieces, text: str, place: int, *, anywhere: bool = False) -> int:
+    classes = boundaries.classes_of(np.array([*map(ord, text)])).tolist()
+    state = boundaries.anywhere if anywhere else boundaries.start
     for symbol in classes[:place]:
-        state = borders.read(state, symbol)
-    state = borders.cut(state)
+        state = boundaries.read(state, symbol)
+    state = boundaries.cut(state)
     for symbol in classes[place:]:
-        state = borders.go_on(state, symbol)
+        state = boundaries.go_on(state, symbol)
     return state
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_all_short_texts(name: str) -> None:
     splitting = Splitting("tokenizers", (Split(PATTERNS[name]),))
-    spans, borders = cache(PreTokenizer(splitting).spans), SafePieces(find_hypotheses(splitting))
+    spans, boundaries = cache(PreTokenizer(splitting).spans), SafePieces(find_hypotheses(splitting))
     rests = ["".join(some) for n in range(4) for some in product("ab ", repeat=n)]
     found: Counter[bool] = Counter()
     for text in ("".join(some) for n in range(2, 4) for some in product("ab ", repeat=n)):
         for place in range(1, len(text)):
-            state = state_of(borders, text, place)
+            state = state_of(boundaries, text, place)
             expected = safe_by_trying(spans, text, place, rests)
             assert (state == SAFE) == expected, (text, place)
-            assert borders.is_safe_at_end(state) == safe_by_trying(spans, text, place, [""]), (text, place)
+            assert boundaries.is_safe_at_end(state) == safe_by_trying(spans, text, place, [""]), (text, place)
             if state == UNSAFE:
                 assert not any(safe_by_trying(spans, text, place, [rest]) for rest in rests), (text, place)
-            if state_of(borders, text, place, anywhere=True) == SAFE:
+            if state_of(boundaries, text, place, anywhere=True) == SAFE:
                 firsts = rests[:13]
                 assert all(safe_by_trying(spans, first + text, len(first) + place, rests[:13]) for first in firsts)
             found[expected] += 1
@@ -76,14 +76,14 @@ def test_all_short_texts(name: str) -> None:
 @pytest.mark.parametrize("name", NAMED)
 def test_two_symbols_of_named_patterns(name: str) -> None:
     splitter = pretokenizer(name)
-    spans, borders = cache(splitter.spans), SafePieces(find_hypotheses(splitter.splitting))
-    always, never = borders.between
+    spans, boundaries = cache(splitter.spans), SafePieces(find_hypotheses(splitter.splitting))
+    always, never = boundaries.between
     drawn = random.Random(name)
     symbols = "aAsSt19 \n\r\t.'/-中ぬé\u0301"
     found: Counter[str] = Counter()
     for _ in range(20):
         text = "".join(drawn.choices(symbols, k=9))
-        whole, classes = spans(text), borders.classes_of(np.array([*map(ord, text)]))
+        whole, classes = spans(text), boundaries.classes_of(np.array([*map(ord, text)]))
         for place in range(1, len(text)):
             pair = classes[place - 1], classes[place]
             is_safe = safe_by_trying(spans, text, place, [""])

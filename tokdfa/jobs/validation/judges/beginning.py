@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.table import Table
-from tokdfa.regex.unicode.quick_check import borders, is_normal
+from tokdfa.regex.unicode.quick_check import boundaries, is_normal
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedState, TokenParts
 
 __all__ = ["Beginning"]
@@ -73,7 +73,7 @@ class Beginning:
         # The stream may begin within a symbol.
         data = (self._unnormalized + self._model.bytes_of(id)).lstrip(_CONTINUATIONS)
         text = data.decode("utf-8", "ignore")
-        steady = borders(form)
+        steady = boundaries(form)
         place = next((n for n in range(len(text) - 1, 0, -1) if steady[ord(text[n])]), 0)
         self._unnormalized = data[len(text[:place].encode()) :] if place else data
         return is_normal(text.encode("utf-8"), form)

@@ -217,7 +217,7 @@ class Text:
         parts = differing_parts(self._ids, ends, places, canonical, others)
         odd = parts.undecided
         if not self._trip.takes_longest:
-            # Where ids add nothing to the text, more borders than those that both sides share may be cuts.
+            # Where ids add nothing to the text, more boundaries than those that both sides share may be cuts.
             odd = odd | parts.is_silent | (not is_same_text)
         byte_at = self._byte + np.append(0, ends)
         rows = _rows(self._ids, byte_at, parts, canonical)

@@ -53,7 +53,7 @@ def judge_pieces(window: Window) -> tuple[Iterator[Violation], int]:
         spans.append(np.array([[special.start, special.end]]))
         ids.append(np.array([special.id], dtype=np.int32))
         begin = special.end
-    cut = len(text) if closed else _certain_border(window, begin, end - CONTEXT)
+    cut = len(text) if closed else _certain_boundary(window, begin, end - CONTEXT)
     spans.append(_pieces(split, text[begin:] if closed else text[begin : cut + CONTEXT], begin, cut))
     ids.append(np.full(len(spans[-1]), _NOT_SPECIAL, dtype=np.int32))
     stop = len(window.ids) if closed else window.token_from(int(window.byte_at[cut]))
@@ -85,10 +85,10 @@ def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
     return spans
 
 
-def _certain_border(window: Window, begin: int, end: int) -> int:
+def _certain_boundary(window: Window, begin: int, end: int) -> int:
     """Return the last place up to `end` where both the text and the ids are certainly cut; or `begin`."""
     place = end
-    while (place := window.model.borders.last(window.text, begin, place)) > begin and not window.is_border(place):
+    while (place := window.model.boundaries.last(window.text, begin, place)) > begin and not window.is_boundary(place):
         place -= 1
     return max(place, begin)
 
@@ -232,7 +232,7 @@ class _Items:
         crossing = self._reaching[crossed]
         if len(crossing) and (not len(bad) or crossing[0] <= bad[0]):
             token, text = int(crossing[0]), self._word(int(crossed[0]))
-            return token, model.cause(ViolationKind.BORDER, int(ids[token]), text=text)
+            return token, model.cause(ViolationKind.BOUNDARY, int(ids[token]), text=text)
         token = int(bad[0])
         item, id = int(self._item[token]), int(ids[token])
         special = int(self._special[item])

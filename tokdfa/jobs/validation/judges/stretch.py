@@ -208,7 +208,7 @@ class EncodedStretch:
     def _differences(self) -> list[_Difference]:
         """The differing parts of the ids and of the canonical ids.
 
-        A part neither begins nor ends with equal ids, as it may between borders that both share where tokens add
+        A part neither begins nor ends with equal ids, as it may between boundaries that both share where tokens add
         nothing to the text.
         """
         ids, (canonical, wrong) = self._ids, self._compared

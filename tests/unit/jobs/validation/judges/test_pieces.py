@@ -205,7 +205,7 @@ def test_each_violation_of_an_improper_dictionary_differs_from_what_belongs_ther
             at = violation.start + len(violation.ids)
         assert repaired + ids[at:] == canonical, ids
         assert [*validate(tokenizer, ids, all=True).violations] == found, ids
-        beyond += any(violation.kind == "border" for violation in found)
+        beyond += any(violation.kind == "boundary" for violation in found)
         wrong.append((ids, len(found)))
     assert beyond > 30
     # Each of them is a document of a file, and a part of a report.
