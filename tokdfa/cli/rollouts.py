@@ -9,6 +9,7 @@ import click
 from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FRAMEWORKS = ("trl", "verl", "openrlhf", "slime", "skyrl", "verifiers", "nemo", "vllm")
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
 
@@ -44,7 +44,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
     help="1 for each id that the model sampled, else 0; or labels, -100 for each id that it did not sample; none: it "
     "sampled all ids after the prompt.",
 )
-@click.option("--framework", type=click.Choice(_FRAMEWORKS), help="Take the fields that this framework writes.")
+@click.option("--framework", type=click.Choice(list(FRAMEWORKS)), help="Take the fields that this framework writes.")
 @click.option(
     "--fail-on",
     metavar="CLASSES",
@@ -85,20 +85,9 @@ def command(
     file has none. A field that is called like a mask, or labels, and is not used is refused: choose it with --mask.
 
     The fields of the frameworks are:
-
-    \b
-    trl        prompt_ids, completion_ids, tool_mask
-    verl       prompt_ids, response_ids, response_mask
-    openrlhf   observation_tokens, action_ranges
-    slime      tokens, response_length, loss_mask
-    skyrl      prompt_token_ids, response_ids, loss_masks
-    verifiers  prompt_ids, completion_ids, completion_mask
-    nemo       response.output: prompt_token_ids, generation_token_ids
-    vllm       choices: prompt_token_ids, token_ids
     """
     from tokdfa.jobs.rollouts.api import iter_outcomes
     from tokdfa.jobs.rollouts.reading import iter_rollouts
-    from tokdfa.jobs.rollouts.records import fields_of
     from tokdfa.jobs.rollouts.rollout import Rollout
     from tokdfa.jobs.rollouts.tally import Tally
 
@@ -149,6 +138,10 @@ def command(
 
 
 _MOST_BAD = 1000
+
+
+_LISTED = "".join(f"\n    {name:<10} {fields.listed}" for name, fields in FRAMEWORKS.items())
+command.help = f"{(command.help or '').rstrip()}\n\n    \b{_LISTED}\n"
 
 
 def _masked(n_masked: int, n: int) -> str:

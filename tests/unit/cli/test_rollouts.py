@@ -13,7 +13,7 @@ import pytest
 import tokdfa
 from tests.support import schemas
 from tests.support.commands import run
-from tokdfa.jobs.rollouts.records import FRAMEWORKS
+from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS
 
 MERGES = Path(tokdfa.__file__).parent / "tokenizers" / "data" / "default.merges.txt"
 SPOILED = [64, 261, 1193]

@@ -11,7 +11,8 @@ is a junction. Read in this order:
    is not canonical.
 4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before; `control`: special
    tokens in streams.
-5. For the command: `records`, the fields of each framework, `reading` files, and `tally`, the sums of many checks.
+5. For the command: `frameworks`, the fields of each, `records`, their rollouts, `reading` files, and `tally`, the sums
+   of many checks.
 
 
 Used by: the command `rollouts`, and the hooks in `integrations`.

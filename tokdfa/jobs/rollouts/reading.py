@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
-from tokdfa.jobs.rollouts.records import Fields, rollouts_of
+from tokdfa.jobs.rollouts.frameworks import Fields
+from tokdfa.jobs.rollouts.records import rollouts_of
 from tokdfa.jobs.rollouts.rollout import Rollout
 from tokdfa.stores.columns import iter_batches, lists_of, pyarrow_errors
 from tokdfa.stores.jsonl import iter_json_lines

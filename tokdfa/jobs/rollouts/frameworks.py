@@ -1,0 +1,170 @@
+"""The fields in which frameworks of reinforcement learning write the ids, the prompt and the mask; loads no kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tokdfa.base.errors import TokenStreamError
+
+if TYPE_CHECKING:
+    from tokdfa.jobs.rollouts.rollout import Names
+
+__all__ = ["FRAMEWORKS", "LABELS", "NO_MASK", "Fields", "fields_of"]
+
+LABELS = "labels"
+"""The usual name of labels: the ids, with -100 in place of those that do not count."""
+
+NO_MASK = "none"
+"""In place of the name of a mask: all ids after the prompt were sampled."""
+
+
+class Fields(NamedTuple):
+    """The fields of a record that make a rollout; dots go into objects, as in ``tokens.prompt_ids``.
+
+    Attributes
+    ----------
+    ids : str
+        The ids: those of all of the rollout, or those after the prompt if that is a list of ids.
+    prompt : str or None
+        The ids of the prompt, or their number.
+    mask : str or None
+        Whether each id was sampled; it may be missing from a record, and then all ids after the prompt were. If it is
+        called ``labels``, it has -100 for ids that were not sampled, and the id itself for others.
+    response : str or None
+        The number of ids after the prompt, which are the last ones.
+    ranges : str or None
+        The sampled ids as pairs of a first index and the one after the last.
+    each : str or None
+        A list of objects, each of which is a rollout; their `ids` are fields of these.
+    messages : str or None
+        A list of messages, some of which have `prompt` and `ids`; together they are one rollout.
+    needs_mask : bool
+        Whether a record without the mask is an error.
+    others : tuple of str
+        Fields with a name like that of a mask which say nothing about what was sampled. Any such field that is not used
+        is an error, unless the caller chose a mask: it may be the mask that is missing.
+
+    Examples
+    --------
+    >>> FRAMEWORKS["slime"].ids, FRAMEWORKS["slime"].mask, FRAMEWORKS["slime"].response
+    ('tokens', 'loss_mask', 'response_length')
+    """
+
+    ids: str
+    prompt: str | None = None
+    mask: str | None = None
+    response: str | None = None
+    ranges: str | None = None
+    each: str | None = None
+    messages: str | None = None
+    needs_mask: bool = False
+    others: tuple[str, ...] | None = ()
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the mask consists of labels."""
+        return self.mask is not None and self.mask.rpartition(".")[2] == LABELS
+
+    @property
+    def described(self) -> str:
+        """The fields and what they are, in one line."""
+        parts = {
+            "list": self.each or self.messages, "prompt": self.prompt, "ids": self.ids, "mask": self.mask,
+            "sampled ranges": self.ranges, "length of the response": self.response,
+        }  # fmt: skip
+        return ", ".join(f"{name} ({part})" for part, name in parts.items() if name is not None)
+
+    def check_unused(self, names: Iterable[object], path: str = "") -> None:
+        """Refuse a field of an object that may be a mask and is not used; `path` is the field with it, and a dot."""
+        if self.others is None:
+            return
+        used = [name for name in (self.ids, self.prompt, self.mask, self.response, self.ranges) if name is not None]
+        known = {*self.others, *used, *(name.partition(".")[0] for name in used)}
+        for name in names:
+            full = f"{path}{name}"
+            if isinstance(name, str) and ("mask" in name.lower() or name == LABELS) and not {name, full} & known:
+                # In lists of objects, fields are those of each.
+                mask = name if path.endswith("].") else full
+                hint = f"give --mask {mask} to use it, --mask {NO_MASK} if all ids after the prompt were sampled"
+                if self.mask is not None:
+                    hint += f", or --mask {self.mask}"
+                raise TokenStreamError("a field that may be the mask is not used", where=f"field {full}", hint=hint)
+
+    @property
+    def listed(self) -> str:
+        """The fields without what they are, as the help of the command lists them."""
+        own = [name for name in (self.prompt, self.ids, self.response, self.mask, self.ranges) if name is not None]
+        if self.response is not None or self.ranges is not None:
+            own.sort(key=self.ids.__ne__)
+        outer = self.each or self.messages
+        return ("" if outer is None else f"{outer}: ") + ", ".join(own)
+
+    @property
+    def names(self) -> Names:
+        """What errors call the ids, the mask and the prompt."""
+        from tokdfa.jobs.rollouts.rollout import Names
+
+        both = f"field {self.ids}" if self.prompt is None else f"fields {self.prompt} and {self.ids}"
+        others = (self.mask or self.ranges, self.prompt or self.response)
+        return Names(both, *("" if name is None else f"field {name}" for name in others))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The outermost fields, without those of `each` and `messages`."""
+        if self.messages is not None:
+            return (self.messages.partition(".")[0],)
+        inner = () if self.each is None else (self.each,)
+        own = (self.ids, self.prompt, self.mask, self.response, self.ranges, *inner)
+        names = (name.partition(".")[0] for name in own if name is not None and not (self.each and name == self.ids))
+        return tuple(dict.fromkeys(names))
+
+
+FRAMEWORKS = {
+    "trl": Fields("completion_ids", "prompt_ids", "tool_mask"),
+    "verl": Fields("response_ids", "prompt_ids", "response_mask"),
+    "openrlhf": Fields("observation_tokens", ranges="action_ranges"),
+    "slime": Fields("tokens", mask="loss_mask", response="response_length"),
+    "skyrl": Fields("response_ids", "prompt_token_ids", "loss_masks"),
+    "verifiers": Fields("completion_ids", "prompt_ids", "completion_mask", others=("prompt_mask",)),
+    "nemo": Fields("generation_token_ids", "prompt_token_ids", messages="response.output"),
+    "vllm": Fields("token_ids", "prompt_token_ids", each="choices"),
+}
+"""The fields by framework, as they were read in TRL 1.13.0 (`prompt_ids`, `completion_ids`, `tool_mask`), verl 0.9.1
+(`AgentLoopOutput`), OpenRLHF 0.11.2 (responses of its agents), slime and miles (`Sample.to_dict`, commits 0d234f3
+and 002ce70), SkyRL 0.3.0 (`GeneratorOutput`), verifiers 0.1.14 (`TrajectoryStepTokens`), vLLM 0.33.0
+(``return_token_ids``), and NeMo Gym (`TokenIDLogProbMixin` in ``nemo_gym/openai_utils.py``, commit 009d2fe). That its
+items are in ``response.output`` was read in NeMo RL, where ``nemo_rl/environments/nemo_gym.py`` takes them."""
+
+
+def fields_of(
+    framework: str | None = None,
+    ids: str | None = None,
+    prompt: str | None = None,
+    mask: str | None = None,
+    *,
+    other_masks: bool = False,
+) -> Fields:
+    """Return the fields of a framework, some of them replaced; the mask ``none`` stands for no mask.
+
+    With `other_masks` records may have other fields that are called like masks; if a mask is given, they may anyway.
+    """
+    # Who chooses a mask, or none, knows what other fields are.
+    chosen: dict[str, Any] = {} if mask is None else {"mask": None if mask == NO_MASK else mask}
+    if mask is not None or other_masks:
+        chosen["others"] = None
+    needs_mask = mask not in (None, NO_MASK)
+    if framework is None:
+        if ids is None:
+            hint = "give --ids FIELD, such as --ids input_ids, or --framework"
+            raise TokenStreamError("no field of ids is named", hint=hint)
+        return Fields(ids, prompt, needs_mask=needs_mask)._replace(**chosen)
+    if framework not in FRAMEWORKS:
+        raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")
+    marked = FRAMEWORKS[framework].ranges or FRAMEWORKS[framework].messages
+    if needs_mask and marked is not None:
+        what = f"a mask cannot be given for {framework}, whose {marked} says what was sampled"
+        raise TokenStreamError(what, value=mask, hint="leave --mask out, or give --ids without --framework")
+    given = {"ids": ids, "prompt": prompt}
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return FRAMEWORKS[framework]._replace(**changed, **chosen, needs_mask=needs_mask)
