@@ -1,9 +1,10 @@
 """The lock of what threads share, which a fork waits for.
 
 What several threads may extend at a time, such as the table of a walk, is extended under `SHARED`. Whoever holds it
-builds no table of another object meanwhile: that may be built by a thread that waits for the lock. A process forks only
-while no thread is at it: the copy would otherwise have half of an entry, and a lock that nobody opens. C reads such
-tables without the lock; an entry is a machine word that leads to a row that is already there.
+only puts in what is computed already, or calls a kernel: a table may be built by a thread that waits for the lock, so
+nobody waits for a table meanwhile. What two threads compute at the same time is put in once. A process forks only while
+no thread is at it: the copy would otherwise have half of an entry, and a lock that nobody opens. C reads such tables
+without the lock; an entry is a machine word that leads to a row that is already there.
 """
 
 from __future__ import annotations

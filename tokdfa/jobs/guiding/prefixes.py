@@ -10,8 +10,9 @@ forbids the id: the id then begins a piece. So the moves of a base are found onc
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from operator import lt
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ __all__ = ["BaseKey", "MoveTables", "Moves", "Place", "PrefixAutomaton", "base_o
 
 MAX_BASES = 1 << 10
 MAX_SLOTS = 1 << 21
+
+_Answer = TypeVar("_Answer", bound="tuple[Any, ...]")
 
 
 class Place(NamedTuple):
@@ -85,10 +88,34 @@ class PrefixAutomaton:
 
     def target(self, place: Place, id: int) -> Place | None:
         """Return the state after an id, whether or not any stream goes on from there; None if there is none."""
-        with SHARED:
-            while (status := kernels.target(self._guide, place, id)) < 0:
-                self._help(status, place)
-            return self._found() if status else None
+        return self._after(kernels.target, place, id)
+
+    def step(self, place: Place, id: int) -> Place | None:
+        """Return the state after an id; None if no stream goes on from there."""
+        return self._after(kernels.step, place, id)
+
+    def _after(self, find: Callable[[Struct, Place, int], int], place: Place, id: int) -> Place | None:
+        """Return the state after an id, which a kernel finds; None if there is none."""
+        found = self._answers
+        while True:
+            with SHARED:
+                status = find(self._guide, place, id)
+                if status > 0:
+                    return Place(found.found_split, found.found_row, found.found_spelled, found.found_text)
+                missing = found.missing_core, found.missing_column
+            if not status:
+                return None
+            self._help(status, place, missing)
+
+    def _asked(self, ask: Callable[..., _Answer], place: Place, *arguments: object) -> _Answer:
+        """Return the answer of a kernel, of which the first part is a status, once it lacks nothing."""
+        while True:
+            with SHARED:
+                answer = ask(self._guide, *arguments)
+                missing = self._answers.missing_core, self._answers.missing_column
+            if answer[0] >= 0:
+                return answer
+            self._help(answer[0], place, missing)
 
     def targets(self, place: Place, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
         """Return the states of the parts after each of some ids, whatever the row of a state is.
@@ -98,34 +125,21 @@ class PrefixAutomaton:
         free, cut, spelled, text : int32 arrays
             Those of the pre-tokenizer if the row does not forbid the id, and if it does; 0 for none.
         """
-        with SHARED:
-            while True:
-                status, found = kernels.targets(self._guide, place.split, place.spelled, place.text, ids)
-                if status >= 0:
-                    return found
-                self._help(status, place)
-
-    def step(self, place: Place, id: int) -> Place | None:
-        """Return the state after an id; None if no stream goes on from there."""
-        with SHARED:
-            while (status := kernels.step(self._guide, place, id)) < 0:
-                self._help(status, place)
-            return self._found() if status else None
+        return self._asked(kernels.targets, place, place.split, place.spelled, place.text, ids)[1]
 
     def goes_on(self, place: Place) -> bool:
         """Return whether a canonical stream goes on from a state, or ends there."""
-        with SHARED:
-            while (status := kernels.goes_on(self._guide, place)) < 0:
-                self._help(status, place)
-            return bool(status)
+        return bool(self._asked(kernels.goes_on, place, place)[0])
 
     def base(self, place: Place) -> Base:
         """Return the next ids of the states that differ only in the row."""
         key = place.split, place.spelled, place.text
         known = self._bases.get(key)
         if known is None:
+            differing = self.tokens.spelled.differing(place.spelled)
+            known = Base(*self._asked(kernels.find_next, place, *key, differing, self._n_words)[1:])
             with SHARED:
-                known = self._bases[key] = self._make_base(place)
+                self._bases[key] = known
                 if len(self._bases) > MAX_BASES:
                     self._bases.popitem(last=False)
         return known
@@ -142,25 +156,14 @@ class PrefixAutomaton:
         """Return the ids with which a stream goes on, ascending."""
         return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
 
-    def _make_base(self, place: Place) -> Base:
-        differing = self.tokens.spelled.differing(place.spelled)
-        arguments = place.split, place.spelled, place.text, differing, self._n_words
-        while True:
-            status, allowed, fragile = kernels.find_next(self._guide, *arguments)
-            if status >= 0:
-                return Base(allowed, fragile)
-            self._help(status, place)
+    def _help(self, status: int, place: Place, missing: tuple[int, int]) -> None:
+        """Provide what the kernels lack, a cell that is `missing` or room, or say why it cannot be provided.
 
-    def _found(self) -> Place:
-        found = self._answers
-        return Place(found.found_split, found.found_row, found.found_spelled, found.found_text)
-
-    def _help(self, status: int, place: Place) -> None:
-        """Provide what the kernels lack, or say why it cannot be provided."""
-        found = self._answers
+        No lock is held meanwhile: what is missing may need tables that another thread builds, waiting for this one.
+        """
         self.checked(place)
         if status == kernels.MISSING:
-            self.tokens.splits.fill(found.missing_core, found.missing_column)
+            self.tokens.splits.fill(*missing)
         elif status == kernels.NO_ROOM:
             self._enlarge()
         elif status == kernels.NO_ROOM_FOR_ANY and self._any is not None:
@@ -173,13 +176,14 @@ class PrefixAutomaton:
 
     def _enlarge(self) -> None:
         """Make room for more places, or for a longer search."""
-        room = self._room
-        n_slots, n_searched = len(room.fields["values"]), len(room.fields["trail"])
-        if 2 * self._answers.n_known >= n_slots:
-            # Beyond the most slots, what is known is found anew.
-            kernels.resize_slots(room, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
-        else:
-            kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
+        with SHARED:
+            room = self._room
+            n_slots, n_searched = len(room.fields["values"]), len(room.fields["trail"])
+            if 2 * self._answers.n_known >= n_slots:
+                # Beyond the most slots, what is known is found anew.
+                kernels.resize_slots(room, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
+            else:
+                kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
 
 
 def _of_all_texts(tokenizer: Tokenizer) -> PrefixAutomaton:

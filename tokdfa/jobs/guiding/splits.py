@@ -13,6 +13,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint8Array, Uint16Array
 from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.locks import SHARED
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import parts as words
 from tokdfa.regex.unicode import SURROGATES
@@ -195,7 +196,8 @@ class Splits:
     def fill(self, core: int, column: int) -> None:
         """Find the entry of the table in some column."""
         target = self._target(core, column)
-        self._targets[core, column] = target
+        with SHARED:
+            self._targets[core, column] = target
 
     def _fill_all(self) -> None:
         """Fill the rows of the first cores, of which few tokenizers have more."""
@@ -305,22 +307,30 @@ class Splits:
         """Return the number of a core."""
         core = tuple(_Guess(hypotheses, *key) for key, hypotheses in sorted(found.items()))
         number = self._number_of.get(core)
-        if number is None:
-            number = len(self._cores)
-            if (number + 1) * self._width > MAX_ENTRIES:
-                raise LimitExceededError("the pre-tokenizer has too many states over ids", value=number)
-            if number == len(self._targets):
-                self._targets = np.concatenate((self._targets, np.full_like(self._targets, -1)))
-                self._final = np.concatenate((self._final, np.zeros_like(self._final)))
-                self.struct.set("targets", self._targets)
-                self.struct.set("final", self._final)
-            is_final = any(
-                self._lifted.is_final(LiftedState(guess.hypotheses)) and guess.node not in self._ends for guess in core
-            )
-            self._final[number] = is_final
-            self._cores.append(core)
-            self._number_of[core] = number
+        if number is not None:
+            return number
+        is_final = any(
+            self._lifted.is_final(LiftedState(guess.hypotheses)) and guess.node not in self._ends for guess in core
+        )
+        with SHARED:
+            number = self._number_of.get(core, len(self._cores))
+            if number == len(self._cores):
+                self._enter(core, is_final)
         return number
+
+    def _enter(self, core: _Core, is_final: bool) -> None:
+        """Give a core the next number."""
+        number = len(self._cores)
+        if (number + 1) * self._width > MAX_ENTRIES:
+            raise LimitExceededError("the pre-tokenizer has too many states over ids", value=number)
+        if number == len(self._targets):
+            self._targets = np.concatenate((self._targets, np.full_like(self._targets, -1)))
+            self._final = np.concatenate((self._final, np.zeros_like(self._final)))
+            self.struct.set("targets", self._targets)
+            self.struct.set("final", self._final)
+        self._final[number] = is_final
+        self._cores.append(core)
+        self._number_of[core] = number
 
     def _classify(
         self,

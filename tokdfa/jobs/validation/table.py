@@ -103,7 +103,7 @@ class Table:
         self._walker: tuple[Struct, Struct] | None = None
         self._is_final: Uint8Array = np.zeros(0, dtype=np.uint8)
         self._make_room(1)
-        self.initial = self._state(self.lifted.initial)
+        self.initial = self._number(self.lifted.initial, self.lifted.is_final(self.lifted.initial))
 
     def is_final(self, number: int) -> bool:
         """Return whether a stream may end in a state."""
@@ -114,26 +114,28 @@ class Table:
         known = self._walker
         if known is None or known[0] is not pairs:
             with SHARED:
-                doubts = self._doubts
-                walker = kernels.walker(
-                    self._class_of_id,
-                    self._length_of_id,
-                    self._allowed,
-                    self._other,
-                    self._is_final,
-                    self.width,
-                    self.initial * self.width,
-                    *self._specials,
-                    *self._spelled,
-                    doubts.keys,
-                    doubts.range,
-                    doubts.bounds,
-                    doubts.ids,
-                    pairs,
-                    self._role,
-                    self._form,
-                )
-                known = self._walker = (pairs, walker)
+                rows = self._allowed, self._other, self._is_final
+            doubts = self._doubts
+            walker = kernels.walker(
+                self._class_of_id,
+                self._length_of_id,
+                *rows,
+                self.width,
+                self.initial * self.width,
+                *self._specials,
+                *self._spelled,
+                doubts.keys,
+                doubts.range,
+                doubts.bounds,
+                doubts.ids,
+                pairs,
+                self._role,
+                self._form,
+            )
+            known = pairs, walker
+            with SHARED:
+                if rows[0] is self._allowed:
+                    self._walker = known
         return known[1]
 
     def learn(self, number: int, id: int) -> None:
@@ -144,22 +146,23 @@ class Table:
         LimitExceededError
             If the table becomes too large.
         """
+        state = self._states[number]
+        assert state is not None
+        column = int(self._class_of_id[id])
+        known = self._classes[column]
+        # Row 0: a walk that guesses goes on as a new text would.
+        sources = ((state, True), (state, False), (self.lifted.initial, True))
+        targets = [self._following(source, known.parts, may_continue) for source, may_continue in sources]
+        are_final = [target is not None and self.lifted.is_final(target) for target in targets]
         with SHARED:
-            state = self._states[number]
-            assert state is not None
-            column = int(self._class_of_id[id])
-            allowed, other = (self._following(state, column, may_continue) for may_continue in (True, False))
-            entry = number * self.width + column
-            known = self._classes[column]
+            allowed, other, again = map(self._number, targets, are_final)
             flags = kernels.LOOK if allowed != other or not allowed else 0
             if allowed and (known.nodes or known.role & kernels.JOINS):
                 flags = kernels.LOOK | kernels.CLOSELY
+            entry = number * self.width + column
             self._other[entry] = other * self.width << 2
             self._allowed[entry] = allowed * self.width << 2 | flags
-            if self._allowed[column] == kernels.LOOK:
-                # Row 0: a walk that guesses goes on as a new text would.
-                again = self._following(self.lifted.initial, column, may_continue=True)
-                self._allowed[column] = again * self.width << 2 | kernels.LOOK
+            self._allowed[column] = again * self.width << 2 | kernels.LOOK
 
     def last_certain(self, ids: Int32Array, stop: int) -> int:
         """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.
@@ -229,25 +232,30 @@ class Table:
 
     # Making it
 
-    def _following(self, state: LiftedState, column: int, may_continue: bool) -> int:
-        parts = self._classes[column].parts
+    def _following(
+        self, state: LiftedState, parts: TokenParts | Literal["special"] | None, may_continue: bool
+    ) -> LiftedState | None:
+        """Return the state after an id with these parts; None if the id cannot follow."""
         if parts is None:
-            return 0
+            return None
         if parts == "special":
-            return self.initial if self.lifted.is_final(state) else 0
+            return self.lifted.initial if self.lifted.is_final(state) else None
         assert isinstance(parts, TokenParts)
-        target = self.lifted.step(state, parts, may_continue)
-        return 0 if target is None else self._state(target)
+        return self.lifted.step(state, parts, may_continue)
 
-    def _state(self, state: LiftedState) -> int:
-        if state not in self._number_of_state:
+    def _number(self, state: LiftedState | None, is_final: bool) -> int:
+        """Return the row of a state, a new one unless it has one; 0 for None."""
+        if state is None:
+            return 0
+        number = self._number_of_state.get(state)
+        if number is None:
             number = len(self._states)
             if number == len(self._is_final):
                 self._make_room(number + 1)
             self._states.append(state)
-            self._is_final[number] = self.lifted.is_final(state)
+            self._is_final[number] = is_final
             self._number_of_state[state] = number
-        return self._number_of_state[state]
+        return number
 
     def _make_room(self, n_states: int) -> None:
         """Make room for as many states; new entries are unknown."""

@@ -126,9 +126,9 @@ def step(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
     return int(lib.tokdfa_guide_step(guide.pointer, *place, id))
 
 
-def goes_on(guide: Struct, place: tuple[int, int, int, int]) -> int:
-    """Return whether a stream goes on from a place, or ends there."""
-    return int(lib.tokdfa_guide_goes_on(guide.pointer, *place))
+def goes_on(guide: Struct, place: tuple[int, int, int, int]) -> tuple[int]:
+    """Return whether a stream goes on from a place, or ends there, as the only entry."""
+    return (int(lib.tokdfa_guide_goes_on(guide.pointer, *place)),)
 
 
 def find_next(

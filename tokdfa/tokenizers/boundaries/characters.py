@@ -15,7 +15,6 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.errors import AlphabetError
-from tokdfa.base.locks import SHARED
 from tokdfa.regex.unicode.normalizer import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
@@ -194,10 +193,11 @@ class CharacterBoundaries(PairBoundaries):
     def is_alone(self, ids: IntegerArray) -> BoolArray:
         """Return, for each id, whether it is the only one of its own text."""
         plain = self._plain[ids]
-        if (plain == _UNKNOWN).any():
-            with SHARED:
-                self._learn(np.unique(ids[plain == _UNKNOWN]))
-            plain = self._plain[ids]
+        is_unknown = plain == _UNKNOWN
+        if is_unknown.any():
+            unknown, place = np.unique(ids[is_unknown], return_inverse=True)
+            values = self._plain[unknown] = self._are_plain(unknown)
+            plain[is_unknown] = values[place]
         found: BoolArray = plain > 0
         return found
 
@@ -209,19 +209,19 @@ class CharacterBoundaries(PairBoundaries):
     def _plain(self) -> Uint8Array:
         return np.full(self._tokenizer.n_ids, _UNKNOWN, dtype=np.uint8)
 
-    def _learn(self, ids: IntegerArray) -> None:
-        """Find out which ids are plain."""
+    def _are_plain(self, ids: IntegerArray) -> BoolArray:
+        """Return which of some ids, ascending, are plain."""
         strips = {special.id for special in odd_ones(self._tokenizer.specials)}
-        self._plain[ids] = False
+        plain: BoolArray = np.zeros(len(ids), dtype=np.bool_)
         usual: list[int] = []
         words: list[Word] = []
-        for id in ids.tolist():
+        for index, id in enumerate(ids.tolist()):
             text = self._texts.texts[id]
             if not text or id in strips:
                 continue
             try:
                 if self._is_special[id]:
-                    self._plain[id] = self._later.encode(text).tolist() == [id]
+                    plain[index] = self._later.encode(text).tolist() == [id]
                     continue
                 pieces = pieces_of(self._later, text)
                 if len(pieces) != 1 or self._may_begin_another(text, pieces[0]):
@@ -229,11 +229,12 @@ class CharacterBoundaries(PairBoundaries):
                 words.append(self._tokenizer.piece_ids.word(pieces[0]))
             except AlphabetError:
                 continue
-            usual.append(id)
+            usual.append(index)
         encoded = self._tokenizer.piece_ids.merge(words)
         alone = np.diff(encoded.offsets) == 1
-        found = np.array(usual, dtype=np.int32)[alone]
-        self._plain[found] = encoded.ids[encoded.offsets[:-1][alone]] == found
+        found = np.array(usual, dtype=np.int64)[alone]
+        plain[found] = encoded.ids[encoded.offsets[:-1][alone]] == ids[found]
+        return plain
 
     def _may_begin_another(self, text: str, piece: str) -> bool:
         """Return whether what an added token or an atom is recognised by is in the text of a token."""

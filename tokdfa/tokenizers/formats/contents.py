@@ -183,11 +183,15 @@ class LateContents(Contents):
     def __getattr__(self, name: str) -> Any:
         if name not in _FOUND:
             raise AttributeError(name)
-        with SHARED:
-            if self._find is not None:
-                for field_name, value in self._find().items():
-                    object.__setattr__(self, field_name, value)
-                object.__setattr__(self, "_find", None)
+        find = self._find
+        if find is not None:
+            found = find()
+            with SHARED:
+                # Threads that ask at the same time find the same; they share what is put in first.
+                if self._find is not None:
+                    for field_name, value in found.items():
+                        object.__setattr__(self, field_name, value)
+                    object.__setattr__(self, "_find", None)
         return object.__getattribute__(self, name)
 
 
