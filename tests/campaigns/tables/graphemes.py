@@ -31,13 +31,16 @@ _FLAGS = range(0x1F1E6, 0x1F200)
 
 
 def charsmap(rules: Mapping[str, str]) -> bytes:
-    """Return a table of characters as SentencePiece writes it, with these rules: a double-array trie and its values."""
+    """Return a table of characters as SentencePiece writes it, with these rules: a double-array trie and its values.
+
+    Bytes that are not UTF-8 are written as those that Python's surrogateescape makes of them.
+    """
     trie: dict[int, Any] = {}
     values: list[bytes] = []
     where = 0
     for word, replacement in rules.items():
         node = trie
-        for byte in word.encode():
+        for byte in word.encode("utf-8", "surrogateescape"):
             node = node.setdefault(byte, {})
         node[0] = where
         values.append(replacement.encode() + b"\0")

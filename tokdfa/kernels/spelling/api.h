@@ -63,7 +63,7 @@ typedef struct {
 } tokdfa_model_text;
 
 enum { TOKDFA_LONGEST_KEY = 256, TOKDFA_MOST_PREFIXES = 32, TOKDFA_MOST_NODES = 1 << 20 };
-enum { TOKDFA_CROWDED_TABLE = -1, TOKDFA_LARGE_TABLE = -2 };
+enum { TOKDFA_CROWDED_TABLE = -1, TOKDFA_LARGE_TABLE = -2, TOKDFA_OUTSIDE_TABLE = -3 };
 
 /* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after it,
    and has a value. It belongs to one thread. */
@@ -79,6 +79,7 @@ typedef struct {
     int64_t n_path;
     int64_t n_words;
     int64_t n_bytes;
+    uint8_t is_utf8; /* whether all words are */
 } tokdfa_charsmap;
 
 enum { TOKDFA_LONGEST_SPELLING = 1024, TOKDFA_NORMAL_PIECE = 1, TOKDFA_MOST_KINDS = 6 };

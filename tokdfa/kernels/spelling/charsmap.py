@@ -26,11 +26,11 @@ LARGE: int = lib.TOKDFA_LARGE_TABLE
 MOST_PREFIXES: int = lib.TOKDFA_MOST_PREFIXES
 """So many words of a table may be prefixes of each other."""
 
-_LEAF, _FAR = 1 << 8, 1 << 9
+_OUTSIDE = "units that point outside of the table"
 
 
 class TableWords(NamedTuple):
-    """The words of a table, ascending by their bytes, and the value of each.
+    """The words of a table, ascending by their bytes, the value of each, and whether all words are UTF-8.
 
     Word i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte, which no word has, follows it.
     """
@@ -38,6 +38,7 @@ class TableWords(NamedTuple):
     text: Uint8Array
     offsets: Int64Array
     values: Int64Array
+    is_utf8: np.bool_
 
 
 class UnreadableTableError(ValueError):
@@ -60,11 +61,8 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
     than 2²⁰ nodes, a word of more than 256 bytes, or too many words that are prefixes of each other are an
     UnreadableTableError.
     """
-    nodes = np.flatnonzero(units >> 31 == 0)
-    kinds = units[nodes]
-    below = nodes ^ ((kinds >> 10).astype(np.int64) << ((kinds & np.uint32(_FAR)) >> 6))
-    if not len(units) or len(units) % 256 or len(units) >= 1 << 30 or below.max(initial=0) >= len(units):
-        raise ValueError("units that point outside of the table")
+    if not len(units) or len(units) % 256 or len(units) >= 1 << 30:
+        raise ValueError(_OUTSIDE)
     n_words, n_bytes = (each * len(units) for each in expected)
     while True:
         # What is not written to takes no memory.
@@ -85,13 +83,17 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
             n_path=0,
             n_words=0,
             n_bytes=0,
+            is_utf8=0,
         )
         status = check_memory(lib.tokdfa_read_charsmap(table.pointer))
         found = table.pointer
+        if status == lib.TOKDFA_OUTSIDE_TABLE:
+            raise ValueError(_OUTSIDE)
         if status < 0:
             raise UnreadableTableError(status, path[: found.n_path].tobytes())
         if found.n_words <= n_words and found.n_bytes < n_bytes:
-            return TableWords(text[: found.n_bytes], offsets[: found.n_words + 1], values[: found.n_words])
+            is_utf8 = np.bool_(found.is_utf8)
+            return TableWords(text[: found.n_bytes], offsets[: found.n_words + 1], values[: found.n_words], is_utf8)
         n_words, n_bytes = int(found.n_words), int(found.n_bytes) + 1
 
 

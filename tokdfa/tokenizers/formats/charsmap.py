@@ -56,7 +56,9 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
     _check_utf8(words, spelled, where)
     arrays = RuleArrays(words.text, words.offsets, words.values, _stops(spelled)[words.values], spelled)
     sizes = arrays.stops - arrays.starts
-    if (sizes > MOST_GROWTH * (np.diff(arrays.offsets) - 1)).any():
+    # Most are not longer than any word may become.
+    long = np.flatnonzero(sizes > MOST_GROWTH)
+    if (sizes[long] > MOST_GROWTH * (arrays.offsets[long + 1] - arrays.offsets[long] - 1)).any():
         what = f"the character table has a rule that makes its word more than {MOST_GROWTH} times as long"
         raise LimitExceededError(what, value=f"{int(sizes.max()):,} bytes", where=where)
     return CharacterRules(arrays)
@@ -70,11 +72,10 @@ def _stops(spelled: Uint8Array) -> Int64Array:
 
 def _check_utf8(words: TableWords, spelled: Uint8Array, where: str) -> None:
     """Refuse words and replacements that are not UTF-8."""
-    if _is_utf8(words.text):
-        # Nearly always all of them are, and none begins within a character.
-        is_start: BoolArray = spelled[words.values] & 0xC0 != 0x80
-        if is_start.all() and _is_utf8(spelled):
-            return
+    # Nearly always all of them are, and none begins within a character.
+    is_start: BoolArray = spelled[words.values] & 0xC0 != 0x80
+    if words.is_utf8 and is_start.all() and _is_utf8(spelled):
+        return
     replacements = spelled.tobytes()
     for key, start in zip(words.text.tobytes().split(b"\0"), words.values.tolist(), strict=False):
         try:

@@ -42,6 +42,28 @@ def test_words_are_those_of_every_path() -> None:
         assert found.offsets.tolist() == [0, *np.cumsum([len(part) + 1 for part in parts]).tolist()]
 
 
+def test_whether_all_words_are_utf8() -> None:
+    dice = random.Random(5)
+    # The bytes at which UTF-8 sets bounds, and those next to them.
+    edges = [1, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF]
+    edges += [0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
+    seen = {True: 0, False: 0}
+    for _ in range(1500):
+        known = ["é", "ࠀ", "퟿", "\ue000", "\U00010000", "\U0010ffff"]
+        start = dice.choice([b"", b"a", dice.choice(known).encode()])
+        words = [start + bytes(dice.choices(edges, k=dice.randint(1, 4))), b"z" + dice.choice(known).encode()]
+        rules = {word.decode("utf-8", "surrogateescape"): "x" for word in words}
+        found = read_table(units_of(charsmap(rules)))
+        parts = found.text.tobytes().split(b"\0")[:-1]
+        is_utf8 = not any(
+            "\udc80" <= letter <= "\udcff" for part in parts for letter in part.decode("utf-8", "surrogateescape")
+        )
+        assert parts == sorted({*words})
+        assert found.is_utf8 == is_utf8
+        seen[is_utf8] += 1
+    assert min(seen.values()) > 40, seen
+
+
 @pytest.mark.parametrize("expected", [(0, 0), (0, 64), (8, 0)])
 def test_more_words_than_were_expected(expected: tuple[int, int]) -> None:
     units = units_of(charsmap({"a" * length: "x" for length in range(1, 30)}))
