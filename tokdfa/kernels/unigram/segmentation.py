@@ -48,7 +48,7 @@ _NODES = 1 << 10
 _ENTRY, _ON_SHELF = 8, 4
 _WORDS, _MOST_WORDS = 1 << 14, 1 << 18
 # It is crowded when one in so many has given way.
-_CROWD = 16
+_CROWD = 64
 # Larger nodes are released after a call, so that one long word does not cost its memory for ever.
 _MOST_NODES_KEPT = 1 << 14
 # Memory that is not written to is not taken, so that arrays may grow fast, and less is done twice.

@@ -24,10 +24,10 @@
 /* The magnitude from which on SentencePiece subtracts the sum at a place from all that go on, since version 0.2.2. */
 #define TOO_LARGE 1e5
 
-/* The units in the last place that are tried, each a quarter of the one before. Sums of 32 bits that are less than 2^24
+/* The units in the last place that are tried, each half of the one before. Sums of 32 bits that are less than 2^24
    units in magnitude are rounded by half a unit at most; 2^24 units of the largest one exceed TOO_LARGE. */
 #define LARGEST_UNIT 0.0078125
-enum { N_UNITS = 6 };
+enum { N_UNITS = 12 };
 
 /* Half a unit, and more than the sums of doubles here are off. */
 #define HALF_AND_MORE 0.51
@@ -141,7 +141,7 @@ static bool leads(const tokdfa_unigram *m, const uint8_t *word, int64_t size, co
 /* The largest magnitude of the sum before a word for which its best way is the one found; negative if there is none. */
 static double largest_before(const tokdfa_unigram *m, const uint8_t *word, int64_t size, const lattice *l) {
     double unit = LARGEST_UNIT;
-    for (int i = 0; i < N_UNITS; i++, unit /= 4) {
+    for (int i = 0; i < N_UNITS; i++, unit /= 2) {
         if (leads(m, word, size, l, HALF_AND_MORE * unit)) {
             return fmin(TOO_LARGE, 0x1p24 * unit) - (m->longest_step + 1) * (double)l->n_symbols;
         }

@@ -195,27 +195,6 @@ NEVER_INLINE int64_t encode_word(writing *j, const uint8_t *text, int64_t at, in
     return end_word(j);
 }
 
-/* Encode a word that is not at the front of its set, or has other ids or more of them than its entry. Returns 1, or the
-   reason for stopping. */
-NEVER_INLINE int64_t encode_other(writing *j, const uint8_t *text, int64_t at, int64_t end, word_entry *entries,
-                                  packed_word key) {
-    tokdfa_unigram_room *r = j->r;
-    const word_entry *entry = NULL;
-    if (end - at <= LONGEST_KEY) {
-        entry = find_entry(r, entries, key, text + at, end - at);
-    }
-    if (!entry || !(fabs(r->score) <= (double)entry->limit)) {
-        return encode_word(j, text, at, end, entries, key, !entry);
-    }
-    if (r->n + entry->n_ids > r->n_ids) {
-        return TOKDFA_SEGMENT_FULL;
-    }
-    recall(entry, end - at, r);
-    j->has_space = false;
-    j->has_text = true;
-    return 1;
-}
-
 /* How many words ahead what is on the shelf is fetched. */
 enum { AHEAD = 6 };
 
@@ -247,11 +226,14 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
         packed_word key = part.keys[k];
         key.high |= kind;
         const int64_t begin = part.edges[2 * k], size = part.edges[2 * k + 1] - begin;
-        /* It is the first or the second one, without a branch between them. */
+        /* It is the first or the second one, without a branch between them; or one of the others. */
         const word_entry *entry = entries + ((entries->low != key.low) | (entries->high != key.high));
-        const bool is_there = (entry->low == key.low) & (entry->high == key.high);
-        if (LIKELY(is_there && fabsf(sum) <= entry->limit && out + entry->n_ids <= last &&
-                   is_same(r, entry, text + begin, size))) {
+        bool is_there = (entry->low == key.low) & (entry->high == key.high) && is_same(r, entry, text + begin, size);
+        if (UNLIKELY(!is_there) && size <= LONGEST_KEY) {
+            entry = find_entry(r, entries, key, text + begin, size);
+            is_there = entry;
+        }
+        if (LIKELY(is_there && fabsf(sum) <= entry->limit && out + entry->n_ids <= last)) {
             out = take(shelf, entry, size, out, &sum);
             ends_unknown = entry->ends_unknown;
             has_text = true;
@@ -263,7 +245,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             r->unknown_from = (int64_t)ends_unknown - 1;
             j->has_space = kind & SPACED_WORD;
             j->has_text = has_text;
-            const int64_t done = encode_other(j, text, begin, begin + size, entries, key);
+            const int64_t done = encode_word(j, text, begin, begin + size, entries, key, !is_there);
             if (UNLIKELY(done != 1)) {
                 return done;
             }
