@@ -71,7 +71,7 @@ def command(output: Path) -> int:
     toy = tokdfa.token_dfa(tokdfa.Dictionary.from_pairs(_PREFIX, alphabet="teh"))
     picture = output / "toy.dot"
     write_atomically(picture, toy.to_dot().encode("utf-8"))
-    say(f"draw        {picture}: the token DFA of the rules {', '.join('≀'.join(rule) for rule in _PREFIX)}")
+    say(f"draw        {picture}: the token DFA of the rules {', '.join(' + '.join(rule) for rule in _PREFIX)}")
     return 0
 
 
@@ -86,6 +86,6 @@ def _split_longest(tokenizer: Tokenizer, ids: Any) -> list[int]:
 
 
 def _spell(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
-    from tokdfa.automata.alphabet import show
+    from tokdfa.automata.alphabet import quoted
 
-    return "≀".join(show(tokenizer.token(int(tokenizer.id_to_token[id]))) for id in ids)
+    return " ".join(quoted(tokenizer.token(int(tokenizer.id_to_token[id]))) for id in ids)

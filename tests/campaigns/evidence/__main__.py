@@ -1,4 +1,4 @@
-"""Write the page of evidence and the block of README: ``python -m tests.campaigns.evidence [--merge FILE …]``.
+"""Write the page of evidence and the sentence of README: ``python -m tests.campaigns.evidence [--merge FILE …]``.
 
 Nothing is run; the ledgers of other runs can be added, each once. To add to the ledger, name it in TOKDFA_LEDGER while
 the tests run, or `tests.campaigns.mutation`, or `tests.campaigns.sanitizers`; `tests.campaigns.fuzzing` adds to it

@@ -1,4 +1,4 @@
-"""The page of evidence and the block of README, made from the ledger."""
+"""The page of evidence and the sentence of README, made from the ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,19 @@ def page() -> str:
 
 def readme() -> str:
     """Return the text of README."""
-    return page_with_table(README, NAME, "\n".join(_summary(entries())))
+    return page_with_table(README, NAME, sentence(entries()))
+
+
+def sentence(known: dict[str, Entry]) -> str:
+    """The sums over all campaigns, in a sentence."""
+    last = [entry["last"] for entry in known.values() if "last" in entry]
+    count, differences = (sum(run[name] for run in last) for name in ("count", "differences"))
+    total, seconds = (sum(entry["total"][name] for entry in known.values()) for name in ("count", "cpu_seconds"))
+    return (
+        f"In their last runs, {len(last)} campaigns tried {count:,} cases and found {differences:,} differences; over "
+        f"all runs they\ntried {total:,} cases in {_time(seconds)} of processor time "
+        "([each, with its commit](notebooks/evidence.md))."
+    )
 
 
 def write(known: Iterable[tuple[Path, str]]) -> None:

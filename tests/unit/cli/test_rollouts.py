@@ -265,7 +265,7 @@ def test_the_page(tmp_path: Path, command: Callable[..., Result]) -> None:
     assert "1 bug" in text
     for heading in ("Bugs", "Drift", "Junctions"):
         assert f">{heading}</h2>" in text
-    assert "␣s≀ingle" in text
+    assert "␣s + ingle" in text
 
 
 def test_what_is_no_file_of_records(tmp_path: Path, command: Callable[..., Result]) -> None:

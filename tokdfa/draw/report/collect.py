@@ -181,7 +181,7 @@ class Collection:
                 case Quote(text):
                     said += [cut_down(repr(text)), ""]
                 case MergedPair(left, right):
-                    said += [f"{shortened(word_label(left))}≀{shortened(word_label(right))}", ""]
+                    said += [f"{shortened(word_label(left))} + {shortened(word_label(right))}", ""]
                 case int():
                     said[-1] += f"{part:,}"
                 case str():

@@ -170,9 +170,9 @@ def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
                 _bdi(left),
                 ", does not allow ",
                 _bdi(right),
-                f", since rule {number:,}, ",
-                tag("bdi", marked_up(f"{_shown(rule.left)}≀{_shown(rule.right)}")),
-                ", merges across their boundary.",
+                f", since rule {number:,} (",
+                tag("bdi", marked_up(f"{_shown(rule.left)} + {_shown(rule.right)}")),
+                ") would have merged them.",
             ]
     return []
 

@@ -162,7 +162,7 @@ class RolloutsReport(Report):
 
     def _merge(self, rule: int) -> Markup:
         left, right = (shortened(word_label(cast("Word", word))) for word in self._tally.merges[rule])
-        return tag("bdi", f"{left}≀{right}")
+        return tag("bdi", f"{left} + {right}")
 
     def _examples(self, each: StretchClass, most: int) -> Markup:
         found = [example for example in self._tally.examples if example.stretch_class == each][:most]

@@ -139,7 +139,7 @@ class ValidationReport(Report):
         labels = {}
         for number in sorted({*wanted, *(rule for rule, _ in self._rules())}):
             rule = automaton.rule(number)
-            labels[str(number)] = f"{shortened(word_label(rule.left))}≀{shortened(word_label(rule.right))}"
+            labels[str(number)] = f"{shortened(word_label(rule.left))} + {shortened(word_label(rule.right))}"
         return labels
 
     def _n_live(self) -> int:

@@ -91,7 +91,7 @@ def check_rollout(
     >>> bool(check), check.counts
     (True, Counts(bugs=0, drift=0, junctions=1))
     >>> check.junctions[0].reason
-    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their boundary"
+    "'ingle' (1193) never follows ' s' (261): rule 2257 (' s' + 'ingle') would have merged them"
     """
     if documents is None:
         accepted = n_accepted(tokenizer, ids)

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.automata.alphabet import show
+from tokdfa.automata.alphabet import quoted
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.display import Displayed
 from tokdfa.jobs.rollouts.cause import cause_of
@@ -138,8 +138,8 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
     >>> tokenizer = tokdfa.default_tokenizer()
     >>> check = tokdfa.check_prefix(tokenizer, [64, 261, 1193], [64, 2513, 462])  # a≀ s≀ingle, a≀ single≀ man
     >>> print(check.reason)
-    token 1 differs, in the same text: a has 261 1193, b has 2513; b is canonical there, rule 2257,  s≀ingle, merges
-    in a
+    token 1 differs, in the same text: a has 261 1193, b has 2513; b is canonical there, rule 2257 (' s' +
+    'ingle') merges in a
     """
     left, right = (tokenizer.decoder.check(ids) for ids in (a, b))
     index = common_prefix(left, right)
@@ -234,7 +234,7 @@ def _because(cause: Cause, canonical: str) -> str:
     match cause.kind:
         case ViolationKind.PAIR if cause.rule is not None and cause.merge is not None:
             left, right = cause.merge
-            return f", rule {cause.rule}, {show(left)}≀{show(right)}, merges{where}"
+            return f", rule {cause.rule} ({quoted(left)} + {quoted(right)}) merges{where}"
         case ViolationKind.BOUNDARY:
             return f", a token goes past a place where the text is cut into pieces{where}"
         case ViolationKind.NOT_UTF8:

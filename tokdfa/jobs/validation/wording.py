@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tokdfa.automata.alphabet import Word, quoted, show
+from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.jobs.validation.kind import ViolationKind
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def sentence(violation: Violation) -> str:
     >>> import tokdfa
     >>> tokenizer = tokdfa.default_tokenizer()
     >>> sentence(tokenizer.validate([64, 261, 1193]).witness)
-    "'ingle' (1193) never follows ' s' (261): rule 2257,  s≀ingle, merges across their boundary"
+    "'ingle' (1193) never follows ' s' (261): rule 2257 (' s' + 'ingle') would have merged them"
     """
     return "".join(map(_plain, parts(violation)))
 
@@ -79,9 +79,9 @@ def parts(violation: Violation) -> Iterable[Part]:
                 yield from (
                     ": rule ",
                     violation.rule,
-                    ", ",
+                    " (",
                     MergedPair(*violation.merge),
-                    ", merges across their boundary",
+                    ") would have merged them",
                 )
         case ViolationKind.BOUNDARY if violation.text is None:
             yield "a token goes past a place where the text is cut into pieces"
@@ -137,5 +137,5 @@ def _plain(part: Part) -> str:
         case Quote(text):
             return repr(text)
         case MergedPair(left, right):
-            return f"{show(left)}≀{show(right)}"
+            return f"{quoted(left)} + {quoted(right)}"
     return str(part)
