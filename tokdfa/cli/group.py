@@ -16,33 +16,43 @@ from tokdfa.cli.output import escaped
 
 __all__ = ["COMMANDS", "group", "run"]
 
-# In the order of the help page. Each command's module defers its heavy imports to its function.
-COMMANDS: tuple[str, ...] = (
-    "demo",
-    "validate",
-    "compare",
-    "search",
-    "replace",
-    "rollouts",
-    "splice",
-    "cuts",
-    "turns",
-    "injection",
-    "forced",
-    "template",
-    "stores",
-    "guess",
-    "info",
-    "encode",
-    "decode",
-    "split",
-    "fingerprint",
-    "locality",
-    "draw",
-    "train",
-    "formats",
-    "schema",
-)
+# Heading of the help page -> command -> summary. Each module defers its heavy imports to its function, and the help page
+# imports none of them.
+GROUPS: dict[str, dict[str, str]] = {
+    "Judge ids": {
+        "validate": "Decide whether ids are canonical",
+        "rollouts": "Tell bugs from drift in rollouts",
+        "guess": "Find which tokenizer made ids",
+        "stores": "Describe files of ids",
+    },
+    "Compare and join": {
+        "compare": "Decide whether two tokenizers ever differ",
+        "fingerprint": "Lock what a tokenizer does",
+        "splice": "Decide whether texts can be joined as ids",
+        "cuts": "Show where ids or text can be split safely",
+        "turns": "Decide whether a conversation keeps its ids",
+        "template": "Check a chat template",
+        "injection": "Check a template against forged tokens",
+        "forced": "Decide whether forced text keeps its ids",
+    },
+    "Search ids": {
+        "search": "Find a regular expression in ids",
+        "replace": "Replace a regular expression in ids",
+    },
+    "Build and show": {
+        "demo": "Show the main job on the embedded dictionary",
+        "encode": "Print the ids of a text",
+        "decode": "Print the text of ids",
+        "split": "Print the pieces of a text",
+        "info": "Describe a tokenizer",
+        "locality": "Measure how far a token's context reaches",
+        "draw": "Draw the automata of a dictionary",
+        "train": "Train a dictionary",
+        "formats": "List the files that can be read",
+        "schema": "Print the JSON Schema of a command's --json",
+    },
+}
+COMMANDS: tuple[str, ...] = tuple(name for commands in GROUPS.values() for name in commands)
 
 # Commands of other tools, and what does their job here.
 _MEANT = {
@@ -91,11 +101,18 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{width}}", summary) for name, summary in commands.items()])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"tokdfa.cli.{cmd_name}").command
         command.context_class = _Context
+        command.short_help = next(commands[cmd_name] for commands in GROUPS.values() if cmd_name in commands)
         # In raw docstrings, the mark of lines that are kept as they are is two characters.
         command.help = command.help and command.help.replace("\n    \\b\n", "\n    \b\n")
         return command

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 
 from tests.support import commands
-from tokdfa.cli.group import COMMANDS
+from tokdfa.cli.group import COMMANDS, GROUPS, group
 
 
 def test_no_command_shows_the_help_as_it_is_and_is_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,6 +17,17 @@ def test_no_command_shows_the_help_as_it_is_and_is_no_answer(capsys: pytest.Capt
     assert captured.out == ""
     assert captured.err == asked
     assert all(f"\n  {name}  " in asked for name in COMMANDS)
+
+
+def test_summaries_fit_beside_the_names_and_are_what_completion_shows() -> None:
+    summaries = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
+    assert len(summaries) == len(COMMANDS)
+    assert {len(summary) for summary in summaries.values()} <= {*range(10, 46)}
+    context = click.Context(group)
+    for name, summary in summaries.items():
+        command = group.get_command(context, name)
+        assert command is not None
+        assert command.get_short_help_str(45) == summary
 
 
 @pytest.mark.parametrize(
