@@ -14,10 +14,10 @@ import tokdfa
 from tokdfa.base.suggestions import nearest
 from tokdfa.cli.output import escaped
 
-__all__ = ["COMMANDS", "group", "run"]
+__all__ = ["COMMANDS", "GROUPS", "group", "run"]
 
-# Heading of the help page -> command -> summary. Each module defers its heavy imports to its function, and the help page
-# imports none of them.
+# Heading of the help page -> command -> summary. Each module defers its heavy imports to its function, and the help
+# page imports none of them.
 GROUPS: dict[str, dict[str, str]] = {
     "Judge ids": {
         "validate": "Decide whether ids are canonical",
