@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.table import read_table, read_tables, write_table
-from tokdfa.draw.dot import to_dot
+from tokdfa.draw.graph import to_dot
 
 HERE = Path(__file__).parent
 FOLDERS = ("papers", "measurements", "readme")

@@ -17,7 +17,7 @@ RANGES = {1: 2, 2: 4, 3: 6, 4: 8, 5: 2}
 def measure(ranges: dict[int, int] = RANGES) -> list[Row]:
     """Build the transducers of all of them: some minutes."""
     from tokdfa.automata.dictionary import Dictionary
-    from tokdfa.automata.transducers.table import TransducerTable
+    from tokdfa.automata.transducers.subsequential import TransducerTable
 
     found: dict[tuple[int, int], Row] = {}
     for n_rules, most in ranges.items():

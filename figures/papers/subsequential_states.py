@@ -49,7 +49,7 @@ TEXTS = {"English": english, "code": code, "random letters": letters}
 def measure(rules: tuple[int, ...] = RULES) -> list[Row]:
     """Count the states for the first rules of each dictionary, as far as memory goes."""
     from tokdfa import Dictionary, train_greedy
-    from tokdfa.automata.transducers.table import TransducerTable
+    from tokdfa.automata.transducers.subsequential import TransducerTable
     from tokdfa.base.errors import LimitExceededError
 
     folder = Path(os.environ["TOKDFA_DATA"]) / "corpora"

@@ -18,8 +18,7 @@ from time import perf_counter
 
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
 from tokdfa import Dictionary, Rule, compare, load, tokenize_leftmost, tokenize_single_pass
-from tokdfa.training.theory.exact import overlap_conflict
-from tokdfa.training.theory.permutations import permutation_safety
+from tokdfa.training.theory.exact import overlap_conflict, permutation_safety
 
 FILES = {"gpt2": "gpt2/merges.txt", "cl100k": "cl100k_base.tiktoken"}
 KINDS = ("safe swaps", "unsafe swap", "dropped", "added")

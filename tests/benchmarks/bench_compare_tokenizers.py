@@ -19,10 +19,9 @@ from typing import Any
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
-from tokdfa.jobs.comparison.wording import part_rows
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.jobs.comparison.findings import part_rows
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 CL100K = NAMED["cl100k"].steps[0].pattern
 REWRITTEN = CL100K.replace("(?i:[sdmt]|ll|ve|re)", "(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])")

@@ -23,7 +23,7 @@ import numpy as np
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 LANGUAGES = {
     "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z",

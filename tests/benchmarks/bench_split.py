@@ -15,8 +15,8 @@ import regex
 from tokenizers import Regex, pre_tokenizers
 
 from tests.benchmarks.harness import environment, keep_tables, measure, peak_memory, print_table
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 NAMES = ("gpt2", "cl100k", "o200k", "deepseek")

@@ -137,7 +137,7 @@ def _replaced(chunk: list[int], pair: tuple[int, int], new: int) -> list[int]:
 def theirs_tokenizers(path: str, merges: int, threads: int) -> Products:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-    from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+    from tokdfa.regex.unicode.utf8 import BYTE_OF
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)

@@ -105,8 +105,8 @@ def as_tokenizers(path: Path, name: str) -> Any:
     from tokenizers import decoders, models, pre_tokenizers
 
     import tokdfa
-    from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
-    from tokdfa.tokenizers.pretokenizers.named import NAMED
+    from tokdfa.regex.unicode.utf8 import CHARACTER_OF
+    from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
     tokenizer = tokdfa.load(path, pretokenizer="none")
     words = ["".join(CHARACTER_OF[byte] for byte in word) for word in map(bytes, tokenizer.dictionary.alphabet)]

@@ -12,9 +12,8 @@ import pytest
 
 import tokdfa
 from tests.support.live import Live, any_text, spoiled
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 LLAMA3 = NAMED["llama3"].steps[0].pattern

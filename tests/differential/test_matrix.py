@@ -24,7 +24,7 @@ from tests.campaigns.evidence.tally import Tally
 from tests.support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
 from tests.support.real_tokenizers import clip
 from tokdfa.jobs.validation.api import validate
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")

@@ -20,7 +20,7 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.judges.encoding import EncodingJudge
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.regex.unicode import SCALARS
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 CORPORA = ("english.txt", "multilingual.txt")

@@ -19,11 +19,10 @@ from tests.support.splitting import REPRESENTATIVES, pieces_of_tiktoken, tiktoke
 from tokdfa.regex.backtracking import compile_backtracking
 from tokdfa.regex.syntax import Alternate, Atomic, Concat, LookAhead, Node, Repeat, Symbols
 from tokdfa.regex.unicode import Ranges, Table, intersection, union, version
-from tokdfa.tokenizers.pretokenizers import named as patterns
-from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers import steps as patterns
+from tokdfa.tokenizers.pretokenizers.building import build_machine
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Behavior, Split, Splitting
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt", "fra_eng_en.txt")
 # Symbols that the patterns, or the versions of Unicode, distinguish.
@@ -212,7 +211,7 @@ def test_byte_level(prefix_space: bool) -> None:
 
 def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
-    from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+    from tokdfa.regex.unicode.utf8 import BYTE_OF
 
     ours = PreTokenizer(splitting)
     for text in texts:

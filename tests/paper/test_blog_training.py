@@ -13,8 +13,7 @@ from tokdfa import TokdfaError
 from tokdfa.training.greedy import trace_greedy, vocabulary_sizes
 from tokdfa.training.naive import train_naive
 from tokdfa.training.rules import GreedyRules
-from tokdfa.training.theory.gage import compress, expand
-from tokdfa.training.theory.longest_piece import LongestPieceEncoder, join_words
+from tokdfa.training.theory.alternatives import LongestPieceEncoder, compress, expand, join_words
 
 WORDS = {
     ("l", "o", "w", "</w>"): 5,

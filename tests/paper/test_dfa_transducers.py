@@ -22,12 +22,10 @@ from tokdfa import (
     tokenize_single_pass,
 )
 from tokdfa.automata.alphabet import Word, concatenate
-from tokdfa.automata.transducers.determinize import determinize, twinning
-from tokdfa.automata.transducers.minimize import minimize
+from tokdfa.automata.transducers.determinize import determinize, minimize, twinning
 from tokdfa.automata.transducers.one_pass import OnePass
 from tokdfa.automata.transducers.square import functionality
-from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
-from tokdfa.automata.transducers.table import TransducerTable
+from tokdfa.automata.transducers.subsequential import SubsequentialTransducer, TransducerTable
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import AutomatonError
 from tokdfa.tokenizers.loading import default_dictionary

@@ -14,10 +14,15 @@ from tests.paper.test_formal_merges import algorithm_2_as_printed, figure_1, fig
 from tests.paper.test_formal_utility import all_optimal, all_sequences, canonical_texts, greedy_sequences
 from tests.support.dictionaries import all_rules_up_to_renaming, all_words
 from tokdfa import Dictionary, compare, tokenize_single_pass
-from tokdfa.training.theory.exact import train_exact
-from tokdfa.training.theory.merges import Merge, apply_merge, is_submerge
-from tokdfa.training.theory.permutations import permutation_safety
-from tokdfa.training.theory.utility import compression_gain, greedy_curvature, total_backward_curvature
+from tokdfa.training.theory.exact import permutation_safety, train_exact
+from tokdfa.training.theory.merges import (
+    Merge,
+    apply_merge,
+    compression_gain,
+    greedy_curvature,
+    is_submerge,
+    total_backward_curvature,
+)
 
 Sequence = tuple[Merge, ...]
 

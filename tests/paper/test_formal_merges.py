@@ -19,6 +19,8 @@ from tokdfa.training.theory.merges import (
     Merge,
     apply_merge,
     apply_merges,
+    compression_gain,
+    compression_utility,
     from_dictionary,
     is_submerge,
     iter_submerges,
@@ -27,7 +29,6 @@ from tokdfa.training.theory.merges import (
     validity,
     yield_of,
 )
-from tokdfa.training.theory.utility import compression_gain, compression_utility
 
 AB: Merge = ("a", "b")
 FIG_2: tuple[Merge, ...] = (AB, ("c", "b"), (AB, "a"), ((AB, "a"), ("c", "b")))

@@ -12,6 +12,7 @@ from tokdfa import TokdfaError
 from tokdfa.training.naive import train_naive
 from tokdfa.training.theory.merges import (
     apply_merges,
+    compression_utility,
     from_dictionary,
     possible_merges,
     show_merge,
@@ -19,7 +20,6 @@ from tokdfa.training.theory.merges import (
     validity,
     yield_of,
 )
-from tokdfa.training.theory.utility import compression_utility
 
 
 def test_abcabcd_the_printed_merges() -> None:

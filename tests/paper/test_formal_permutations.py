@@ -12,8 +12,7 @@ from tests.support.dictionaries import all_proper_dictionaries, all_words, prope
 from tokdfa import Dictionary, compare, default_dictionary, tokenize_single_pass
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.errors import ImproperDictionaryError
-from tokdfa.training.theory.exact import CONFLICTS
-from tokdfa.training.theory.permutations import permutation_safety
+from tokdfa.training.theory.exact import CONFLICTS, permutation_safety
 
 
 def test_def_5_2_conflict() -> None:

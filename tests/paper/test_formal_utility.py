@@ -16,13 +16,18 @@ from hypothesis import strategies as st
 from tokdfa import TokdfaError
 from tokdfa.training.naive import count_pairs
 from tokdfa.training.theory.exact import train_exact
-from tokdfa.training.theory.merges import Merge, apply_merge, apply_merges, is_submerge, show_merge, validity
-from tokdfa.training.theory.utility import (
+from tokdfa.training.theory.merges import (
+    Merge,
+    apply_merge,
+    apply_merges,
     compression_gain,
     compression_utility,
     greedy_bound,
     greedy_curvature,
+    is_submerge,
+    show_merge,
     total_backward_curvature,
+    validity,
 )
 
 Sequence = tuple[Merge, ...]

@@ -17,7 +17,7 @@ import tokdfa
 from tests.support.random_steps import metaspace
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tokdfa.base.errors import TokdfaError
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 __all__ = ["KINDS", "Composing", "composing"]
 

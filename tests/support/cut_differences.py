@@ -43,7 +43,7 @@ def first_text_cut_differently(one: Splitting, other: Splitting) -> str | None:
     Examples
     --------
     >>> from tests.support.cut_differences import first_text_cut_differently
-    >>> from tokdfa.tokenizers.pretokenizers.named import NAMED
+    >>> from tokdfa.tokenizers.pretokenizers.steps import NAMED
     >>> first_text_cut_differently(NAMED["llama3"], NAMED["qwen2"])
     '00'
     >>> first_text_cut_differently(NAMED["gpt2"], NAMED["gpt2"]) is None

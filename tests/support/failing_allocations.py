@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import tokdfa
 from tests.support.searching import Plain
 from tests.support.tokenizer_files import tiktoken_lines
-from tokdfa.automata.minimize import equivalence, minimize_hopcroft
-from tokdfa.automata.transducers.table import TransducerTable
+from tokdfa.automata.explicit import equivalence, minimize_hopcroft
+from tokdfa.automata.transducers.subsequential import TransducerTable
 from tokdfa.kernels import library
 from tokdfa.kernels.dfa.explicit import build_trie, tokens_from, trie_of
 from tokdfa.kernels.encode.characters import characters_of

@@ -22,7 +22,7 @@ import tokdfa
 from tests.support import random_files, random_steps, sentencepieces, unigrams
 from tests.support.tokenizer_files import SPELLED, added_token, spell, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["FAMILIES", "Fields", "Member", "of_model", "of_ranks", "of_tokenizer_json", "spoiled"]

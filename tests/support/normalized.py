@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from tests.support.tokenizer_files import added_token, tokenizer_json
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 # Marks of several classes, in and out of order, singletons, composition exclusions, jamo, characters that decompose to
 # marks, long words, and parts of special tokens.

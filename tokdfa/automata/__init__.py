@@ -12,9 +12,9 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `lift`: languages of texts, and their tokenizations;
-- `boolean`, `explicit`, `minimize`, `language`: the algebra, equivalence, and the members of a language; all of them
-  use `exploration` to visit what is reachable;
-- `graph` converts to and from networkx; `transducers` are the functions from words to tokenizations.
+- `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a
+  language. All of them use `exploration` to visit what is reachable;
+- `transducers` are the functions from words to tokenizations.
 
 Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on `pairs`.
 

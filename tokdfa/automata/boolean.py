@@ -15,8 +15,6 @@ from tokdfa.base.arrays import BoolArray
 from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError
 
-__all__ = ["Combination", "Complement", "complement", "difference", "intersection", "symmetric_difference", "union"]
-
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)
 

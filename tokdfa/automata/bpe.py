@@ -27,7 +27,7 @@ from functools import lru_cache
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary, Rule
-from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.suggestions import wrong_argument
 
 __all__ = ["tokenize_leftmost", "tokenize_rounds", "tokenize_single_pass"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.kernels.fold import folding as kernels
 from tokdfa.kernels.fold.folding import gather_rows
 

@@ -11,7 +11,7 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate, quoted
 from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.protocol import check_budget
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Verdict
 
 __all__ = ["TwoRuns", "context_invariance"]

@@ -20,8 +20,6 @@ from tokdfa.kernels.dfa.explicit import breadth_first, group
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
 
-__all__ = ["Numbering", "Run", "closure", "explore", "reached", "run_from", "shortest_way", "trace"]
-
 S = TypeVar("S", bound=Hashable)
 L = TypeVar("L")
 

@@ -13,8 +13,8 @@ from tokdfa.automata.context import context_invariance
 from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.suggestions import wrong_argument
 
 __all__ = ["Merge", "apply_merge", "iter_token_dfas", "token_dfa"]
 

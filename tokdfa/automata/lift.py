@@ -12,10 +12,10 @@ from tokdfa.automata.boolean import Combination, intersection
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie

@@ -14,9 +14,9 @@ import numpy as np
 from tokdfa.automata.alphabet import Word, show
 from tokdfa.automata.exploration import Run, run_from
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Verdict
 
 __all__ = [

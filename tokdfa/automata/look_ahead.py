@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple, cast
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import DictionaryError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.kernels.fold.folding import forbidding_state
 
 __all__ = ["LookAhead", "look_ahead"]

@@ -13,8 +13,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 
-__all__ = ["ALONE", "CUT", "NO_TOKEN", "PairTest", "Tuning"]
-
 ALONE = kernels.ALONE
 CUT = kernels.CUT
 NO_TOKEN = kernels.NO_TOKEN

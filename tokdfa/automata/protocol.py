@@ -10,18 +10,6 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 
-__all__ = [
-    "DeadEndWarning",
-    "ListedAutomaton",
-    "MaskedAutomaton",
-    "TokenAutomaton",
-    "accepts",
-    "check_budget",
-    "checked",
-    "run",
-    "warn_of_dead_end",
-]
-
 S = TypeVar("S", bound=Hashable)
 
 

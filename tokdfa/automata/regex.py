@@ -10,9 +10,9 @@ import numpy as np
 from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import is_tokenizer, wrong_argument
 from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.suggestions import is_tokenizer, wrong_argument
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.program import compile_program

@@ -11,8 +11,6 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.fold.folding import forbidding_state
 
-__all__ = ["LateRule", "agrees_with_leftmost"]
-
 
 @dataclass(frozen=True, slots=True)
 class LateRule:

@@ -331,7 +331,7 @@ class TokenDFA(Displayed):
 
     def reachable(self) -> TokenDFA:
         """Return the automaton without the states that cannot be reached; the others keep their order."""
-        from tokdfa.automata.minimize import reachable_states, restricted
+        from tokdfa.automata.explicit import reachable_states, restricted
 
         return restricted(self, reachable_states(self))
 
@@ -340,7 +340,7 @@ class TokenDFA(Displayed):
 
         An automaton that accepts nothing becomes one state without transitions.
         """
-        from tokdfa.automata.minimize import restricted, useful_states
+        from tokdfa.automata.explicit import restricted, useful_states
 
         useful = useful_states(self)
         return restricted(self, useful) if useful[self.initial] else TokenDFA(self.alphabet, [{}], finals=[])
@@ -349,34 +349,34 @@ class TokenDFA(Displayed):
         """Return the minimal trim DFA of the same language, its states numbered breadth first with tokens ascending.
 
         Equal languages over equal alphabets give equal (``==``) results. See
-        :func:`~tokdfa.automata.minimize.minimize_hopcroft`.
+        :func:`~tokdfa.automata.explicit.minimize_hopcroft`.
         """
-        from tokdfa.automata.minimize import minimize_hopcroft
+        from tokdfa.automata.explicit import minimize_hopcroft
 
         return minimize_hopcroft(self)
 
     def equivalence(self, other: TokenDFA) -> Verdict[tuple[Word, ...]]:
-        """Decide whether both DFAs accept the same language; see :func:`~tokdfa.automata.minimize.equivalence`."""
-        from tokdfa.automata.minimize import equivalence
+        """Decide whether both DFAs accept the same language; see :func:`~tokdfa.automata.explicit.equivalence`."""
+        from tokdfa.automata.explicit import equivalence
 
         return equivalence(self, other)
 
     def isomorphism(self, other: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-        """Decide whether both are equal up to names of states; see :func:`~tokdfa.automata.minimize.isomorphism`."""
-        from tokdfa.automata.minimize import isomorphism
+        """Decide whether both are equal up to names of states; see :func:`~tokdfa.automata.explicit.isomorphism`."""
+        from tokdfa.automata.explicit import isomorphism
 
         return isomorphism(self, other)
 
     def to_networkx(self) -> nx.MultiDiGraph[int]:
-        """Return the automaton as a graph; see :func:`~tokdfa.automata.graph.to_networkx`."""
-        from tokdfa.automata.graph import to_networkx
+        """Return the automaton as a graph; see :func:`~tokdfa.automata.explicit.to_networkx`."""
+        from tokdfa.automata.explicit import to_networkx
 
         return to_networkx(self)
 
     @classmethod
     def from_networkx(cls, graph: nx.MultiDiGraph[Any]) -> TokenDFA:
-        """Return the automaton that a graph describes; see :func:`~tokdfa.automata.graph.from_networkx`."""
-        from tokdfa.automata.graph import from_networkx
+        """Return the automaton that a graph describes; see :func:`~tokdfa.automata.explicit.from_networkx`."""
+        from tokdfa.automata.explicit import from_networkx
 
         return from_networkx(graph)
 

@@ -13,23 +13,6 @@ import numpy.typing as npt
 
 from tokdfa.base.errors import TokenStreamError
 
-__all__ = [
-    "BoolArray",
-    "Float64Array",
-    "Int32Array",
-    "Int64Array",
-    "IntegerArray",
-    "Uint8Array",
-    "Uint16Array",
-    "Uint32Array",
-    "Uint64Array",
-    "checked_ids",
-    "distinct",
-    "id_array",
-    "offsets_of",
-    "running_sum",
-]
-
 _TRUTH_VALUES = frozenset({bool, np.bool_})
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

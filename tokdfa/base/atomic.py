@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-__all__ = ["check_writable", "write_atomically", "write_together"]
-
 Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 

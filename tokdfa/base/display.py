@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tokdfa.base.suggestions import SuggestsNames
 
-__all__ = ["Displayed"]
-
 
 class Displayed(SuggestsNames):
     """Something that notebooks show as a picture or a table; see :func:`tokdfa.draw.display.bundle`."""

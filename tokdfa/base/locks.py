@@ -14,8 +14,6 @@ import sys
 from functools import cached_property
 from threading import RLock
 
-__all__ = ["SHARED"]
-
 SHARED = RLock()
 
 

@@ -1,13 +1,14 @@
-"""The answer of a decision procedure: yes or no, with evidence."""
+"""The answer of a decision procedure: yes or no, with evidence; and kinds of findings, which describe themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Generic, TypeVar
 
 from tokdfa.base.display import Displayed
 
-__all__ = ["Verdict"]
+__all__ = ["DescribedEnum", "Verdict"]
 
 W = TypeVar("W")
 
@@ -43,3 +44,21 @@ class Verdict(Displayed, Generic[W]):
 
     def __bool__(self) -> bool:
         return self.holds
+
+
+class DescribedEnum(StrEnum):
+    """A string with a meaning: each member is written as its value and one sentence.
+
+    Attributes
+    ----------
+    meaning : str
+    """
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> DescribedEnum:
+        """Return a member with its meaning."""
+        self = str.__new__(cls, value)
+        self._value_ = value
+        self.meaning = meaning
+        return self

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tokdfa.jobs.shards.report import Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Advance", "count_in_files", "is_of_files", "progress", "validate_corpus"]
-
 Advance = Callable[[int], object]
 """Takes the number of ids that are done, again and again."""
 

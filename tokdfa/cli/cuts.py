@@ -11,8 +11,6 @@ from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import escapes_option, given_text
 
-__all__ = ["command"]
-
 
 @click.command("cuts")
 @click.argument("tok")

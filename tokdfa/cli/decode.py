@@ -9,8 +9,6 @@ import click
 from tokdfa.cli.ids import dtype_option, field_option, ids_argument
 from tokdfa.cli.output import format_option, json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
-__all__ = ["command"]
-
 
 @click.command("decode")
 @click.argument("tok")

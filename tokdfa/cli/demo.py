@@ -14,8 +14,6 @@ from tokdfa.cli.output import say
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["command"]
-
 _TEXT = "It is a truth universally acknowledged, that a single man must be in want of a wife."
 _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
 

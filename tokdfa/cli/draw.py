@@ -12,7 +12,7 @@ from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.cli.folded import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
 from tokdfa.cli.text import escapes_option, given_text
-from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
+from tokdfa.draw.graph import MAX_ARROWS, MAX_SECONDS
 
 if TYPE_CHECKING:
     from tokdfa.automata.alphabet import TokenAlphabet, Word
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tokdfa.draw.graph import Graph
     from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
-
-__all__ = ["command"]
 
 _SUFFIXES = (".dot", ".gv", ".svg", ".png")
 # Transitions of a transducer that is determinized, for each state that may be drawn: 36 take 5 s, 99 take minutes.
@@ -180,7 +178,7 @@ def _check_options(asked: Asked) -> None:
 
 def _write(graph: Graph, n_states: int, n_transitions: int, asked: Asked) -> int:
     from tokdfa.base.atomic import write_atomically
-    from tokdfa.draw.dot import to_dot
+    from tokdfa.draw.graph import to_dot
     from tokdfa.draw.render import render
 
     output = asked["output"]
@@ -217,8 +215,7 @@ def _fresh(folded: Folded, dfa: TokenDFA) -> range:
 
 
 def _draw_transducer(dfa: TokenDFA, asked: Asked) -> int:
-    from tokdfa.automata.transducers.determinize import determinize
-    from tokdfa.automata.transducers.minimize import minimize
+    from tokdfa.automata.transducers.determinize import determinize, minimize
     from tokdfa.automata.transducers.transducer import Transducer
     from tokdfa.draw.automaton import transducer_graph
 

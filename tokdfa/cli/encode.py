@@ -9,8 +9,6 @@ from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.text import check_one_text, escapes_option, read_text
 
-__all__ = ["command"]
-
 
 @click.command("encode")
 @click.argument("tok")

@@ -18,8 +18,6 @@ from tokdfa.cli.output import json_option, print_json, say
 if TYPE_CHECKING:
     from tokdfa.tokenizers.fingerprint import Fingerprint
 
-__all__ = ["command", "lock_text", "made_with", "read_lock"]
-
 _HEAD = """\
 # What this tokenizer does, by tokdfa: as long as the fingerprint is the same, texts have the same ids and ids the same
 # texts. Written by `tokdfa fingerprint TOK -o FILE`, checked by `tokdfa fingerprint TOK --check FILE`.

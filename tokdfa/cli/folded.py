@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
     from tokdfa.automata.token_dfa import TokenDFA
 
-__all__ = ["Folded", "automaton_options", "refuse_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 # The transitions of an explicit token DFA that is drawn or whose locality is measured, some seconds' worth.
 _MAX_TRANSITIONS = 2_000_000

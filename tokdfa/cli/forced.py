@@ -15,8 +15,6 @@ from tokdfa.cli.output import json_option, print_fields, print_json
 if TYPE_CHECKING:
     from tokdfa.jobs.guiding.forcing import Forcing
 
-__all__ = ["command"]
-
 
 @click.command("forced")
 @click.argument("tok")
@@ -66,7 +64,7 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
 
 def _of_schema(path: Path) -> str:
     """Return the regular expression of the JSON schema in a file."""
-    from tokdfa.integrations.json_schema import pattern_of_schema
+    from tokdfa.integrations.guided import pattern_of_schema
 
     try:
         text = path.read_text(encoding="utf-8")

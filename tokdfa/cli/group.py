@@ -14,8 +14,6 @@ import tokdfa
 from tokdfa.base.suggestions import nearest
 from tokdfa.cli.output import escaped
 
-__all__ = ["COMMANDS", "GROUPS", "group", "run"]
-
 # Heading of the help page -> command -> summary. Each module defers its heavy imports to its function, and the help
 # page imports none of them.
 GROUPS: dict[str, dict[str, str]] = {
@@ -210,7 +208,7 @@ def _formats() -> Iterable[str]:
 
 
 def _pretokenizers() -> Iterable[str]:
-    from tokdfa.tokenizers.pretokenizers.named import NAMED
+    from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
     return (*NAMED, "none")
 

@@ -12,8 +12,6 @@ from tokdfa.cli.output import counted, json_option, print_json, print_table, rem
 if TYPE_CHECKING:
     from tokdfa.jobs.identification.result import Candidate, Identification
 
-__all__ = ["command"]
-
 
 @click.command("guess")
 @click.argument("path")

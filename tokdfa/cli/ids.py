@@ -12,16 +12,6 @@ if TYPE_CHECKING:
 
     from tokdfa.base.arrays import Int64Array, IntegerArray
 
-__all__ = [
-    "check_ids_output",
-    "dtype_option",
-    "field_option",
-    "ids_and_documents",
-    "ids_argument",
-    "many_ids_argument",
-    "threads_option",
-]
-
 
 def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
     if not given:

@@ -27,8 +27,6 @@ from tokdfa.cli.stores import describe_stores, is_store
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["command", "describe_members"]
-
 _LONGEST_COUNTED = 8
 _LONGEST_SHOWN = 60
 _POLICIES = {

@@ -15,8 +15,6 @@ from tokdfa.cli.text import escapes_option, given_parts, given_text
 if TYPE_CHECKING:
     from tokdfa.jobs.splices.injection import Attack
 
-__all__ = ["answer_fields", "command", "rule_option", "shown_answer"]
-
 rule_option = click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),

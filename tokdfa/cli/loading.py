@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Loading", "load_tokenizer", "remark_unsplit", "tokenizer_options"]
-
 _LOADED = "tokdfa.cli.loading"
 
 

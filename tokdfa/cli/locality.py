@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
-__all__ = ["command"]
-
 # The pairs of states that are remembered to find from which k on an automaton is k-local.
 _MAX_PAIRS = 20_000_000
 

@@ -19,33 +19,6 @@ if TYPE_CHECKING:
 
     from tokdfa.jobs.certificates.api import Certificate
 
-__all__ = [
-    "certificate_option",
-    "counted",
-    "escaped",
-    "flush",
-    "format_option",
-    "html_option",
-    "json_option",
-    "keep_line_ends",
-    "lowercase_option",
-    "prepare",
-    "pretokenizer_option",
-    "print_bytes",
-    "print_certificate",
-    "print_fields",
-    "print_json",
-    "print_table",
-    "remark",
-    "say",
-    "seconds_option",
-    "shown_ids",
-    "specials_option",
-    "stages",
-    "unicode_option",
-    "write_certificate",
-]
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
 html_option = click.option(

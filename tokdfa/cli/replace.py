@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokdfa.jobs.replacing.result import Change, Replacement
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["command"]
-
 # Bytes of new ids held in memory until all are known; any more waits on disk.
 _MOST_IN_MEMORY = 1 << 26
 _BLOCK = 1 << 22

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokdfa.jobs.rollouts.rollout import Rollout
     from tokdfa.jobs.rollouts.tally import Example, Tally
 
-__all__ = ["command"]
-
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
 

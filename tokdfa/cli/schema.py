@@ -8,8 +8,6 @@ import click
 
 from tokdfa.cli.output import say
 
-__all__ = ["command", "described", "schema_text"]
-
 _FOLDER = "schemas"
 _SUFFIX = ".json"
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
 
-__all__ = ["command"]
-
 # Bytes of JSON held in memory until the stream has been read to its end; any more waits on disk.
 _MOST_IN_MEMORY = 1 << 24
 _SHOWN = 60

@@ -21,8 +21,6 @@ from tokdfa.cli.text import escapes_option, given_text
 if TYPE_CHECKING:
     from tokdfa.jobs.splices.api import Splice
 
-__all__ = ["command", "found_option"]
-
 found_option = click.option(
     "--special-tokens",
     type=click.Choice(["found", "plain"]),

@@ -14,8 +14,6 @@ from tokdfa.cli.text import check_one_text, escapes_option, read_text
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import Piece, Pieces, SplitStep
 
-__all__ = ["command"]
-
 # A longer piece pushes its own line to the right, not all others.
 _WIDEST = 24
 

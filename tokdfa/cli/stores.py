@@ -16,8 +16,6 @@ from tokdfa.cli.output import json_option, print_fields, print_json, say
 if TYPE_CHECKING:
     from tokdfa.stores.store import Store
 
-__all__ = ["command", "describe_stores", "is_store"]
-
 
 @click.command("stores")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")

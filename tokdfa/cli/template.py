@@ -16,8 +16,6 @@ from tokdfa.cli.text import escapes_option, given_text
 if TYPE_CHECKING:
     from tokdfa.jobs.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam
 
-__all__ = ["command"]
-
 
 @click.command("template")
 @click.argument("tok")

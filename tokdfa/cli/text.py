@@ -15,8 +15,6 @@ from tokdfa.cli.output import remark
 if TYPE_CHECKING:
     from tokdfa.jobs.splices.parts import Part
 
-__all__ = ["check_one_text", "escapes_option", "given_parts", "given_text", "read_text", "read_words"]
-
 escapes_option = click.option(
     "--escapes",
     is_flag=True,

@@ -18,10 +18,8 @@ from tokdfa.cli.text import escapes_option, given_text
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
     from tokdfa.training.api import EndOfWord, Level
+    from tokdfa.training.counting import Unit
     from tokdfa.training.rules import CountRule, GreedyRules, TieRule, Trainer
-    from tokdfa.training.splitting import Unit
-
-__all__ = ["command"]
 
 _TIES = ("first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt")
 _LIKE = ("tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe")

@@ -7,8 +7,6 @@ import sys
 import traceback
 from pathlib import Path
 
-__all__ = ["report"]
-
 _PACKAGE = Path(__file__).parents[1]
 _INTERRUPTED = 130
 _LONGEST = 2000

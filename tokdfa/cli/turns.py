@@ -12,8 +12,6 @@ from tokdfa.cli.output import json_option, print_json, say
 from tokdfa.cli.splice import found_option
 from tokdfa.cli.text import escapes_option, given_parts
 
-__all__ = ["command"]
-
 
 @click.command("turns")
 @click.argument("tok")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["command"]
-
 # The maximum number of pieces of a lattice that are printed.
 _MOST_WAYS = 100
 

@@ -12,11 +12,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.automata.transducers.arcs import Output
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.arrays import Int64Array
-from tokdfa.draw.dot import to_dot
-from tokdfa.draw.graph import Edge, Graph, Node
-from tokdfa.draw.labels import word_label, word_labels
-
-__all__ = ["arrows_of", "dfa_graph", "dfa_to_dot", "edge_labels", "transducer_graph", "transducer_to_dot"]
+from tokdfa.draw.graph import Edge, Graph, Node, to_dot, word_label, word_labels
 
 
 def dfa_graph(
@@ -69,7 +65,7 @@ def arrows_of(dfa: TokenDFA) -> Int64Array:
 
 
 def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
-    """Return a token DFA in the DOT language; see :func:`dfa_graph` and :func:`~tokdfa.draw.dot.to_dot`."""
+    """Return a token DFA in the DOT language; see :func:`dfa_graph` and :func:`~tokdfa.draw.graph.to_dot`."""
     return to_dot(dfa_graph(dfa, max_labels=max_labels))
 
 
@@ -181,5 +177,5 @@ def transducer_graph(transducer: Transducer) -> Graph:
 
 
 def transducer_to_dot(transducer: Transducer) -> str:
-    """Return a transducer in the DOT language; see :func:`transducer_graph` and :func:`~tokdfa.draw.dot.to_dot`."""
+    """Return a transducer in the DOT language; see :func:`transducer_graph` and :func:`~tokdfa.draw.graph.to_dot`."""
     return to_dot(transducer_graph(transducer))

@@ -22,10 +22,7 @@ from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.verdict import Verdict
 from tokdfa.draw.automaton import arrows_of, dfa_graph, transducer_graph
-from tokdfa.draw.dot import to_dot
-from tokdfa.draw.graph import Edge, Graph, Node
-from tokdfa.draw.labels import word_labels
-from tokdfa.draw.limits import MAX_ARROWS
+from tokdfa.draw.graph import MAX_ARROWS, Edge, Graph, Node, to_dot, word_labels
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
@@ -35,8 +32,6 @@ from tokdfa.jobs.validation.violation import Violation
 from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
 from tokdfa.tokenizers.models.wordpiece.maxmatch import LinMaxMatch
 from tokdfa.tokenizers.models.wordpiece.stream import StreamLanguage
-
-__all__ = ["automaton_graph", "bundle", "state_label"]
 
 _MAX_STATES = 40
 _MAX_TRANSITIONS = 4_000

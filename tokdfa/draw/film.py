@@ -16,10 +16,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.draw.automaton import arrows_of, edge_labels
-from tokdfa.draw.dot import FRESH
-from tokdfa.draw.graph import Edge, Graph, Node
-from tokdfa.draw.labels import word_label
-from tokdfa.draw.limits import MAX_ARROWS
+from tokdfa.draw.graph import FRESH, MAX_ARROWS, Edge, Graph, Node, word_label
 from tokdfa.draw.render import can_render, to_svg
 
 __all__ = ["Film", "Frame"]

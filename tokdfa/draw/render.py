@@ -14,11 +14,7 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from tokdfa.base.errors import LimitExceededError, TokdfaError
-from tokdfa.draw.dot import to_dot
-from tokdfa.draw.graph import Graph
-from tokdfa.draw.limits import MAX_ARROWS, MAX_SECONDS
-
-__all__ = ["can_render", "render", "to_svg"]
+from tokdfa.draw.graph import MAX_ARROWS, MAX_SECONDS, Graph, to_dot
 
 # The same for everyone, whatever the defaults of their Graphviz.
 _SETTINGS = {"G": {}, "N": {"fontname": "Helvetica"}, "E": {"fontname": "Helvetica"}}

@@ -11,10 +11,7 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import AlphabetError
-from tokdfa.draw.graph import Edge, Graph, Node
-from tokdfa.draw.labels import word_label, word_labels
-
-__all__ = ["Dense", "Summary", "around", "summarize"]
+from tokdfa.draw.graph import Edge, Graph, Node, word_label, word_labels
 
 _SHOWN = 5
 

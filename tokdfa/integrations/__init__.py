@@ -3,13 +3,12 @@
 - `rollouts`: what TRL, verl, OpenRLHF, slime, miles, SkyRL, verifiers, prime-rl and vLLM sampled, by a table of their
   records; for TRL, a reward function for GRPO and RLOO that only measures.
 - `guided`: guides for engines that choose ids: `generate` of transformers, vLLM, masks of another engine;
-  `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines. `json_schema` makes a regular
-  expression of a JSON schema.
+  `guided_sglang`, a grammar backend of SGLang, and `guided_outlines`, one of outlines.
 - `ray`: shards of a corpus checked by a cluster, and callable classes for its datasets; `ray_tasks` has the tasks, and
-  `apart` a process for what Ray would end.
+  a process for what Ray would end.
 - `datatrove`: a step that checks shards, and a filter of documents; `nemo_curator`: a stage for batches of documents.
-- `per_process`: tokenizers that are built once by each process of a cluster.
-- `metrics`: the numbers that all of them log, and tokenizers given as live objects or paths.
+- `metrics`: the numbers that all of them log, and tokenizers given as live objects or paths, built once by each process
+  of a cluster.
 
 A project is imported only within a function, or by the module of its own steps; most hooks need no import at all: they
 read attributes and items.

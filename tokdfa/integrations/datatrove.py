@@ -9,19 +9,17 @@ from typing import Any
 
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.integrations.per_process import PerProcess, why_not_canonical
+from tokdfa.integrations.metrics import PerProcess, why_not_canonical
 from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
-from tokdfa.stores.fields import value_of
 from tokdfa.stores.finding import find_stores
+from tokdfa.stores.store import value_of
 
 try:
     from datatrove.pipeline.base import PipelineStep
     from datatrove.pipeline.filters.base_filter import BaseFilter
 except ImportError:
     PipelineStep = BaseFilter = object
-
-__all__ = ["CanonicalFilter", "CheckShards", "total"]
 
 
 class CheckShards(PipelineStep):  # type: ignore[misc]

@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.integrations.guided import SequenceStates, allowed_rows
-from tokdfa.integrations.json_schema import pattern_of_schema
+from tokdfa.integrations.guided import SequenceStates, allowed_rows, pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, guide
-
-__all__ = ["GuidedBackend", "GuidedProcessor"]
 
 try:
     from outlines.backends.base import BaseBackend as _Backend

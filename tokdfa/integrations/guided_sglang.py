@@ -11,12 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.integrations.json_schema import pattern_of_schema
+from tokdfa.integrations.guided import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, guide
 from tokdfa.jobs.guiding.matcher import Matcher
-
-__all__ = ["GuidedBackend", "GuidedGrammar", "register"]
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.integrations.per_process import PerProcess, why_not_canonical
+from tokdfa.integrations.metrics import PerProcess, why_not_canonical
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.shards.rows import check_rows
 
@@ -17,8 +17,6 @@ except ImportError:
     ProcessingStage = DocumentBatch = object
 
 _Stage: Any = object if ProcessingStage is object else ProcessingStage[DocumentBatch, DocumentBatch]
-
-__all__ = ["CheckRows", "total"]
 
 _KEY = "tokdfa_report"
 

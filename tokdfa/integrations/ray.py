@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.integrations.apart import iterate_apart
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.integrations.ray_tasks import run_tasks
+from tokdfa.integrations.ray_tasks import iterate_apart, run_tasks
 from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.shards.rows import check_rows
 from tokdfa.jobs.shards.run import check_shards
 from tokdfa.stores.finding import find_stores
-
-__all__ = ["CheckRows", "CheckShards", "check", "total"]
 
 _RETRIES = 3
 _LOST = "the Ray cluster is lost"
@@ -75,7 +72,7 @@ def check(
         If Ray is not installed.
     TokdfaError
         If there is no cluster at the address, or its workers have another version of tokdfa, or none; and, with
-        `apart`, if the cluster is lost.
+        `ray_tasks`, if the cluster is lost.
     ImproperDictionaryError, OSError
         As :func:`tokdfa.jobs.shards.run.check_shards` does.
 

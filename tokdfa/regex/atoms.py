@@ -24,8 +24,6 @@ from tokdfa.regex.unicode import (
     universe,
 )
 
-__all__ = ["MAX_NESTING", "AtomReader", "Flags", "escaped_class", "posix_class", "property_class"]
-
 _HEX_DIGITS: Ranges = ((48, 57), (65, 70), (97, 102))
 _ASCII: dict[str, Ranges] = {
     "alnum": ((48, 57), (65, 90), (97, 122)), "alpha": ((65, 90), (97, 122)), "ascii": ((0, 127),),

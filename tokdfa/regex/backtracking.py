@@ -24,8 +24,6 @@ from tokdfa.regex.syntax import (
 )
 from tokdfa.regex.unicode import Ranges
 
-__all__ = ["compile_backtracking", "spell_out"]
-
 _ANCHORS: dict[Place, str] = {
     "start of text": r"\A",
     "end of text": r"\Z",

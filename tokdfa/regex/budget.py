@@ -7,8 +7,6 @@ from threading import get_ident
 
 from tokdfa.base.errors import LimitExceededError
 
-__all__ = ["DEFAULT_MAX_SECONDS", "DEFAULT_MAX_STATES", "Budget"]
-
 DEFAULT_MAX_STATES = 20_000
 DEFAULT_MAX_SECONDS = 20.0
 DEFAULT_MAX_ENTRIES = 1 << 25

@@ -13,8 +13,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.ranges import LAST, Ranges
 
-__all__ = ["ClassDFA", "Partition"]
-
 
 class Partition:
     """The coarsest partition of all code points such that each of some sets is a union of its classes.

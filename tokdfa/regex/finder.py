@@ -19,8 +19,6 @@ from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols, parse
 from tokdfa.regex.trie import TokenTrie
 from tokdfa.regex.utf8 import BOUNDARY, EDGE, ByteDFA, shared_columns, to_bytes, unique_rows
 
-__all__ = ["Finder", "Wanted", "WordDFA", "find_words", "finder", "merge_equal_states", "without_hidden"]
-
 # An automaton that takes more rounds is left as it is: it has long chains of states, in which few are equal.
 _MAX_ROUNDS = 64
 

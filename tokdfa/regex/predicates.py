@@ -1,4 +1,10 @@
-"""Look-arounds as predicates of places in a text: each is a program of its own, which may ask those before it."""
+"""Look-arounds as predicates of places in a text: each is a program of its own, which may ask those before it.
+
+Atomic groups and possessive repetitions as look-arounds: what a pattern matches first, and nothing else. A backtracking
+engine that leaves an atomic group never returns into it. So the group matches what its body finds first. That is
+expressed without the group: an option is taken only where the options before it do not match, and a repetition stops
+only where its body does not match.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.regex.unicode import Ranges
+from tokdfa.regex.syntax import Alternate, Assertion, Atomic, Concat, LookAhead, Node, Repeat, Symbols, is_nullable
+from tokdfa.regex.unicode import LAST, Ranges, complement
 
 if TYPE_CHECKING:
     from tokdfa.regex.program import Program
     from tokdfa.regex.syntax import Node
-
-__all__ = ["Neighbour", "Predicate", "Predicates", "Words"]
 
 MAX_PREDICATES = 64
 
@@ -69,3 +74,87 @@ class Predicates:
             raise LimitExceededError(what, hint="use fewer different ones")
         self.found.append(predicate)
         return len(self.found) - 1
+
+
+def committed(node: Node) -> Node | None:
+    """Return a pattern that matches only what `node` finds first; None if it is not certain that there is one."""
+    if isinstance(node, Atomic):
+        return committed(node.body)
+    if isinstance(node, Alternate):
+        return _options(list(node.options))
+    if isinstance(node, Concat):
+        return _sequence(list(node.parts))
+    if isinstance(node, Repeat):
+        return _repetition(node)
+    return node
+
+
+def has_choice(node: Node) -> bool:
+    """Return whether a pattern can be read in more than one way."""
+    if isinstance(node, Concat):
+        return any(map(has_choice, node.parts))
+    if isinstance(node, Repeat):
+        return node.least != node.most or has_choice(node.body)
+    return isinstance(node, (Alternate, Atomic))
+
+
+def _options(options: list[Node]) -> Node | None:
+    """The options, each where none before it matches."""
+    found: Node | None = None
+    for option in reversed(options):
+        first = committed(option)
+        if first is None:
+            return None
+        found = first if found is None else Alternate((first, Concat((_fails(option), found))))
+    return Concat(()) if found is None else found
+
+
+def _sequence(parts: list[Node]) -> Node | None:
+    """The parts; what may be read in several ways can be decided at once only if nothing after it can fail."""
+    found: list[Node] = []
+    for place, part in enumerate(parts):
+        rest = parts[place + 1 :]
+        if not _is_single(part) and not all(map(_never_fails, rest)):
+            return None
+        first = committed(part)
+        if first is None:
+            return None
+        found.append(first)
+    return Concat(tuple(found))
+
+
+def _repetition(node: Repeat) -> Node | None:
+    """The first iterations of the body, up to the first place where it fails."""
+    body, least, most = node.body, node.least, node.most
+    first = committed(body)
+    if first is None or is_nullable(body):
+        return None
+    if least > 1 and not _is_single(body):
+        return None
+    if node.mode == "lazy" or least == most:
+        return Repeat(first, least, least)
+    stop = _fails(body)
+    if most is None:
+        return Concat((Repeat(first, least, None), stop))
+    return Alternate((Repeat(first, most, most), Concat((Repeat(first, least, most - 1), stop))))
+
+
+def _is_single(node: Node) -> bool:
+    """Return whether a pattern has at most one match at a place, or commits to one by itself."""
+    if isinstance(node, Concat):
+        return all(map(_is_single, node.parts))
+    if isinstance(node, Repeat):
+        return node.mode == "possessive" or (node.least == node.most and _is_single(node.body))
+    return not isinstance(node, Alternate)
+
+
+def _never_fails(node: Node) -> bool:
+    if isinstance(node, Concat):
+        return all(map(_never_fails, node.parts))
+    return isinstance(node, Repeat) and node.least == 0
+
+
+def _fails(node: Node) -> Node:
+    if isinstance(node, Symbols):
+        return LookAhead(complement(node.ranges, ((0, LAST),)), True)
+    return Assertion(node, behind=False, negated=True)

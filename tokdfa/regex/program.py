@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.committed import committed, has_choice
-from tokdfa.regex.predicates import Predicates
+from tokdfa.regex.predicates import Predicates, committed, has_choice
 from tokdfa.regex.syntax import (
     Alternate,
     Anchor,
@@ -24,21 +23,6 @@ from tokdfa.regex.syntax import (
     is_nullable,
 )
 from tokdfa.regex.unicode import LAST, Ranges
-
-__all__ = [
-    "Accept",
-    "BeginSearch",
-    "Fork",
-    "Instruction",
-    "Look",
-    "LookAround",
-    "Program",
-    "Read",
-    "Test",
-    "after_forks",
-    "compile_program",
-    "in_order",
-]
 
 MAX_INSTRUCTIONS = 500_000
 

@@ -23,8 +23,6 @@ from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import ClassDFA, Partition
 from tokdfa.regex.program import Accept, Look, LookAround, Program, Read, after_forks
 
-__all__ = ["Preference", "determinize"]
-
 Preference: TypeAlias = Literal["set", "first", "longest"]
 
 # A thread is the number of an instruction (Read, Look or Match) times 4; plus 1 if it may match where it is, which

@@ -10,8 +10,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.dfa import explicit as kernels
 
-__all__ = ["TokenTrie"]
-
 
 class TokenTrie:
     """The trie of numbered words, its nodes in depth-first order.

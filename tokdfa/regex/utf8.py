@@ -16,18 +16,6 @@ from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.unicode import LAST
 from tokdfa.regex.unicode.utf8 import symbol_length
 
-__all__ = [
-    "BOUNDARY",
-    "EDGE",
-    "FIRST_LEADS",
-    "ByteDFA",
-    "SymbolTries",
-    "Tries",
-    "shared_columns",
-    "to_bytes",
-    "unique_rows",
-]
-
 EDGE = 256
 BOUNDARY = 257
 _N_COLUMNS = 258

@@ -6,11 +6,11 @@ Read in this order:
    file an id is, and what is inconsistent.
 2. `opening`: `open_store` recognises the format, or says what to do with a path that is not a store. `iter_ids` below
    takes the ids alone, also from standard input.
-3. One module a format. Integers in a file: `raw` (.npy, .bin, streams), `megatron`, `datatrove` (and nanotron), `olmo`
-   (and Dolma), `llmc` (and modded-nanogpt), `litdata`, `npz`. Records: `columns` (Parquet and Arrow), `datasets`
-   (folders of Hugging Face), `jsonl`, `mds` (MosaicML), `webdataset`. Integers as text and JSON: `text`.
-4. What they share: `npy` has the headers of .npy files, `packed` unpacks, `finding` lists the files under folders and
-   patterns, `fields` finds the field of the ids, and `folder` joins the files of a dataset.
+3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `npy` (the headers of .npy
+   files, and .npz), `indexed` (an index of documents in another file: Megatron, datatrove and nanotron, OLMo and
+   Dolma), `litdata`. Records: `columns` (Parquet and Arrow), `folder` (datasets of Hugging Face, and files joined),
+   `jsonl`, `mds` (MosaicML), `webdataset`. Integers as text and JSON: `text`.
+4. What they share: `packed` unpacks, and `finding` lists the files under folders and patterns.
 
 Used by: the commands that take IDS, `shards`, `rollouts`.
 

@@ -14,10 +14,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.stores.fields import ids_field, mask_field
-from tokdfa.stores.store import CHUNK, Chunk, Store
-
-__all__ = ["TableStore", "documents_of", "is_arrow_stream", "iter_batches", "lists_of", "pyarrow_errors"]
+from tokdfa.stores.store import CHUNK, Chunk, Store, ids_field, mask_field
 
 _BATCH = 1024
 _BUFFER = 1 << 20

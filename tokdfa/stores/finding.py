@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.stores.datasets import SPLITS, STATE, split_files
-from tokdfa.stores.folder import read_index
+from tokdfa.stores.folder import SPLITS, STATE, read_index, split_files
 from tokdfa.stores.litdata import is_litdata
 from tokdfa.stores.mds import is_mds, shard_name
-
-__all__ = ["find_stores"]
 
 _PACKED = (".gz", ".zst", ".zstd", ".bz2", ".br", ".snappy")
 _KNOWN = (".npy", ".npz", ".bin", ".ds", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".mds", ".tar")

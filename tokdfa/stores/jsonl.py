@@ -10,11 +10,8 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.fields import ids_field, mask_field, value_of
 from tokdfa.stores.packed import damage, opened
-from tokdfa.stores.store import Chunk, Document, Store, iter_document_chunks, signed
-
-__all__ = ["JsonlStore", "ids_of", "iter_json_lines"]
+from tokdfa.stores.store import Chunk, Document, Store, ids_field, iter_document_chunks, mask_field, signed, value_of
 
 _SHOWN = 60
 

@@ -23,8 +23,6 @@ from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.raw import Boundaries, IntegerFile, RawStore
 from tokdfa.stores.store import Dtype, Problem, Store
 
-__all__ = ["is_litdata", "open_litdata", "open_litdata_chunk"]
-
 _TENSORS = {11: "u1", 12: "i1", 13: "<i2", 14: "<i2", 15: "<i4", 16: "<i4", 17: "<i8", 18: "<i8", 20: "<u2"}
 _ARRAYS = {0: "i1", 1: "<i2", 2: "<i4", 3: "<i8", 4: "u1", 5: "<u2", 6: "<u4", 7: "<u8"}
 

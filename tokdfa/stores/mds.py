@@ -21,12 +21,9 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.stores.fields import ids_field
 from tokdfa.stores.folder import FolderStore, is_there, read_index
 from tokdfa.stores.packed import unpacked
-from tokdfa.stores.store import Chunk, Document, Dtype, Problem, Store, iter_document_chunks, signed
-
-__all__ = ["MdsStore", "is_mds", "is_mds_shard", "open_mds", "open_mds_shard", "shard_name"]
+from tokdfa.stores.store import Chunk, Document, Dtype, Problem, Store, ids_field, iter_document_chunks, signed
 
 _SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
 _TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}

@@ -8,21 +8,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import TokdfaError, TokenStreamError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.stores.columns import TableStore, is_arrow_stream
-from tokdfa.stores.datasets import SPLITS, STATE, open_dataset
-from tokdfa.stores.datatrove import open_datatrove
-from tokdfa.stores.folder import read_index
+from tokdfa.stores.folder import SPLITS, STATE, open_dataset, read_index
+from tokdfa.stores.indexed import MAGIC, open_datatrove, open_megatron, open_olmo
 from tokdfa.stores.jsonl import JsonlStore
 from tokdfa.stores.litdata import is_litdata, open_litdata, open_litdata_chunk
-from tokdfa.stores.llmc import is_llmc, open_llmc
 from tokdfa.stores.mds import is_mds, is_mds_shard, open_mds, open_mds_shard
-from tokdfa.stores.megatron import MAGIC, open_megatron
-from tokdfa.stores.npz import ZIP, NpzStore
-from tokdfa.stores.olmo import open_olmo
+from tokdfa.stores.npy import ZIP, NpzStore
 from tokdfa.stores.packed import compression_of, damage, opened
-from tokdfa.stores.raw import dtype_of, open_bin, open_npy, size_of
+from tokdfa.stores.raw import dtype_of, is_llmc, open_bin, open_llmc, open_npy, size_of
 from tokdfa.stores.store import Dtype, Store
 from tokdfa.stores.text import WrittenStore
 from tokdfa.stores.webdataset import TarStore, is_tar

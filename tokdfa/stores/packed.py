@@ -13,8 +13,6 @@ from typing import IO, Any
 
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 
-__all__ = ["compression_of", "damage", "opened", "unpacked"]
-
 _MAGIC = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 _BLOCK = 1 << 20
 

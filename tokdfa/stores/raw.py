@@ -2,11 +2,17 @@
 
 Files are read in chunks and not mapped into memory: if a mapped file is truncated meanwhile, the next access kills the
 process.
+
+Token files of llm.c and modded-nanogpt: a header of 256 integers, and then the ids. The header is 256 times i32: the
+magic number, 20240520 for u16 (version 1) or 20240801 for u32 (version 7); the version; the number of ids. 20240522 is
+a file of evaluations, which is no stream. Each document begins with the id that ends texts, so the boundaries of
+documents are not recorded apart.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,8 +26,6 @@ from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
-
-__all__ = ["Boundaries", "IntegerFile", "RawStore", "dtype_of", "iter_stream", "open_bin", "open_npy", "size_of"]
 
 
 def dtype_of(name: str) -> Dtype:
@@ -277,3 +281,41 @@ def open_npy(path: Path) -> RawStore:
         what = f"not a complete .npy file of integers: {fault}"
         raise TokenStreamError(what, value=f"{size} bytes instead of {expected}", where=str(path))
     return RawStore(path, ".npy", path, dtype, begin, count)
+
+
+_HEADER = 1024
+_DTYPES = {20240520: (1, "<u2"), 20240801: (7, "<u4")}
+_EVALUATION = 20240522
+
+
+def is_llmc(head: bytes) -> bool:
+    """Return whether a file with these first bytes is a token file."""
+    return len(head) >= 12 and _fields(head)[0] in (*_DTYPES, _EVALUATION) and 0 <= _fields(head)[1] < 256
+
+
+def open_llmc(path: Path) -> RawStore:
+    """Open a token file."""
+    with path.open("rb") as stream:
+        head = stream.read(_HEADER)
+        size = stream.seek(0, 2)
+    magic, version, count = _fields(head)
+    if magic == _EVALUATION:
+        what = "a file of evaluations, and not a stream of ids"
+        raise TokenStreamError(what, where=str(path), hint="give a file of tokens")
+    expected_version, name = _DTYPES[magic]
+    dtype: Dtype = np.dtype(name)
+    problems = []
+    if version != expected_version:
+        problems.append(Problem(str(path), f"version {version} is not that of magic number {magic}"))
+    # The count is 32 bits, and modded-nanogpt's writer refuses more than 2**31 ids.
+    expected = _HEADER + count * dtype.itemsize
+    if size != expected:
+        what = f"the header says {count} ids, so {expected} bytes, and the file has {size}"
+        problems.append(Problem(str(path), what))
+    n_ids = max(min(count, (size - _HEADER) // dtype.itemsize), 0)
+    return RawStore(path, "llm.c", path, dtype, _HEADER, n_ids, problems=problems)
+
+
+def _fields(head: bytes) -> tuple[int, int, int]:
+    magic, version, count = struct.unpack("<3i", head[:12])
+    return magic, version, count

@@ -1,9 +1,9 @@
-"""The interface of token stores: ids in chunks, with the boundaries of documents and where in the file each id is."""
+"""The interface of token stores: ids in chunks, the boundaries of documents, offsets in the file, fields of records."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -12,8 +12,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray, running_sum
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-
-__all__ = ["CHUNK", "Chunk", "Document", "Dtype", "Place", "Problem", "Store", "iter_document_chunks", "signed"]
+from tokdfa.base.suggestions import nearest
 
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
@@ -243,3 +242,48 @@ class Store(ABC):
         if not self.has_documents:
             return Place(str(self.files[0]), "token", index, index)
         return Place(str(self.files[0]), self.unit, number, token)
+
+
+IDS = ("input_ids", "token_ids", "tokens", "ids")
+"""The usual names of ids, those of Hugging Face, vLLM and LLM Foundry first."""
+
+MASK = "loss_mask"
+"""The usual name of the mask."""
+
+
+def ids_field(names: Sequence[str], field: str | None, where: str, fitting: Sequence[str] = ()) -> str:
+    """Return the field of the ids, with dots into objects: the one asked for, or one of the outermost `names`.
+
+    A single one of `fitting`, the fields that may hold ids by their type, needs no usual name. `where` is for messages.
+    """
+    if field is None:
+        usual = [name for name in IDS if name in names]
+        found = usual[0] if usual else fitting[0] if len(fitting) == 1 else None
+        if found is None:
+            there = f"there are {', '.join(names)}" if names else "its records have no fields"
+            what = "it is not clear which field has the ids"
+            raise TokenStreamError(what, where=where, hint=f"give --field; {there}")
+        return found
+    outermost = field.partition(".")[0]
+    if field not in names and outermost not in names:
+        near = nearest(outermost, names)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(names)}"
+        raise TokenStreamError("the field is missing", value=field, where=where, hint=hint if names else None)
+    return field
+
+
+def mask_field(names: Sequence[str]) -> str | None:
+    """Return the field of the mask, if there is one."""
+    return MASK if MASK in names else None
+
+
+def value_of(record: object, field: str, where: str) -> object:
+    """Return what a record has in a field, with dots into objects."""
+    if isinstance(record, Mapping) and field in record:
+        return record[field]
+    value = record
+    for name in field.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            raise TokenStreamError("the field is missing", value=field, where=where)
+        value = value[name]
+    return value

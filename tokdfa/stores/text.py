@@ -14,8 +14,6 @@ from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.stores.store import Chunk, Store
 
-__all__ = ["WrittenStore", "iter_text_or_json"]
-
 BLOCK = 1 << 20
 """The number of bytes of text that are read at once."""
 

@@ -12,13 +12,10 @@ import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.fields import IDS, value_of
 from tokdfa.stores.jsonl import ids_of
 from tokdfa.stores.npy import read_header
 from tokdfa.stores.packed import damage, opened
-from tokdfa.stores.store import Chunk, Document, Store, iter_document_chunks, signed
-
-__all__ = ["TarStore", "is_tar"]
+from tokdfa.stores.store import IDS, Chunk, Document, Store, iter_document_chunks, signed, value_of
 
 _BLOCK = 512
 _REST = 1 << 16

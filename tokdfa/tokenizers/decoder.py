@@ -25,8 +25,6 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.kernels.spelling.spell import spell, spell_bytes
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
-__all__ = ["Decoder", "SpelledTexts", "Spellings", "gathered", "is_utf8", "spellings", "words_of"]
-
 _LONGEST_CHARACTER = 4
 
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))

@@ -14,29 +14,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
-
-__all__ = [
-    "BYTE_TOKENS",
-    "CLEANUP",
-    "REPLACEMENT",
-    "ByteFallback",
-    "DecodeByteLevel",
-    "DecodeMetaspace",
-    "DecodeReplace",
-    "DecodeSentencePiece",
-    "DecodeStep",
-    "DecodeStrip",
-    "DecodeSuffix",
-    "DecodeWordPiece",
-    "ReplaceWhole",
-    "StripWhole",
-    "byte_of",
-    "decode_tokens",
-    "loose_byte_of",
-]
 
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 BYTE_TOKENS = frozenset(_BYTES)

@@ -9,8 +9,6 @@ from collections.abc import Callable, Hashable
 from threading import Event, Lock, get_ident
 from typing import Any, Generic, TypeAlias, TypeVar
 
-__all__ = ["DerivedTables", "OfTokenizer"]
-
 Owner = TypeVar("Owner")
 _Name: TypeAlias = tuple[Callable[..., Any], tuple[Hashable, ...]]
 

@@ -14,8 +14,6 @@ from tokdfa.regex.unicode.versions import library_of, ranges_of
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer
 
-__all__ = ["facts_of", "facts_of_unigram", "facts_of_wordpiece"]
-
 _EXAMPLES = 5
 
 

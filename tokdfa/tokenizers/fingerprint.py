@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.automata.semantics import agrees_with_leftmost
-from tokdfa.base.arguments import is_tokenizer, wrong_argument
 from tokdfa.base.arrays import BoolArray, Uint64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.regex.unicode.tables import content, library_of
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import Pieces
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Jobs"]
-
 # Jobs are above tokenizers, so they are imported when they are asked for. Even an import that is done takes a
 # microsecond or two, of the few that a short stream takes; so these two functions are kept.
 

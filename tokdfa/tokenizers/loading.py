@@ -139,7 +139,7 @@ def load(
 
 def _prepare(tokenizer: Tokenizer) -> None:
     """Make now what the first call of `encode` would make, as far as that takes milliseconds."""
-    from tokdfa.tokenizers.pretokenizers.known_machines import is_known
+    from tokdfa.tokenizers.pretokenizers.machine import is_known
 
     tokenizer.piece_ids.prepare()
     if tokenizer.pretokenizer is not None and is_known(tokenizer.pretokenizer.splitting):
@@ -189,7 +189,7 @@ def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[
     contents = read(path, None)
     if contents.says_splitting:
         return ((None, load(path)),)
-    from tokdfa.tokenizers.pretokenizers.named import NAMED
+    from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
     names = (pretokenizer,) if pretokenizer is not None or contents.format == "tiktoken" else (*NAMED,)
     return tuple((name, _MAKERS[contents.algorithm](contents, name, path, None)) for name in names)
@@ -245,7 +245,7 @@ def _pretokenizer(
     splitting = contents.splitting if name is None else name
     if splitting is None and contents.format == "tiktoken":
         # Whatever was assumed, the answers would be about another tokenizer.
-        from tokdfa.tokenizers.pretokenizers.named import NAMED
+        from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
         raise UnsupportedFeatureError(
             "a file of ranks does not say how text is split into pieces, and this one is not known",

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.byte_pairs import BytePairs
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Neighbours", "PairAutomaton", "ProperPart", "merge_otherwise", "neighbours", "proper_part"]
-
 MAX_PAIRS = 1 << 24
 # As many pairs are looked at to find the proper part.
 _MOST_MEETING = 1 << 22

@@ -13,10 +13,8 @@ from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.texts import check_text
 from tokdfa.tokenizers.pretokenizers.explanation import Look, alternatives, explain, look_aheads
-from tokdfa.tokenizers.pretokenizers.matches import Span
-from tokdfa.tokenizers.pretokenizers.named import bert
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.pretokenizers.steps import Span, Splitting, bert
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer

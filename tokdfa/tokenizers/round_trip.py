@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.segmenter import Before, WrongWords
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Ends", "Reencoding", "RoundTrip", "ends_before_normalizing", "ends_in"]
-
 _NO_BOUNDARIES = Boundaries("streams are judged without")
 
 T = TypeVar("T", bound="AnyTokenizer", contravariant=True)

@@ -27,8 +27,6 @@ from tokdfa.tokenizers.normalizers.steps import check_growth, most_characters
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["EndsByPlace", "IdTexts", "Spelled", "ends_by_place", "spelled_by_steps", "spelled_with_suffix"]
-
 
 class Spelled(NamedTuple):
     """What ids spell in a stream whose first or last id may be spelled differently.

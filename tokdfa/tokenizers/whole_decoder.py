@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.tokenizer import StringsOfIds
 
-__all__ = ["WholeDecoder"]
-
 _OTHER = "x"
 """A token that is not read as a byte."""
 

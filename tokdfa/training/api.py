@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import TrainingError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.training.corpus import Corpus
+from tokdfa.training.counting import CorpusSplitter, Unit
 from tokdfa.training.pieces import PieceCounts, with_end_of_word
 from tokdfa.training.rules import CountRule, TieRule, Trainer, resolve
-from tokdfa.training.splitting import CorpusSplitter, Unit
 
 __all__ = ["EndOfWord", "Level", "Reading", "count_corpus_pieces", "train"]
 
@@ -28,7 +28,7 @@ _MARK = "</w>"
 class Reading:
     """How a corpus is split into pieces, whose symbols are bytes or characters by `level`.
 
-    The pre-tokenizer and the unit are those of :class:`~tokdfa.training.splitting.CorpusSplitter`. By `end_of_word`,
+    The pre-tokenizer and the unit are those of :class:`~tokdfa.training.counting.CorpusSplitter`. By `end_of_word`,
     ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters.
     """
 

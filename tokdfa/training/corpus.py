@@ -16,8 +16,6 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from tokdfa.base.errors import FileFormatError, TrainingError
 
-__all__ = ["BLOCK", "Block", "Corpus", "opened"]
-
 # The number of bytes (unpacked) that are read at once. One thread counts a block while another block is read. Larger
 # blocks take more memory for every thread; smaller ones need more merging of counts.
 BLOCK = 1 << 20

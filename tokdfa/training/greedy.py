@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word, concatenate
 from tokdfa.automata.dictionary import Dictionary, Rule
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, TrainingError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary
 from tokdfa.training.pieces import PieceCounts
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks

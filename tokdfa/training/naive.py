@@ -11,8 +11,6 @@ from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.errors import TrainingError
 from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
 
-__all__ = ["apply_rule", "count_pairs", "train_naive"]
-
 Pair: TypeAlias = tuple[int, int]
 T = TypeVar("T")
 

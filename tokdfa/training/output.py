@@ -16,10 +16,8 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.atomic import write_atomically, write_together
 from tokdfa.base.errors import TrainingError
-from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER, spell
-from tokdfa.tokenizers.pretokenizers.named import NAMED
-
-__all__ = ["check_output", "write_dictionary"]
+from tokdfa.regex.unicode.utf8 import GPT2_ORDER, spell
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 # Patterns written differently for tokenizers: possessive repetitions mean something else there, and are not needed.
 _RESPELLED = {

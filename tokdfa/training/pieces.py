@@ -12,8 +12,6 @@ from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.errors import TrainingError
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 
-__all__ = ["PieceCounts", "PieceTable", "count_pieces", "with_end_of_word"]
-
 ByteArray = Uint8Array
 Int64Array = Int64Array
 

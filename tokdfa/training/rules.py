@@ -11,20 +11,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Kind, TokenAlphabet, Word, concatenate, iter_symbols
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import TrainingError
-from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER
-
-__all__ = [
-    "COUNT_RULES",
-    "DEFAULTS",
-    "TIE_RULES",
-    "CountRule",
-    "GreedyRules",
-    "TieRule",
-    "Trainer",
-    "base_alphabet",
-    "resolve",
-    "symbol_ranks",
-]
+from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 
 TieRule: TypeAlias = Literal["first-seen", "oldest-pair", "huggingface", "rustbpe", "sentencepiece", "subword-nmt"]
 CountRule: TypeAlias = Literal["non-overlapping", "overlapping"]

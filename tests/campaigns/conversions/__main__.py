@@ -20,9 +20,8 @@ from tests.support.cut_differences import first_text_cut_differently
 from tests.support.generated_pages import code, page_with_table
 from tests.support.gguf_files import byte_level, gguf
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 DATA = Path(__file__).with_name("conversions.json")
 PAGE = Path(__file__).parents[3] / "notebooks" / "llama_cpp.md"

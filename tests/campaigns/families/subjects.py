@@ -67,7 +67,7 @@ def of_file(path: Path, pattern: str | None = None) -> Subject:
 
 
 def _of_ranks(name: str, path: Path, pattern: str) -> Subject:
-    from tokdfa.tokenizers.pretokenizers.named import NAMED
+    from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
     spelled = NAMED[pattern].steps[0].pattern if pattern in NAMED else pattern
     return Subject(

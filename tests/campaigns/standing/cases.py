@@ -15,7 +15,7 @@ import tokdfa
 from tests.campaigns.standing.texts import EVERYTHING, SPECIALS, stretch, text
 from tests.support.tokenizer_files import added_token, spell, tiktoken_lines, tokenizer_json
 from tests.support.utf8 import is_utf8
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 # Patterns that cut often, rarely, or by what is far away; each covers every text, for tiktoken drops what none matches.

@@ -15,7 +15,7 @@ import tokdfa
 from tests.campaigns.standing.small import loads, small
 from tests.support.tokenizer_files import SPELLED, tiktoken_lines
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_TEXTS = 60

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa.base.arrays import BoolArray, Uint16Array
+from tokdfa.tokenizers.pretokenizers.building import build_machine, certain_pairs
 from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
-from tokdfa.tokenizers.pretokenizers.known_machines import DATA, known_names
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, Machine, Runs, splitting_budget
-from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
-from tokdfa.tokenizers.pretokenizers.pairs import certain_pairs
+from tokdfa.tokenizers.pretokenizers.machine import DATA, Hypotheses, Machine, Runs, known_names, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 __all__ = ["as_text", "hypotheses_as_text", "write"]

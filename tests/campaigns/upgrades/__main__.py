@@ -21,9 +21,8 @@ from tests.campaigns.tables.versions import installed_copy
 from tests.support.cut_differences import first_text_cut_differently
 from tests.support.generated_pages import code, page_with_table
 from tokdfa.regex.unicode.versions import Range, Table, ranges_of
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 
 DATA = Path(__file__).with_name("upgrades.json")
 PAGE = Path(__file__).parents[3] / "notebooks" / "unicode_versions.md"

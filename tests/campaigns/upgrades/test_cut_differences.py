@@ -10,9 +10,8 @@ import pytest
 from tests.campaigns.conversions import __main__ as conversions
 from tests.campaigns.upgrades.__main__ import DATA, PAGE, page, upgrades
 from tests.support.cut_differences import first_text_cut_differently
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.support.commands import run
 from tests.support.tokenizer_files import merges_txt
 from tokdfa.automata.regex import language
 from tokdfa.draw.automaton import dfa_graph
-from tokdfa.draw.dot import to_dot
+from tokdfa.draw.graph import to_dot
 from tokdfa.draw.render import can_render
 
 DEFAULT = Path(tokdfa.__file__).parent / "tokenizers" / "data" / "default.merges.txt"

@@ -38,7 +38,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def _id(byte: int) -> int:
-    from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER
+    from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 
     return list(GPT2_ORDER).index(byte)
 

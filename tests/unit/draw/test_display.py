@@ -12,9 +12,9 @@ from tokdfa import Dictionary, LinMaxMatch, TokenDFA, Transducer, WordPieceVocab
 from tokdfa.automata.boolean import complement, difference, intersection
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.draw.display import automaton_graph
-from tokdfa.draw.forest import forest_graph
 from tokdfa.draw.graph import Graph, Node
 from tokdfa.draw.render import can_render
+from tokdfa.draw.trie import forest_graph
 from tokdfa.jobs.validation.canonical import CanonicalAutomaton
 from tokdfa.training.theory.merges import apply_merges
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.draw.dot import to_dot
+from tokdfa.draw.graph import to_dot
 from tokdfa.draw.trie import trie_graph
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 

@@ -14,7 +14,7 @@ from figures.chart import Axis, line_chart
 from figures.table import read_table, read_tables, write_table
 from tests.benchmarks import harness
 from tests.benchmarks.__main__ import PROGRAMS
-from tokdfa.draw.dot import to_dot
+from tokdfa.draw.graph import to_dot
 
 ROOT = Path(__file__).parents[3]
 

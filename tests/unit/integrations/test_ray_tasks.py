@@ -16,7 +16,7 @@ import pytest
 
 import tokdfa
 from tokdfa.integrations import ray_tasks as module
-from tokdfa.integrations.per_process import built_once
+from tokdfa.integrations.metrics import built_once
 from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
 

@@ -12,10 +12,9 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[3]
-# Within one package: the methods of a token DFA that write it out, or return it as a graph.
+# Within one package: the methods of a token DFA that write it out, minimize it, or return it as a graph.
 WITHIN = {
     ("tokdfa.automata.token_dfa", "tokdfa.automata.explicit"),
-    ("tokdfa.automata.token_dfa", "tokdfa.automata.graph"),
 }
 # Public names and commands on first use, the parser of the standard library; whether jinja2, pygraphviz are installed.
 BY_STRING = {

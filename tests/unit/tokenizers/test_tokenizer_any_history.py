@@ -28,8 +28,7 @@ from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
 from tokdfa.base.errors import FileFormatError, PatternError, UnsupportedFeatureError
 from tokdfa.jobs.validation.validator import Validator
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting
-from tokdfa.tokenizers.pretokenizers.named import NAMED
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 PARTS = [
     "a",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokdfa.training.corpus import Corpus
-from tokdfa.training.splitting import CorpusSplitter
+from tokdfa.training.counting import CorpusSplitter
 
 
 def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:

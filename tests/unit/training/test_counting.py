@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 
 from tokdfa import TokdfaError
 from tokdfa.base.errors import FileFormatError
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-from tokdfa.training import splitting as splitting_module
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
+from tokdfa.training import counting as splitting_module
 from tokdfa.training.corpus import BLOCK, Block, Corpus
-from tokdfa.training.counting import Checkpoint, count_corpus
+from tokdfa.training.counting import Checkpoint, CorpusSplitter, count_corpus
 from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
-from tokdfa.training.splitting import CorpusSplitter
 
 zstandard = pytest.importorskip("zstandard")
 

@@ -13,9 +13,9 @@ import pytest
 import tokdfa
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
 from tokdfa.base import atomic
-from tokdfa.regex.unicode.byte_alphabet import GPT2_ORDER
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.regex.unicode.utf8 import GPT2_ORDER
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.output import check_output, write_dictionary

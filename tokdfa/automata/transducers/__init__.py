@@ -1,12 +1,11 @@
 """String-to-token transducers: the function from words to their tokenizations, as a machine.
 
 Read `transducer` first (Definition 6 of *Constructing a BPE Tokenization DFA*, every transition written out), with its
-parts in `arcs`. `square` runs a transducer in parallel with itself. `determinize` decides with it whether a transducer
-can be made subsequential, and makes it so, `minimize` finds the smallest one, and `compose` restricts one to a language
-of tokenizations. For real dictionaries there are
+parts in `arcs`. `square` runs a transducer in parallel with itself, or with an automaton over its tokens.
+`determinize` decides with it whether a transducer can be made subsequential, makes it so, and finds the smallest one.
+For real dictionaries there are
 
-- `subsequential`: the transducer built lazily as texts are read;
-- `table`: all its states in arrays;
+- `subsequential`: the transducer built lazily as texts are read, or all its states in arrays;
 - `one_pass`: the same function in linear time without the transducer, which `tokenizers.encoding` runs.
 
 Cost: subsequential transducers of real dictionaries do not fit in memory (|D|^2.3 to |D|^2.6 states); `one_pass` takes

@@ -8,8 +8,6 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.automata.alphabet import TokenAlphabet, Word, show
 from tokdfa.automata.protocol import checked
 
-__all__ = ["Arc", "Output", "TransducerRun", "TwoArcs", "checked_arc", "checked_output", "common_prefix", "show_output"]
-
 # Token numbers.
 Output: TypeAlias = tuple[int, ...]
 

@@ -15,8 +15,6 @@ from tokdfa.kernels.encode import one_pass as kernels
 from tokdfa.kernels.encode.one_pass import NO_NUMBER, index_rules
 from tokdfa.kernels.library import Struct
 
-__all__ = ["MAX_TOKENS", "ByteCode", "OnePass", "joined", "rules_table", "symbols_of_bytes"]
-
 MAX_TOKENS = NO_NUMBER - 1
 
 _SURROGATES = range(0xD800, 0xE000)

@@ -1,4 +1,4 @@
-"""The square of a transducer: pairs of runs side by side on one word, and how far one output is ahead of the other."""
+"""Products of a transducer: with itself, its square, and with an automaton over its tokens, the composition."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import Word, concatenate, quoted
-from tokdfa.automata.exploration import trace
-from tokdfa.automata.protocol import check_budget
-from tokdfa.automata.transducers.arcs import Output, common_prefix, show_output
+from tokdfa.automata.exploration import Numbering, trace
+from tokdfa.automata.protocol import TokenAutomaton, check_budget, run
+from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.base.verdict import Verdict
 
 if TYPE_CHECKING:
     from tokdfa.automata.transducers.transducer import Transducer
-
-__all__ = ["Delay", "Pair", "PairStep", "Square", "extend_delay", "functionality"]
 
 Pair: TypeAlias = tuple[int, int]
 # A word, and two of its outputs.
@@ -155,3 +153,19 @@ def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[TwoOutpu
                 False, (word, alphabet.spell(first), alphabet.spell(second)), f"{quoted(word)} has the outputs {shown}"
             )
     raise AssertionError("of two different delays at one pair, one is not made up for")
+
+
+def compose(transducer: Transducer, automaton: TokenAutomaton[int], *, max_states: int) -> Transducer:
+    """Return the composition; see :meth:`~tokdfa.automata.transducers.transducer.Transducer.compose`."""
+    of = "the composition would have"
+    pairs = Numbering((transducer.initial, automaton.initial), lambda n: check_budget("states", n, max_states, of))
+    arcs: list[list[Arc]] = []
+    finals: dict[int, Output] = {}
+    for here, (p, s) in enumerate(pairs.states):  # grows during the loop
+        if p in transducer.finals:
+            end = run(automaton, transducer.finals[p], s)
+            if end is not None and automaton.is_final(end):
+                finals[here] = transducer.finals[p]
+        steps = ((arc, run(automaton, arc.output, s)) for arc in transducer.arcs[p])
+        arcs.append([Arc(arc.symbol, arc.output, pairs[arc.target, t]) for arc, t in steps if t is not None])
+    return type(transducer)(transducer.alphabet, arcs, finals=finals)

@@ -369,7 +369,7 @@ class Transducer(Displayed):
         LimitExceededError
             If the result would have more states.
         """
-        from tokdfa.automata.transducers.compose import compose
+        from tokdfa.automata.transducers.square import compose
 
         return compose(self, automaton, max_states=max_states)
 

@@ -8,14 +8,23 @@ from typing import Any
 
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.base.errors import ImproperDictionaryError
-from tokdfa.draw.labels import word_label
-from tokdfa.draw.report.lanes import divergence, lanes
-from tokdfa.draw.report.markup import Markup, json_block, tag
-from tokdfa.draw.report.page import Report, data_table, page, verdict
-from tokdfa.draw.report.spelling import Spelling, marked_up, shortened
+from tokdfa.draw.graph import word_label
+from tokdfa.draw.report.collect import divergence, lanes
+from tokdfa.draw.report.page import (
+    Markup,
+    Report,
+    Spelling,
+    data_table,
+    json_block,
+    marked_up,
+    page,
+    shortened,
+    tag,
+    verdict,
+)
 from tokdfa.jobs.comparison.api import compare
+from tokdfa.jobs.comparison.findings import answer, part_rows
 from tokdfa.jobs.comparison.result import Comparison, Difference
-from tokdfa.jobs.comparison.wording import answer, part_rows
 from tokdfa.tokenizers.neighbours import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -4,17 +4,166 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import json
+import re
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import tokdfa
 from tokdfa.base.atomic import write_atomically
-from tokdfa.draw.report.markup import Markup, tag
+from tokdfa.draw.graph import character_sign, word_label
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Report", "bar", "chart", "data_table", "facts", "page", "verdict"]
+_VOID = frozenset({"meta"})
+
+# Characters that a page cannot hold or would not show: controls, those that change the direction of text, line
+# separators, halves of surrogate pairs, non-characters.
+_INVISIBLE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+)
+
+
+class Markup(str):
+    """Text that is already HTML."""
+
+
+def escape(text: str) -> Markup:
+    r"""Return HTML that shows exactly the text, with invisible characters as escapes such as ``\x00``."""
+    return Markup(html.escape(_INVISIBLE.sub(lambda found: character_sign(found[0]), text)))
+
+
+def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    name : str
+    *children : str
+        Its contents: elements unchanged, other text escaped.
+    **attributes
+        A trailing underscore is dropped, others become hyphens. True gives an attribute without a value; None and
+        False leave it out.
+    """
+    opening = [name]
+    for key, value in attributes.items():
+        key = key.rstrip("_").replace("_", "-")
+        if value is True:
+            opening.append(key)
+        elif value is not None and value is not False:
+            opening.append(f'{key}="{escape(str(value))}"')
+    head = f"<{' '.join(opening)}>"
+    if name in _VOID:
+        return Markup(head)
+    inner = "".join(child if isinstance(child, Markup) else escape(child) for child in children)
+    return Markup(f"{head}{inner}</{name}>")
+
+
+def sentence(parts: Sequence[str]) -> Markup:
+    """Return a sentence of which every second part is a token or a text, each with a direction of its own."""
+    return Markup("".join(tag("bdi", part) if place % 2 else escape(part) for place, part in enumerate(parts)))
+
+
+def json_block(value: Any, id: str) -> Markup:
+    """Return a value as a block of data that the page's script can read and from which no value can break out."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    # JSON escapes control characters itself; lone halves of surrogate pairs have no UTF-8.
+    text = re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return Markup(f'<script type="application/json" id="{escape(id)}">{text}</script>')
+
+
+MAX_LABEL = 48
+MAX_QUOTE = 160
+
+# What a label shows for characters that do not print; see `word_label`. report.js has the same.
+ESCAPES = re.compile(r"(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)")
+
+PLAIN, SPECIAL, NOT_TEXT, COMBINING = "", "special", "bytes", "combining"
+
+
+class Spelling:
+    """The tokens of a tokenizer as labels, each with its class. It remembers those that are shown.
+
+    Parameters
+    ----------
+    tokenizer : AnyTokenizer
+    """
+
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._text, self._offsets = tokenizer.id_spellings
+        self._special = frozenset(tokenizer.special_ids.tolist())
+        self._known: dict[int, tuple[str, str]] = {}
+
+    def length(self, id: int) -> int:
+        """Return the number of bytes of an id; 0 if no token has it."""
+        if not self._tokenizer.decoder.is_id(id):
+            return 0
+        return int(self._offsets[id + 1] - self._offsets[id])
+
+    def word(self, id: int) -> bytes:
+        """Return the bytes of an id."""
+        return self._text[self._offsets[id] : self._offsets[id + 1]].tobytes()
+
+    def same(self, id: int, other: Spelling) -> bool:
+        """Return whether an id has the same bytes in another tokenizer."""
+        return self.word(id) == other.word(id)
+
+    def note(self, ids: Iterable[int]) -> None:
+        """Remember that these ids are shown."""
+        for id in ids:
+            if id not in self._known:
+                self._known[id] = self._label(id)
+
+    def label(self, id: int) -> str:
+        """Return the label of an id."""
+        return (self._known.get(id) or self._label(id))[0]
+
+    def _label(self, id: int) -> tuple[str, str]:
+        """Return the label of an id and its class: special, bytes, combining or none of these."""
+        if not self._tokenizer.decoder.is_id(id):
+            return "no token", SPECIAL  # The id separates documents, or is out of range.
+        word = self._tokenizer.name_of(id)
+        try:
+            text = word.decode("utf-8")
+        except UnicodeDecodeError:
+            kind = NOT_TEXT
+        else:
+            kind = COMBINING if text and unicodedata.category(text[0])[0] == "M" else PLAIN
+        return shortened(word_label(word)), SPECIAL if id in self._special else kind
+
+    def table(self) -> dict[str, list[str]]:
+        """Return, for each id that is shown, its label and its class."""
+        return {str(id): [*self._known[id]] for id in sorted(self._known)}
+
+
+def shortened(label: str) -> str:
+    """Return a label, shortened in the middle if it is long."""
+    if len(label) <= MAX_LABEL:
+        return label
+    parts = [part for part in ESCAPES.split(label) if part]
+    signs = [sign for part in parts for sign in ([part] if ESCAPES.fullmatch(part) else part)]
+    half = MAX_LABEL // 2 - 1
+    return label if len(signs) <= MAX_LABEL else "".join([*signs[:half], "…", *signs[-half:]])
+
+
+def cut_down(text: str) -> str:
+    """Return a text, shortened in the middle if it is long."""
+    half = MAX_QUOTE // 2
+    return text if len(text) <= MAX_QUOTE else f"{text[:half]} … {text[-half:]}"
+
+
+def marked_up(label: str) -> Markup:
+    """Return a label with its escapes marked up."""
+    parts = ESCAPES.split(label)
+    return Markup("".join(tag("i", part) if number % 2 else escape(part) for number, part in enumerate(parts)))
 
 
 @cache

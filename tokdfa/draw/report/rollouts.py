@@ -7,16 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from tokdfa.automata.alphabet import Word
-from tokdfa.draw.labels import word_label
-from tokdfa.draw.report.markup import Markup, tag
-from tokdfa.draw.report.page import Report, bar, chart, data_table, facts, page, verdict
-from tokdfa.draw.report.spelling import Spelling, shortened
+from tokdfa.draw.graph import word_label
+from tokdfa.draw.report.page import (
+    Markup,
+    Report,
+    Spelling,
+    bar,
+    chart,
+    data_table,
+    facts,
+    page,
+    shortened,
+    tag,
+    verdict,
+)
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.rollouts.stretches import StretchClass
 from tokdfa.jobs.rollouts.tally import PARTS, Tally
 from tokdfa.tokenizers.protocol import AnyTokenizer
-
-__all__ = ["RolloutsReport"]
 
 MOST_ROWS = 20
 MOST_EXAMPLES = 100

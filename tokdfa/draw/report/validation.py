@@ -8,13 +8,24 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import IntegerArray
-from tokdfa.draw.labels import word_label
+from tokdfa.base.suggestions import wrong_argument
+from tokdfa.draw.graph import word_label
 from tokdfa.draw.report.collect import Collection
-from tokdfa.draw.report.markup import Markup, json_block, sentence, tag
-from tokdfa.draw.report.page import Report, bar, chart, data_table, facts, page, verdict
-from tokdfa.draw.report.spelling import shortened
+from tokdfa.draw.report.page import (
+    Markup,
+    Report,
+    bar,
+    chart,
+    data_table,
+    facts,
+    json_block,
+    page,
+    sentence,
+    shortened,
+    tag,
+    verdict,
+)
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.validation.result import Validation, validation
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.certificates.runs import Classes, Joint, States
 from tokdfa.jobs.certificates.sides import Derived
-from tokdfa.jobs.comparison.remembered import remembered
+from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.unicode import LAST
 
 __all__ = ["check_boundaries"]

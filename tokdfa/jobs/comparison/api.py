@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.comparison.dictionaries import compare_dictionaries
 from tokdfa.jobs.comparison.findings import Stage
 from tokdfa.jobs.comparison.result import Comparison
@@ -76,11 +76,11 @@ def compare(
 
             return compare_tokenizers(*sides, ignore_ids=ignore_ids, progress=progress)
         case "Unigram":
-            from tokdfa.jobs.comparison.unigram import compare_unigrams
+            from tokdfa.jobs.comparison.models import compare_unigrams
 
             return compare_unigrams(*sides, ignore_ids=ignore_ids)
         case "WordPiece":
-            from tokdfa.jobs.comparison.wordpiece import compare_wordpieces
+            from tokdfa.jobs.comparison.models import compare_wordpieces
 
             return compare_wordpieces(*sides, ignore_ids=ignore_ids)
     raise UnsupportedFeatureError("tokenizers of this algorithm cannot be compared", value=a.algorithm)

@@ -16,8 +16,6 @@ from tokdfa.jobs.comparison.findings import Outcome, Part
 from tokdfa.jobs.comparison.result import Comparison, Difference
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
-__all__ = ["by_length", "compare_dictionaries"]
-
 _EXAMPLES = 20
 
 

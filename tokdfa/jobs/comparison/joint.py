@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial, wraps
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED
 from tokdfa.kernels.walk.parts import BAD, MOST_EFFECTS, number_keys, parts_of_key, take_apart
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.unicode.utf8 import cut_apart
+from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
-from tokdfa.tokenizers.pretokenizers.symbol_bytes import DONE, NOWHERE, SymbolBytes
-
-__all__ = ["Joint", "Target"]
 
 _NOT_HERE = -2
 
@@ -258,3 +256,32 @@ def _explore(
         for old in kept
     ]
     return moves, [ends[old] for old in kept]
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def remembered(most: int) -> Callable[[Method], Method]:
+    """Cache the results of a method in its object, by positional arguments; clear the cache at `most` results.
+
+    The cache of ``functools.lru_cache`` belongs to the class and would keep each object, with all it refers to, alive.
+    """
+
+    def decorate(method: Method) -> Method:
+        name = f"_remembered_{method.__name__}"
+
+        @wraps(method)
+        def remembering(self: Any, *args: Any) -> Any:
+            answers: dict[tuple[object, ...], Any] = self.__dict__.setdefault(name, {})
+            try:
+                return answers[args]
+            except KeyError:
+                answer = method(self, *args)
+                if len(answers) >= most:
+                    answers.clear()
+                answers[args] = answer
+                return answer
+
+        return cast(Method, remembering)
+
+    return decorate

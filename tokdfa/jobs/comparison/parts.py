@@ -14,8 +14,7 @@ from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part
 from tokdfa.jobs.comparison.result import Comparison
 from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.kernels.encode.events import DROPPED
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
-from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
+from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.neighbours import Neighbours, neighbours
@@ -24,8 +23,6 @@ from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form, splitting_form
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["Parts", "as_text", "splitting_of"]
 
 _WHOLE = Splitting("tokenizers")
 

@@ -15,12 +15,9 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.jobs.comparison.findings import Stage, Step
-from tokdfa.jobs.comparison.joint import Joint, Target
-from tokdfa.jobs.comparison.remembered import remembered
+from tokdfa.jobs.comparison.joint import Joint, Target, remembered
 from tokdfa.jobs.comparison.vocabularies import Vocabularies
-from tokdfa.tokenizers.pretokenizers.symbol_bytes import DONE, NOWHERE
-
-__all__ = ["FAR", "Place", "Product", "Reach"]
+from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE
 
 FAR: Final = np.int32(1 << 30)
 """More bytes than any text that is searched for."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.errors import AlphabetError
 from tokdfa.base.verdict import Verdict
-from tokdfa.jobs.comparison import wording
+from tokdfa.jobs.comparison import findings
 from tokdfa.jobs.comparison.findings import Outcome, Part
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Comparison(Verdict[Difference]):
     checked: Mapping[Part, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", wording.reason(self))
+        object.__setattr__(self, "reason", findings.reason(self))
 
 
 # What ids are compared by, for one of the two: their spellings, where the ids themselves are ignored.

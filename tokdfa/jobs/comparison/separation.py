@@ -20,13 +20,10 @@ from typing import Final
 import numpy as np
 
 from tokdfa.jobs.comparison.findings import Stage
-from tokdfa.jobs.comparison.joint import Joint
+from tokdfa.jobs.comparison.joint import Joint, remembered
 from tokdfa.jobs.comparison.reach import FAR, Place, Product, Reach
-from tokdfa.jobs.comparison.remembered import remembered
 from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.kernels.encode.events import BEGINS
-
-__all__ = ["Separation", "WholePieces", "n_bytes"]
 
 _MOST_BEGINNINGS: Final = 1_000
 

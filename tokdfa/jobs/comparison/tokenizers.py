@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.dictionaries import by_length
-from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part, Stage, Step
+from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part, Stage, Step, undecided_words
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.jobs.comparison.parts import Parts, as_text
 from tokdfa.jobs.comparison.result import Comparison, Difference, confirmed
@@ -28,12 +28,9 @@ from tokdfa.jobs.comparison.trials import (
     within,
 )
 from tokdfa.jobs.comparison.vocabularies import Vocabularies
-from tokdfa.jobs.comparison.wording import undecided_words
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["compare_tokenizers"]
 
 
 def compare_tokenizers(

@@ -18,19 +18,6 @@ from tokdfa.regex.unicode import Ranges, characters_of, difference, library_of, 
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = [
-    "DEFAULT",
-    "Tuning",
-    "around",
-    "random_texts",
-    "short_texts",
-    "shrunk",
-    "texts_of_tables",
-    "texts_of_tokens",
-    "unlike",
-    "within",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Tuning:

@@ -10,8 +10,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 from tokdfa.tokenizers.neighbours import Neighbours
 
-__all__ = ["PairRows", "Vocabularies"]
-
 
 class PairRows:
     """The tokens that each token of a tokenizer forbids after it, over tokens numbered by the caller.

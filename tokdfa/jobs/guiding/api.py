@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.jobs.guiding.prefixes import Place, PrefixAutomaton, prefixes_of

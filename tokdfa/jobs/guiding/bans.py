@@ -9,9 +9,9 @@ from typing import cast
 import numpy as np
 
 from tokdfa.automata.regex import language
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.guiding.byte_machines import ByteMachine, machine_of, product, trimmed, without_words
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tokdfa.automata.token_dfa import TokenDFA
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import UnsupportedFeatureError, WrongTypeError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.guiding.api import check_texts
 from tokdfa.jobs.guiding.jumps import ForcedText, Jumps, count_texts, find_difference, is_same_everywhere
 from tokdfa.jobs.guiding.prefixes import prefixes_of

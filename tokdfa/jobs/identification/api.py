@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.errors import TokdfaError, WrongTypeError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.identification.counting import ENOUGH, Counts, count_violations
 from tokdfa.jobs.identification.mistakes import is_better, may_be_cut, mistakes_of_ids, mistakes_of_reading
 from tokdfa.jobs.identification.reading import TYPES, Reading, best_type, fitting_reading

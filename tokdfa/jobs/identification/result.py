@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tokdfa.base.described_enum import DescribedEnum
 from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.verdict import DescribedEnum
 from tokdfa.stores.store import Place, Problem
 
 __all__ = ["Candidate", "Identification", "Mistake", "MistakeKind"]

@@ -10,15 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from tokdfa.base.arguments import is_tokenizer, wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.replacing.output import Output, unchanged
 from tokdfa.jobs.replacing.regions import cuts_of
 from tokdfa.jobs.replacing.result import Change, Changes, Replacement
-from tokdfa.jobs.replacing.rewriting import Tuning
-from tokdfa.jobs.replacing.template import Template, check_replacement
+from tokdfa.jobs.replacing.rewriting import Template, Tuning, check_replacement
 from tokdfa.jobs.replacing.text_run import Job, TextRun
 from tokdfa.jobs.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.jobs.validation.validator import Validator, checked_separator, document_starts

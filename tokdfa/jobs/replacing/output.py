@@ -12,8 +12,6 @@ from tokdfa.jobs.replacing.rewriting import Edits
 from tokdfa.kernels.replacing.regions import splice
 from tokdfa.tokenizers.decoder import Decoder
 
-__all__ = ["Output", "OwnIds", "unchanged"]
-
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 # Ids are given this part of their number as room to grow into, and a few more.

@@ -12,14 +12,11 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import LimitExceededError, TokenStreamError
 from tokdfa.jobs.replacing.output import Output, OwnIds
 from tokdfa.jobs.replacing.regions import OPEN, Cuts, last_cut, regions
-from tokdfa.jobs.replacing.rewriting import Found, Rewriter, Tuning
-from tokdfa.jobs.replacing.template import Template
+from tokdfa.jobs.replacing.rewriting import Found, Rewriter, Template, Tuning
 from tokdfa.jobs.searching.matches import Matches
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.stream import Stream
 from tokdfa.tokenizers.decoder import Decoder
-
-__all__ = ["Job", "TextRun"]
 
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
-from tokdfa.base.described_enum import DescribedEnum
+from tokdfa.base.verdict import DescribedEnum
 
 __all__ = [
     "ENCODED",

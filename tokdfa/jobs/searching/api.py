@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arguments import is_tokenizer, wrong_argument
 from tokdfa.base.arrays import Int64Array, id_array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.searching.matches import Match, Matches
 from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning
 from tokdfa.jobs.searching.stream import Stream

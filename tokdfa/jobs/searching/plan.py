@@ -14,8 +14,6 @@ from tokdfa.kernels.search.run import ALIGNED, Search
 from tokdfa.regex.finder import Finder
 from tokdfa.regex.utf8 import BOUNDARY, EDGE
 
-__all__ = ["DEFAULT", "SearchPlan", "Tuning"]
-
 _FEW_CLASSES = 8
 # The number of ended searches whose memory is kept for later ones.
 _SPARE = 8

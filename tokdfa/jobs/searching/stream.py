@@ -15,8 +15,6 @@ from tokdfa.jobs.searching.words import Placed
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.run import FINAL, Copying
 
-__all__ = ["Stream"]
-
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
 _OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))

@@ -16,8 +16,6 @@ from tokdfa.kernels.search.tables import spelled_of
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Placed", "RecentlyMade", "Words"]
-
 T = TypeVar("T")
 
 # The plans of this many patterns are kept with a tokenizer.

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import TokdfaError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.shards.parts import AFTER, bounds_of
 from tokdfa.jobs.shards.report import FIRST, WORST, Broken, Finding, Report, WrongDocument, first_of, worst_of
 from tokdfa.jobs.shards.tables import DEAD, FALLBACK, UNKNOWN, ends_documents, flags_of

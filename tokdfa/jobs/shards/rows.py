@@ -11,8 +11,7 @@ from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.shards.check import Options, check_store
 from tokdfa.jobs.shards.report import Report
 from tokdfa.stores.columns import documents_of, lists_of
-from tokdfa.stores.fields import ids_field
-from tokdfa.stores.store import CHUNK, Chunk, Place, Store
+from tokdfa.stores.store import CHUNK, Chunk, Place, Store, ids_field
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["check_rows"]

@@ -17,7 +17,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens
-from tokdfa.tokenizers.pretokenizers.symbol_bytes import DONE, NOWHERE, SymbolBytes
+from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
 
 __all__ = ["EVERY", "EdgeFinder", "Edges", "Location", "Parting", "Use", "partings"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer

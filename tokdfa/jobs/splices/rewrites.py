@@ -11,8 +11,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF
-from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
+from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8, CHARACTER_OF
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.normalizers.steps import Chain, Normalizer, Prepend, Replace
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

@@ -12,8 +12,7 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, IntegerArray, Uint8Array, running_sum
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.splices.rewrites import Rewrites, Symbols
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
-from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
+from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.neighbours import Neighbours
 
 __all__ = ["Level", "Tokens", "byte_tokens", "character_tokens", "trie_levels"]

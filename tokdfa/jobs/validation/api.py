@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.judges.accepting import WHOLE
 from tokdfa.jobs.validation.result import Validation, validation

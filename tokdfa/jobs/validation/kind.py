@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokdfa.base.described_enum import DescribedEnum
+from tokdfa.base.verdict import DescribedEnum
 
 __all__ = ["ViolationKind"]
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arguments import wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.suggestions import SuggestsNames, wrong_argument
 from tokdfa.jobs.validation.block import Block, Feed
 from tokdfa.jobs.validation.engine import engine_of
 from tokdfa.jobs.validation.judges.accepting import WHOLE, Rest

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tokdfa.regex.unicode.normalization import Form
 
-__all__ = ["Normalizer", "Sides", "Substitution"]
-
 
 class Substitution(NamedTuple):
     """What is put before a text that is not empty, and what some characters become; nothing else is done to it."""

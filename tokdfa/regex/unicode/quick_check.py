@@ -15,9 +15,6 @@ from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, 
 from tokdfa.regex.unicode.ranges import LAST
 from tokdfa.regex.unicode.utf8 import code_points
 
-__all__ = ["Change", "boundaries", "changes", "composites", "form_tables", "in_form", "is_normal"]
-
-
 _STRETCH = 64
 
 

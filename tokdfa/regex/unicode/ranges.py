@@ -10,22 +10,6 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
-__all__ = [
-    "LAST",
-    "SCALARS",
-    "SURROGATES",
-    "Ranges",
-    "characters_of",
-    "complement",
-    "contains",
-    "decode",
-    "difference",
-    "encode",
-    "intersection",
-    "pattern_class",
-    "union",
-]
-
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 LAST = 0x10FFFF

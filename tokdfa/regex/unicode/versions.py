@@ -16,22 +16,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tokdfa.base.errors import PatternError, UnsupportedFeatureError, WrongTypeError
 
-__all__ = [
-    "LIBRARIES",
-    "TABLES",
-    "Range",
-    "Table",
-    "changed_normalizers",
-    "data_file",
-    "known_versions",
-    "library_of",
-    "patched",
-    "ranges_of",
-    "read_data",
-    "resolve",
-    "symmetric_difference",
-]
-
 Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken", "llama.cpp"]
 LIBRARIES: tuple[Table, ...] = get_args(Table)
 """The libraries that have tables."""

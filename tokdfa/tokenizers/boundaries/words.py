@@ -25,7 +25,7 @@ __all__ = ["SpacedBoundaries", "UnigramBoundaries", "splits_at_spaces", "why_non
 
 def splits_at_spaces(splitting: Splitting) -> bool:
     """Return whether a pre-tokenizer is Metaspace, alone or after WhitespaceSplit, and splits before each space."""
-    from tokdfa.tokenizers.pretokenizers.named import whitespace_split
+    from tokdfa.tokenizers.pretokenizers.steps import whitespace_split
 
     if splitting.metaspace != SPACE or splitting.byte_steps:
         return False

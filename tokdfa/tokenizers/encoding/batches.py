@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arguments import is_tokenizer, wrong_argument
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, WrongTypeError
+from tokdfa.base.suggestions import is_tokenizer, wrong_argument
 from tokdfa.kernels.pages import empty
 from tokdfa.tokenizers.encoding.in_order import in_order
 from tokdfa.tokenizers.encoding.texts import check_texts

@@ -13,7 +13,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError
-from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
+from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
 from tokdfa.tokenizers.encoding.encoded import Encoded
 from tokdfa.tokenizers.encoding.piece_encoder import PieceEncoder

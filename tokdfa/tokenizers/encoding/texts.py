@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NoReturn
 
-from tokdfa.base.arguments import with_article
 from tokdfa.base.errors import WrongTypeError
+from tokdfa.base.suggestions import with_article
 
 __all__ = ["check_bytes_or_text", "check_text", "check_texts"]
 

@@ -11,8 +11,6 @@ from tokdfa.kernels.unigram.texts import RuleArrays
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules
 from tokdfa.tokenizers.normalizers.steps import MOST_GROWTH
 
-__all__ = ["read_charsmap"]
-
 _LEAF, _FAR = 1 << 8, 1 << 9
 _VALUE = (1 << 31) - 1
 _LABEL = (1 << 31) | 0xFF

@@ -13,8 +13,6 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 
-__all__ = ["ByteTokens", "CheckedDictionary", "SymbolTokens", "in_order_of_mention"]
-
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 
 

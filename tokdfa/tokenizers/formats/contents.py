@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.normalizers.steps import Normalizer
 
-__all__ = [
-    "LARGEST_ID",
-    "LEFTMOST_FORMATS",
-    "Contents",
-    "LateContents",
-    "NumberedWords",
-    "Rewriting",
-    "SplitContents",
-    "check_bytes",
-    "has_bytes",
-    "number_bytes",
-    "number_words",
-    "numbering",
-]
-
 # Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
 

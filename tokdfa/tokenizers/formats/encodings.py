@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
-
-__all__ = ["ENCODINGS", "PUBLISHED", "Encoding", "encoding_of_model", "how_to_get", "published_file"]
+from tokdfa.regex.unicode.utf8 import BYTE_OF, GPT2_ORDER
 
 _HOST = "https://openaipublic.blob.core.windows.net"
 # The rules of GPT-2 as they were first published, which tiktoken reads for the encoding gpt2.

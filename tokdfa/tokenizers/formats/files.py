@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-__all__ = [
-    "FORMATS",
-    "LARGEST_FILE",
-    "AnyContents",
-    "check_format",
-    "content",
-    "detect",
-    "find",
-    "is_wanted",
-    "named",
-    "unpacked",
-]
-
 # Names for --format. "merges" distinguishes the two alphabets of merges.txt itself.
 FORMATS = (
     "tokenizer.json",

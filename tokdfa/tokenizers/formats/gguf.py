@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, is_spelled
+from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
@@ -32,8 +32,6 @@ from tokdfa.tokenizers.models.wordpiece.llama_cpp import LlamaCppNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
-
-__all__ = ["LLAMA_CPP", "read_gguf"]
 
 LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
 """The standard: what its llama_tokenize answers with parse_special, and without add_special."""

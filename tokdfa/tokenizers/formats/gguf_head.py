@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 
-__all__ = ["MAGIC", "GGUFHead", "read_head"]
-
 MAGIC = b"GGUF"
 
 _VERSIONS = (2, 3)

@@ -10,8 +10,6 @@ from typing import Any, NoReturn, TypeVar
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 
-__all__ = ["JsonObject", "as_serde_json", "check_surrogates", "decode_utf8", "parse_object"]
-
 T = TypeVar("T")
 _REQUIRED: Any = object()
 # Escapes in which a half of a surrogate pair may be: a backslash, a pair, or (the group) a half without the other.

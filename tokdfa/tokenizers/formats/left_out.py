@@ -12,8 +12,6 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level
 
-__all__ = ["read_left_out"]
-
 _DIRECTIONS = ("Left", "Right")
 _STRATEGIES = ("LongestFirst", "OnlyFirst", "OnlySecond")
 _LARGEST_NUMBER, _LARGEST_SIZE = (1 << 32) - 1, (1 << 64) - 1

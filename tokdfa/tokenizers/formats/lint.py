@@ -21,8 +21,6 @@ from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Finding", "Kind", "lint_file", "lint_head", "lint_tokenizer"]
-
 Kind: TypeAlias = Literal[
     "pattern is a string",
     "no pre",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
 
-__all__ = ["read_object"]
-
 _TAKEN = (
     "a path, bytes, a file object, a dict of the fields of a JSON file or of bytes and ranks, or a tokenizer of "
     "tokenizers, transformers, tiktoken, mistral-common or sentencepiece"

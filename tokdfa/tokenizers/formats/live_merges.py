@@ -18,14 +18,12 @@ import numpy as np
 
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
+from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.regex.unicode.versions import resolve
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
 from tokdfa.tokenizers.formats.reading import read_as
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
-
-__all__ = ["asked", "attribute", "given", "read_merges"]
 
 T = TypeVar("T")
 # Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.

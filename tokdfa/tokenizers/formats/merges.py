@@ -15,25 +15,13 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
+from tokdfa.regex.unicode.utf8 import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
 from tokdfa.tokenizers.formats.json_text import decode_utf8
 from tokdfa.tokenizers.formats.written import Pairs, in_utf8
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
-
-__all__ = [
-    "CLIP_HEADER",
-    "check_rules",
-    "check_suffix",
-    "clip_as_transformers_has_it",
-    "read_clip",
-    "read_merges",
-    "read_pairs",
-    "suffix_in",
-    "symbols_of",
-]
 
 END_OF_WORD = "</w>"
 

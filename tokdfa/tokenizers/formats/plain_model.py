@@ -16,8 +16,6 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary
 
-__all__ = ["PlainFile", "PlainWords", "read_plain", "read_plain_words"]
-
 
 class PlainFile(NamedTuple):
     """A file whose model has a sound vocabulary and sound rules; `top` is the file without these.

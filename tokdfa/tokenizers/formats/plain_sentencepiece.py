@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from tokdfa.kernels.spelling.model import PieceList, read_pieces
 
-__all__ = ["SURFACE", "PlainModel", "Settings", "read_plain_model"]
-
 SURFACE = " \u2047 "
 """What decoding gives for the unknown piece, unless a model says otherwise."""
 

@@ -23,8 +23,6 @@ from tokdfa.tokenizers.encoding.merges import Merges
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
 
-__all__ = ["MOST_SYMBOLS", "from_ranks", "over_scored", "rules_of_bytes", "rules_of_words"]
-
 # The number of symbols that are copied at once to look splits up.
 _AT_A_TIME = 1 << 20
 # Finding the rules takes some fifty bytes for each symbol of the words; the largest vocabularies have two million.

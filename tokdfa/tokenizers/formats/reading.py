@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.json_text import JsonObject
     from tokdfa.tokenizers.formats.plain_model import PlainWords
 
-__all__ = ["read_as"]
-
 
 def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
     """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.

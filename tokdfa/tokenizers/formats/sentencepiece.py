@@ -28,8 +28,6 @@ from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
 from tokdfa.tokenizers.normalizers.sentencepiece import SentencePieceNormalizer, SpaceAfter
 
-__all__ = ["read_sentencepiece"]
-
 _LONGEST_PIECE = 1024
 _MOST_PREFIXES = 64
 _UNIGRAM, _BPE = 1, 2

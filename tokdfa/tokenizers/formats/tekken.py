@@ -18,8 +18,6 @@ from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
-__all__ = ["read_tekken"]
-
 _FIELDS = [
     "config",
     "vocab",

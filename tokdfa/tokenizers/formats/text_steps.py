@@ -38,19 +38,8 @@ from tokdfa.tokenizers.normalizers.steps import (
     StripAccents,
     UnicodeForm,
 )
-from tokdfa.tokenizers.pretokenizers import named as patterns
+from tokdfa.tokenizers.pretokenizers import steps as patterns
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
-
-__all__ = [
-    "flatten",
-    "read_bert_normalizer",
-    "read_byte_level",
-    "read_decoder",
-    "read_metaspace",
-    "read_normalizer",
-    "read_pattern",
-    "read_pre_tokenizer",
-]
 
 _BEHAVIORS: dict[str, Behavior] = {
     "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)

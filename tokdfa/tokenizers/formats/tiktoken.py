@@ -31,12 +31,10 @@ from tokdfa.tokenizers.formats.encodings import (
 from tokdfa.tokenizers.formats.files import content, is_wanted
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents
-
-__all__ = ["as_published", "read_by_name", "read_encoding", "read_tiktoken", "specials_of", "with_specials"]
 
 _FAULTS = {
     1: "not a character of base64",

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, is_spelled
 from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import DecodeSuffix
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Fallback
@@ -25,8 +25,6 @@ from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined
 from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
-
-__all__ = ["check_top", "read_added_tokens", "read_specials", "read_steps", "read_tokenizer_json"]
 
 _TOP_FIELDS = [
     *("version", "truncation", "padding", "added_tokens", "normalizer"),

@@ -20,8 +20,6 @@ from tokdfa.tokenizers.formats.tokenizer_json import read_specials, read_steps
 from tokdfa.tokenizers.formats.written import Vocabulary
 from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
 
-__all__ = ["LARGEST_SCORE", "UnigramContents", "as_before_0_2_2", "read_unigram_json"]
-
 LARGEST_SCORE = 1e30
 """The largest magnitude of a score: sums of larger ones might be infinite."""
 

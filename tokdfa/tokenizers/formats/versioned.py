@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
 
-__all__ = ["check_byte_pairs", "check_wordpiece", "table_of"]
-
 # The library that a format is the one of, where it is not tokenizers.
 _LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sentencepiece"}
 

@@ -13,7 +13,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.spell import read_letters
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, LETTERS, is_spelled
+from tokdfa.regex.unicode.utf8 import BYTE_OF, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
@@ -21,8 +21,6 @@ from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes,
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary
-
-__all__ = ["over_bytes", "over_characters", "read_vocabulary_and_merges"]
 
 
 def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> Int32Array:

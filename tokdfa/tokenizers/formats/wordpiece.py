@@ -24,8 +24,6 @@ from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNo
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
 
-__all__ = ["Case", "WordPieceContents", "read_vocab_txt", "read_wordpiece_json", "with_case"]
-
 # The names in BERT's vocabularies of tokens that represent no text.
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _CONFIG: Final = "tokenizer_config.json"

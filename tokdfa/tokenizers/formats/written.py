@@ -16,8 +16,6 @@ from tokdfa.kernels.spelling.model import SEPARATOR
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 
-__all__ = ["Joined", "Pairs", "Vocabulary", "check_vocabulary", "in_utf8", "joined"]
-
 
 class Joined(NamedTuple):
     """Strings in UTF-8, separated by a byte that none of them contains."""

@@ -13,8 +13,8 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.encode.utf8 import FoundTexts
-from tokdfa.regex.unicode.byte_alphabet import CHARACTER_OF
 from tokdfa.regex.unicode.quick_check import is_normal
+from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter

@@ -13,7 +13,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import BoolArray, Int32Array, running_sum
 from tokdfa.base.errors import AlphabetError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF
+from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.decoder import Decoder, Spellings, spellings
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds

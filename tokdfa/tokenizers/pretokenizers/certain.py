@@ -1,6 +1,6 @@
 """The places where a pre-tokenizer certainly cuts: between two symbols that no piece has side by side.
 
-Of the known splittings these pairs are prebuilt, so that no pattern is read; of others `pairs` finds them.
+Of the known splittings these pairs are prebuilt, so that no pattern is read; of others `building` finds them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array
-from tokdfa.tokenizers.pretokenizers.known_machines import known_boundaries, known_certain
+from tokdfa.tokenizers.pretokenizers.machine import known_boundaries, known_certain
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-
-__all__ = ["CONTEXT", "CertainPairs"]
 
 CONTEXT = 2
 """The number of symbols after such a boundary that must be available when the text before it is split: a look-ahead
@@ -37,7 +35,7 @@ class CertainPairs:
         self._splitting = pretokenizer.splitting
         certain = known_certain(self._splitting)
         if certain is None:
-            from tokdfa.tokenizers.pretokenizers.pairs import certain_pairs
+            from tokdfa.tokenizers.pretokenizers.building import certain_pairs
 
             self._class_of_code_point, certain = certain_pairs(
                 self._splitting, lambda: None if pretokenizer.splitter is None else pretokenizer.splitter.machine

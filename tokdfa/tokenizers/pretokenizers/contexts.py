@@ -17,8 +17,6 @@ from tokdfa.regex.predicates import Neighbour, Predicate, Words
 from tokdfa.regex.program import Accept, Fork, Instruction, Read, Test
 from tokdfa.regex.unicode import Ranges
 
-__all__ = ["Contexts", "predicate_sets"]
-
 Truth: TypeAlias = tuple[bool, ...]
 Arrows: TypeAlias = list[list[tuple[int, ...]]]
 

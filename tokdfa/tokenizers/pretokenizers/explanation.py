@@ -11,15 +11,11 @@ from typing import Any
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.backtracking import spell_out
 from tokdfa.regex.syntax import parse
-from tokdfa.regex.unicode.byte_alphabet import spell
-from tokdfa.tokenizers.pretokenizers.matches import Span, split_piece
-from tokdfa.tokenizers.pretokenizers.named import ONE_SCRIPT
+from tokdfa.regex.unicode.utf8 import spell
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
-
-__all__ = ["DEFAULT_MAX_SECONDS", "Look", "Part", "alternatives", "explain", "look_aheads"]
+from tokdfa.tokenizers.pretokenizers.steps import ONE_SCRIPT, Span, Split, Splitting, split_piece
 
 _FLAGS = re.compile(r"(?:\(\?[a-zA-Z-]+\))*")
 DEFAULT_MAX_SECONDS = 10.0

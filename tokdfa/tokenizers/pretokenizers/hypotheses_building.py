@@ -27,8 +27,6 @@ from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import naming_counters, step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
-__all__ = ["GAP", "OFF", "Stage", "Step", "build_hypotheses"]
-
 GAP: Final = 0
 """The current scan of a step between matches."""
 OFF: Final = -1

@@ -7,11 +7,8 @@ from functools import lru_cache
 
 from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError
 from tokdfa.regex.budget import Budget
-from tokdfa.tokenizers.pretokenizers.known_machines import known_hypotheses
-from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, splitting_budget
+from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, known_hypotheses, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
-
-__all__ = ["find_hypotheses"]
 
 
 def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypotheses:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
-__all__ = ["PRE_TOKENIZERS", "LlamaCppPreTokenizer"]
-
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppPreTokenizer:

@@ -16,8 +16,6 @@ from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses, splitting_budget
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
-__all__ = ["automaton_form", "splitting_form"]
-
 _EVENTS = (CONTINUES, BEGINS, DROPPED)
 _SURROGATES = slice(0xD800, 0xE000)
 

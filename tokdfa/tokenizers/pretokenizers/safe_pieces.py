@@ -24,8 +24,6 @@ from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
-__all__ = ["SAFE", "UNSAFE", "SafePieces", "codes_of", "safe_pieces"]
-
 SAFE: Final = 0
 """The state of a place that is safe however the text goes on."""
 UNSAFE: Final = 1

@@ -25,8 +25,6 @@ from tokdfa.regex.program import (
 from tokdfa.regex.syntax import Node
 from tokdfa.tokenizers.pretokenizers.contexts import Contexts, predicate_sets
 
-__all__ = ["Scan"]
-
 
 class Scan:
     """The search for a match that begins at a given place, as a deterministic automaton.

@@ -13,11 +13,8 @@ from tokdfa.kernels.encode.events import BEGINS, CONTINUES, DROPPED, EVENT_BITS,
 from tokdfa.kernels.encode.split import BLOCK_BITS, CONTINUATION, LONGEST_PART, SplitRun, close, split_texts
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
-from tokdfa.tokenizers.pretokenizers.known_machines import known_machine
-from tokdfa.tokenizers.pretokenizers.machine import DEFAULT_MAX_STATES, Machine, Runs
+from tokdfa.tokenizers.pretokenizers.machine import DEFAULT_MAX_STATES, Machine, Runs, known_machine
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
-
-__all__ = ["DEFAULT", "SplitStream", "Splitter", "Tuning", "split_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,7 @@ class Splitter:
 
     Examples
     --------
-    >>> from tokdfa.tokenizers.pretokenizers.named import NAMED
+    >>> from tokdfa.tokenizers.pretokenizers.steps import NAMED
     >>> Splitter(NAMED["gpt2"]).spans("I've  got").tolist()
     [[0, 1], [1, 4], [4, 5], [5, 9]]
     """
@@ -220,7 +217,7 @@ class Splitter:
     ) -> None:
         machine = known_machine(splitting)
         if machine is None or machine.n_states > max_states:
-            from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
+            from tokdfa.tokenizers.pretokenizers.building import build_machine
 
             machine = build_machine(splitting, max_states=max_states, max_seconds=max_seconds)
         self.machine: Machine = machine

@@ -12,10 +12,7 @@ from tokdfa.regex.budget import Budget
 from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, children, is_nullable, parse
 from tokdfa.regex.unicode import Ranges, ranges, union
 from tokdfa.regex.unicode.tables import names
-from tokdfa.tokenizers.pretokenizers.named import ONE_SCRIPT
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
-
-__all__ = ["naming_counters", "step_tree"]
+from tokdfa.tokenizers.pretokenizers.steps import ONE_SCRIPT, Split, Splitting
 
 
 def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:

@@ -1,7 +1,7 @@
 """The theory of what training optimises; no job uses it.
 
-`merges` are merges as trees, `utility` is their gain, `exact` the best possible sequence, `permutations` are
-rearrangements that change nothing; `gage` and `longest_piece` are other objectives and trainers of the literature.
+`merges` are merges as trees, and their gain; `exact` is the best possible sequence, and rearrangements that change
+nothing; `alternatives` has Gage's compression, and encoding by the longest pieces first.
 
 Callers: the command `train` (the exact optimum), drawings of forests, notebooks.
 

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias, Union, cast
 
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import LimitExceededError, TrainingError
 from tokdfa.base.verdict import Verdict
 from tokdfa.training.naive import apply_rule
-
-__all__ = [
-    "Forest",
-    "Merge",
-    "apply_merge",
-    "apply_merges",
-    "from_dictionary",
-    "is_submerge",
-    "iter_submerges",
-    "possible_merges",
-    "show_merge",
-    "to_dictionary",
-    "train_noniterative",
-    "validity",
-    "yield_of",
-]
 
 Merge: TypeAlias = Union[str, tuple["Merge", "Merge"]]  # noqa: UP007 (a string cannot be an operand of |)
 """A symbol (a trivial merge), or a pair of merges: ``(("a", "b"), "a")`` is the paper's [[a, b], a]."""
@@ -177,3 +165,88 @@ def train_noniterative(text: str, merges: int, *, width: int = 5) -> tuple[Merge
     counts = possible_merges(text, width)
     order = sorted(counts, key=lambda merge: -counts[merge])
     return tuple(order[:merges])
+
+
+def compression_utility(text: Sequence[Merge], merges: Sequence[Merge]) -> int:
+    """Return κ(merges) = |text| - |Apply(text)|, the replacements that a sequence of merges makes (FORMAL, Def 2.5)."""
+    return len(text) - len(apply_merges(text, merges))
+
+
+def compression_gain(text: Sequence[Merge], merges: Sequence[Merge], given: Sequence[Merge]) -> int:
+    """Return κ(merges | given) = κ(given merges) - κ(given) (*A Formal Perspective on Byte-Pair Encoding*, Def 2.6)."""
+    return len(apply_merges(text, given)) - len(apply_merges(text, [*given, *merges]))
+
+
+@dataclass(frozen=True, slots=True)
+class Curvature:
+    """A curvature and a sequence that attains it; None if no sequence replaces anything."""
+
+    value: Fraction
+    merges: tuple[Merge, ...] | None
+
+
+def iter_effective(text: Sequence[Merge], longest: int) -> Iterator[tuple[tuple[Merge, ...], Forest]]:
+    """Yield the sequences of up to `longest` merges that each replace something, with the forests they make.
+
+    A forest that several sequences make comes with the shortest, once for each length. Merges that replace nothing do
+    not change the utility, and no later merge can depend on one.
+    """
+    level: dict[Forest, tuple[Merge, ...]] = {tuple(text): ()}
+    for length in range(longest + 1):
+        yield from ((merges, forest) for forest, merges in level.items())
+        if length < longest:
+            level = {
+                apply_merge(forest, pair): (*merges, pair)
+                for forest, merges in level.items()
+                for pair in dict.fromkeys(pairwise(forest))
+            }
+
+
+def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *, exactly: bool = False) -> Curvature:
+    """Return σ(optimal), the greatest 1 - (κ(μ optimal) - κ(optimal)) / κ(μ) over all μ with κ(μ) > 0.
+
+    Parameters
+    ----------
+    text : str
+    optimal : sequence of merges
+        An optimal sequence.
+    merges : int
+        The maximum length M of μ.
+    exactly : bool
+        Whether μ must have M merges that all replace something, instead of up to M.
+
+    Notes
+    -----
+    *A Formal Perspective on Byte-Pair Encoding*, Def 3.9, by enumeration: only for very short texts.
+    """
+    reached = len(text) - len(apply_merges(text, optimal))
+    best = Curvature(Fraction(0), None)
+    for sequence, forest in iter_effective(text, merges):
+        if not sequence or (exactly and len(sequence) < merges):
+            continue
+        utility = len(text) - len(forest)
+        together = len(text) - len(apply_merges(forest, optimal))
+        value = 1 - Fraction(together - reached, utility)
+        if best.merges is None or value > best.value:
+            best = Curvature(value, sequence)
+    return best
+
+
+def greedy_curvature(text: str, optimal: Sequence[Merge], greedy: Sequence[Merge]) -> Fraction | None:
+    """Return σ′(optimal, greedy); μ is the greedy sequence without its last merge. None if κ(μ) = 0 (FORMAL, Eq 11)."""
+    prefix = list(greedy[:-1])
+    utility = compression_utility(text, prefix)
+    if utility == 0:
+        return None
+    together = compression_utility(text, [*prefix, *optimal])
+    return 1 - Fraction(together - compression_utility(text, optimal), utility)
+
+
+def greedy_bound(curvature: Fraction | float) -> float:
+    """Return (1 - e^-σ) / σ, the share of the optimal utility that the greedy trainer is guaranteed to reach.
+
+    *A Formal Perspective on Byte-Pair Encoding*, Theorem 3.10. The curvature σ must not be negative.
+    """
+    if curvature < 0:
+        raise TrainingError("the curvature must not be negative", value=curvature)
+    return 1.0 if curvature == 0 else -math.expm1(-float(curvature)) / float(curvature)

@@ -10,8 +10,7 @@ from tests.support.automata import string_dfas
 from tests.support.dictionaries import all_proper_dictionaries, all_words, proper_dictionaries
 from tests.support.transducers import backward_sequential, transducers, with_copies
 from tokdfa import Dictionary, TokenDFA, token_dfa, tokenize_single_pass
-from tokdfa.automata.transducers.determinize import determinize, twinning
-from tokdfa.automata.transducers.minimize import minimize, onward
+from tokdfa.automata.transducers.determinize import determinize, minimize, onward, twinning
 from tokdfa.automata.transducers.square import functionality
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import AutomatonError, LimitExceededError

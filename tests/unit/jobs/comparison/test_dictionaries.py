@@ -17,7 +17,7 @@ from tokdfa import Dictionary, compare, default_tokenizer
 from tokdfa.automata.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.base.errors import AlphabetError, ImproperDictionaryError, WrongTypeError
 from tokdfa.jobs.comparison.findings import Outcome, Part
-from tokdfa.training.theory.permutations import permutation_safety
+from tokdfa.training.theory.exact import permutation_safety
 
 
 @lru_cache(maxsize=2000)

@@ -12,7 +12,7 @@ from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.kernels.walk.parts import MOST_EFFECTS
 from tokdfa.regex.unicode.utf8 import cut_apart
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 PIECES = [*"aZ 1\n'é中\U0001f600s", "\u0301", "  ", "'ll"]
 BYTES = [b"\x80", b"\xbf\xbf", b"\xe4", b"\xe4\xb8", b"\xf0\x9f", b"\xff", b"\xc3"]

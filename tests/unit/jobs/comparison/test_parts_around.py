@@ -12,9 +12,8 @@ from tests.support.tokenizer_files import RULES, added_token, as_bytes, tokenize
 from tokdfa import Tokenizer, compare
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.comparison.findings import Outcome, Part
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 NFC = {"type": "NFC"}
 

@@ -11,7 +11,7 @@ import tokenizers
 import tokdfa
 from tests.support.tokenizer_files import SPELLED, added_token, tokenizer_json
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.jobs.comparison import wordpiece
+from tokdfa.jobs.comparison import models
 from tokdfa.jobs.comparison.result import confirmed
 from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
 from tokdfa.jobs.comparison.trials import Tuning
@@ -57,7 +57,7 @@ def test_a_text_that_encoding_does_not_confirm(monkeypatch: pytest.MonkeyPatch) 
     assert found.witness is not None
     assert found.witness.text == "ab"
     # The search errs.
-    monkeypatch.setattr(wordpiece, "first_difference", lambda *sides: first_difference(*sides)._replace(text="a"))
+    monkeypatch.setattr(models, "first_difference", lambda *sides: first_difference(*sides)._replace(text="a"))
     with pytest.raises(UnsupportedFeatureError, match="encoding does not confirm the text that a search found: 'a'"):
         tokdfa.compare(a, b)
 

@@ -21,7 +21,7 @@ from tokdfa.jobs.comparison import tokenizers as comparison
 from tokdfa.jobs.comparison.findings import Outcome, Part
 from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
 from tokdfa.jobs.comparison.trials import DEFAULT, Tuning
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 # Short texts are tried anyway; here the search is to find them.
 SEARCH = Tuning(longest_tried=0)

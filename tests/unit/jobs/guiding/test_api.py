@@ -16,7 +16,7 @@ import tokdfa
 from tests.support.tokenizer_files import added_token, as_bytes, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import PatternError, TokenStreamError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding.api import Guide
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
 

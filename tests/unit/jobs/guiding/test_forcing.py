@@ -15,7 +15,7 @@ from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.jobs.guiding import forcing
 from tokdfa.jobs.guiding.forcing import Limits
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
 

@@ -20,7 +20,7 @@ from tests.campaigns.evidence.tally import Tally
 from tests.support.extra import extra_file, llama3_json
 from tests.support.libraries import ranks
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 NAMES = ("gpt2", "cl100k", "o200k", "llama3", "qwen2.5", "mistral3")
 PAIRS = int(os.environ.get("TOKDFA_PAIRS", "1000000"))

@@ -14,7 +14,7 @@ from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_js
 from tokdfa.automata.protocol import accepts
 from tokdfa.base.errors import ImproperDictionaryError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.jobs.validation.canonical import CanonicalAutomaton
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 CORPORA = ("english.txt", "python_code.txt", "multilingual.txt")
 WORDS = [b"ab", b"abc", b" a", b" ab", b"\n\n", b"  ", b"\xc3\xa9", b"a\xc3", b"\xaaa", b"\xaa ", b"'s", b"12", b"x'"]

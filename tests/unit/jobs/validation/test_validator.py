@@ -16,9 +16,8 @@ from tokdfa import Dictionary
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.tokenizers.formats.contents import Contents
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 RULES = [

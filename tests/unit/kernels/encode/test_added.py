@@ -18,8 +18,7 @@ from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.normalizers.steps import Replace, UnicodeForm
-from tokdfa.tokenizers.pretokenizers.named import NAMED
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 CHARACTERS = [*"ab<>| \t\n_é\u00a0\u2003中\U0001f600\x85", "<s>", "<|", "im"]

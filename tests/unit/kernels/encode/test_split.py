@@ -7,9 +7,8 @@ import random
 import pytest
 
 from tests.support.machines import events, spans_of_events
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter, Tuning
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 SYMBOLS = "  \n\n\r\t'slvaAé中\u0301\U0001f600\x1c12!/"
 

@@ -20,7 +20,7 @@ from tokdfa.tokenizers.encoding.in_form import InForm, OverlapError
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Rewriting
 from tokdfa.tokenizers.normalizers.steps import UnicodeForm
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -19,7 +19,7 @@ from tokdfa import Tokenizer
 from tokdfa.base.errors import AlphabetError
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 TEXT = (
     "I've  got 12345 Straßen,\r\n\n \t中文x's!! \n    \n  x \U0001f600 the then\n\n\n" + "the" * 150 + " " * 300

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tokdfa
-from tokdfa.regex.unicode.byte_alphabet import BYTE_OF, GPT2_ORDER
+from tokdfa.regex.unicode.utf8 import BYTE_OF, GPT2_ORDER
 from tokdfa.tokenizers.formats.encodings import ENCODINGS, encoding_of_model, how_to_get
 from tokdfa.tokenizers.formats.tiktoken import read_encoding
 

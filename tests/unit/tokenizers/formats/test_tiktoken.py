@@ -14,7 +14,7 @@ from tests.support.tokenizer_files import RANKS, TEXTS, tiktoken_lines
 from tokdfa import Tokenizer
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 HERE = Path("ranks.tiktoken")
 LINES = tiktoken_lines()

@@ -15,7 +15,7 @@ from tests.campaigns.upgrades.__main__ import ask
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.regex.unicode.versions import ranges_of
-from tokdfa.tokenizers.pretokenizers.named import NAMED
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 OLD = "tokenizers==0.20.3"
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"'s": 256}

@@ -9,9 +9,8 @@ import regex
 
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.tokenizers.pretokenizers.explanation import alternatives, explain, look_aheads
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 # Characters about which all versions of Unicode agree.
 SYMBOLS = [*"aBzé的ʰ'streLvmd019²½ \t\n\r  /.,!?-_€́\u200b😀", "'s", "'t", "'re", "'VE", "'ve", "'m", "'ll", "'d"]

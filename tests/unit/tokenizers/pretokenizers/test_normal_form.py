@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.normal_form import splitting_form
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 SPELLINGS = [
     {"a|b|[^ab]", "[ab]|[^ab]", "(?s:.)", "a|(?s:.)", "b(?!a)|(?s:.)"},

@@ -9,10 +9,8 @@ import pytest
 
 from tests.support.live import KIMI
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.tokenizers.pretokenizers.matches import behave
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting, behave
 
 
 def test_names_are_spelled_as_in_use(data: Path) -> None:

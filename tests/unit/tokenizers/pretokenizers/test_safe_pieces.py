@@ -14,10 +14,9 @@ import pytest
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.safe_pieces import SAFE, UNSAFE, SafePieces
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 PATTERNS = {
     "words": r"\s+(?!\S)|\s+|\S+",

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.kernels.encode.split import BLOCK_BITS
+from tokdfa.tokenizers.pretokenizers.building import build_machine
 from tokdfa.tokenizers.pretokenizers.machine import Machine, Runs
-from tokdfa.tokenizers.pretokenizers.machine_building import build_machine
-from tokdfa.tokenizers.pretokenizers.named import NAMED
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter, split_tables
-from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 
 # States, classes, most hypotheses at once.
 SIZES = {

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError
-from tokdfa.regex.unicode.byte_alphabet import spell as to_letters
+from tokdfa.regex.unicode.utf8 import spell as to_letters
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
 from tokdfa.tokenizers.boundaries.words import UnigramBoundaries, splits_at_spaces, why_none
 from tokdfa.tokenizers.decoder import Spellings
