@@ -7,8 +7,8 @@ is a junction. Read in this order:
 1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is what they take, with which
    ids were sampled, and `result` holds the answers and sums them up in a line.
 2. `stretches`: what a stretch is, exactly, and what a bug, drift and a junction are.
-3. `finding`: many rollouts by one walk, and by the definition where a walk does not decide. `cause` says why a stretch
-   is not canonical.
+3. `finding`: many rollouts by one walk, or word by word (`words`), and by the definition where neither decides. `cause`
+   says why a stretch is not canonical.
 4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before; `control`: special
    tokens in streams.
 5. For the command: `frameworks`, the fields of each, `records`, their rollouts, `reading` files, and `tally`, the sums

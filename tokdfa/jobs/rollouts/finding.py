@@ -19,6 +19,7 @@ from tokdfa.jobs.rollouts.stretches import (
     nothing,
     without_ids,
 )
+from tokdfa.jobs.rollouts.words import ends_of_both, find_by_words
 from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.differences import differences
 from tokdfa.jobs.validation.engine import engine_of
@@ -28,9 +29,8 @@ from tokdfa.jobs.validation.reencoding import compare_texts
 from tokdfa.jobs.validation.table import Table
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.tokenizers.derived import OfTokenizer
-from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.protocol import AnyTokenizer
-from tokdfa.tokenizers.round_trip import Ends, RoundTrip
+from tokdfa.tokenizers.round_trip import RoundTrip
 
 __all__ = ["Finder", "finder_of"]
 
@@ -47,15 +47,14 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 
     def find(self, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
         """Return the stretches of streams, in order: stream k has the ids from ``begins[k]`` to ``ends[k]``."""
-        trip = self.tokenizer.round_trip
         if self._encodes:
-            return in_order(_all_by_encoding(trip, ids, begins, ends), begins)
+            return in_order(_all_by_encoding(self.tokenizer, ids, begins, ends), begins)
         streams = zip(begins.tolist(), ends.tolist(), strict=True)
         wrong = [(begin, end) for begin, end in streams if end > begin and not validate(self.tokenizer, ids[begin:end])]
         if not wrong:
             return nothing()
         rows = np.array(wrong, dtype=np.int64)
-        return in_order(_all_by_encoding(trip, ids, rows[:, 0], rows[:, 1]), begins)
+        return in_order(_all_by_encoding(self.tokenizer, ids, rows[:, 0], rows[:, 1]), begins)
 
 
 class WalkFinder(Finder):
@@ -133,12 +132,26 @@ def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:
     return in_order(joined(found))
 
 
-def _all_by_encoding(trip: RoundTrip, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
+def _all_by_encoding(tokenizer: AnyTokenizer, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
     """Return those of several streams, not in order: most of them are encoded at once."""
-    places, _ = ranges(begins, ends)
-    cuts = places[trip.cuts[ids[places]]]
-    lows, highs = np.sort(np.concatenate((begins, cuts + 1))), np.sort(np.concatenate((ends, cuts)))
+    trip = tokenizer.round_trip
+    lows, highs = begins, ends
+    if trip.cuts.any():
+        places, _ = ranges(begins, ends)
+        cuts = places[trip.cuts[ids[places]]]
+        lows, highs = np.sort(np.concatenate((begins, cuts + 1))), np.sort(np.concatenate((ends, cuts)))
     lows, highs = lows[lows < highs], highs[lows < highs]
+    by_words = find_by_words(tokenizer, ids, lows, highs)
+    if by_words is not None:
+        found, odd = by_words.stretches, np.flatnonzero(by_words.undecided)
+    else:
+        found, odd = _compared(trip, ids, lows, highs)
+    one_by_one = zip(lows[odd].tolist(), highs[odd].tolist(), strict=True)
+    return joined([found, *(part for low, high in one_by_one for part in _found_in(trip, ids, low, high, begins=True))])
+
+
+def _compared(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> tuple[Stretches, Int64Array]:
+    """Return the stretches of texts that are decoded, encoded and compared at once, and the numbers of the others."""
     places, bounds = ranges(lows, highs)
     compared = compare_texts(trip, ids[places], bounds)
     rows, canonical = compared.rows, compared.canonical
@@ -149,9 +162,7 @@ def _all_by_encoding(trip: RoundTrip, ids: Int32Array, begins: Int64Array, ends:
         offsets,
         np.full(len(rows), ENCODED, dtype=np.int8),
     )
-    odd = np.flatnonzero(compared.is_odd)
-    one_by_one = zip(lows[odd].tolist(), highs[odd].tolist(), strict=True)
-    return joined([found, *(part for low, high in one_by_one for part in _found_in(trip, ids, low, high, begins=True))])
+    return found, np.flatnonzero(compared.is_odd)
 
 
 def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins: bool) -> Iterator[Stretches]:
@@ -180,7 +191,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
             continue
         if np.array_equal(part, canonical):
             continue
-        ends, others = _ends_of_both(trip, part, canonical, decoded, begins)
+        ends, others = ends_of_both(trip, part, canonical, decoded, begins)
         cut = np.flatnonzero(trip.boundaries.always_cut(part)) + 1 if others is None else np.zeros(0, dtype=np.int64)
         if len(cut):
             places = [begin, *(begin + cut).tolist(), stop]
@@ -204,23 +215,6 @@ def _wrong_units(trip: RoundTrip, ids: Int32Array, cuts: Int64Array, begins: boo
         if n == len(ids):
             return [*np.unique(np.searchsorted(cuts, words.bounds[:, 0], side="right")).tolist()]
     return [*range(len(cuts) + 1)]
-
-
-def _ends_of_both(
-    trip: RoundTrip, ids: Int32Array, canonical: Int32Array, decoded: Decoded, begins: bool
-) -> tuple[Int64Array, Ends | None]:
-    """Return the ends of ids and of the canonical ids of their text; None for these if they have another text."""
-    ends, others = decoded.ends, trip.ends(canonical, decoded, begins=begins)
-    if others is not None and _each_adds(ends) and _each_adds(others) and ends[-1] == others[-1]:
-        return ends, others
-    # Ids that spell the same bytes show their boundaries even within a symbol.
-    (data, spelled), (other_data, other_spelled) = trip.spelled(ids), trip.spelled(canonical)
-    return (spelled, other_spelled) if data == other_data else (ends, others)
-
-
-def _each_adds(ends: Ends) -> bool:
-    """Return whether each id adds something to the text."""
-    return len(ends) > 0 and bool(ends[0] > 0 and (ends[1:] > ends[:-1]).all())
 
 
 def _bad_ids(trip: RoundTrip, ids: Int32Array) -> BoolArray:

@@ -77,6 +77,12 @@ class Stretches(NamedTuple):
             self.outcomes[low:high],
         )
 
+    def where(self, keep: BoolArray) -> Stretches:
+        """Return some of the stretches."""
+        sizes = np.diff(self.offsets)
+        canonical = self.canonical[np.repeat(keep, sizes)]
+        return Stretches(self.bounds[keep], canonical, running_sum(sizes[keep]), self.outcomes[keep])
+
 
 def nothing() -> Stretches:
     """Return no stretches."""

@@ -14,6 +14,7 @@ from tokdfa.kernels.wordpiece.end_to_end import (
     ALONE,
     EDGE,
     KIND,
+    KIND_BITS,
     LEAD,
     LONGEST_INDEXED,
     LONGEST_SHORT,
@@ -175,6 +176,24 @@ class EndToEnd:
     ) -> tuple[Tokens, Int64Array]:
         """Tokenize many texts at once; see :meth:`encode`. Text t has the tokens ``rows[t]`` to ``rows[t + 1]``."""
         return self._run(*_together(texts), offsets)
+
+    def encode_joined(self, data: bytes, stops: Int64Array) -> tuple[Tokens, Int64Array]:
+        """Tokenize texts in UTF-8 with one byte between them, with offsets in bytes; see :meth:`encode_batch`.
+
+        Text t ends at ``stops[t]``, and the byte after it is not a letter or digit. The id of a word without a
+        tokenization is -1 if there is no unknown token.
+        """
+        return self._tokenize(data, stops, "bytes")
+
+    def separate_marks(self) -> dict[bytes, int]:
+        """Return the ids of ASCII characters that are always words of their own, and in no added token."""
+        codes = self._tables.fields["blocks"][:128].tolist()
+        added = "".join(self.added)
+        return {
+            bytes((byte,)): (code >> KIND_BITS) - 1
+            for byte, code in enumerate(codes)
+            if code & KIND == ALONE and code >> KIND_BITS and chr(byte) not in added
+        }
 
     def _run(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
         tokens, rows = self._tokenize(data, stops, offsets)
