@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def _count(tokenizer: AnyTokenizer, stretch: Stretch, between: IntegerArray, cou
     known, missing = decoder.check_known(ids)
     cuts = np.union1d(missing, np.flatnonzero(is_separator))
     validator = Validator(tokenizer, documents=())
-    found = [*validator.iter_checked(known, stretch.starts, cuts), *validator.finish()]
+    found = [*chain.from_iterable(validator.iter_checked(known, stretch.starts, cuts)), *validator.finish()]
     counts.ids += stretch.end - stretch.begin
     inner = slice(stretch.begin, stretch.end)
     counts.missing.update(ids[inner][~means[inner] & ~is_separator[inner]].tolist())

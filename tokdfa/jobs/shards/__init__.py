@@ -3,9 +3,9 @@
 Read in this order:
 
 1. `report`: what was found in some shards. Reports add up in any order, so shards may be checked anywhere.
-2. `check`: `check_shard` reads one shard and judges each of its documents. `parts` says which parts of a stream
-   several threads judge with the same result; `tables` says what each id of a tokenizer is.
-   `rows` does the same with rows that are in memory.
+2. `check`: `check_shard` reads one shard and judges each of its documents. It cuts a stream into parts that several
+   threads judge with the same result; `part` judges one of them, and counts what its ids are. `rows` does the same with
+   rows that are in memory.
 3. `run`: `check_shards` checks all shards on one machine, with threads, and a file that is written as it goes.
 
 Used by: the command `validate`, for folders and several files; `integrations`, for clusters.

@@ -157,11 +157,10 @@ class Validator(SuggestsNames):
 
     def iter_checked(
         self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
-    ) -> Iterator[Violation]:
-        """Yield what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
+    ) -> Iterator[Sequence[Violation]]:
+        """Yield in parts what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
         feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators)
-        for found in self._feed(feed, is_last=False):
-            yield from found
+        yield from self._feed(feed, is_last=False)
 
     def _iter_parts(
         self,

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, running_sum
+from tokdfa.jobs.validation.kind import ViolationKind
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
 
-__all__ = ["NONE", "Rows", "Spans", "Violations", "ranges", "spans_between"]
+__all__ = ["KINDS", "NONE", "Outline", "Rows", "Spans", "Violations", "ranges", "spans_between"]
+
+KINDS = (*ViolationKind,)
+_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 
 
 class Rows(NamedTuple):
@@ -95,13 +99,59 @@ def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Arra
     return places, offsets
 
 
-class Spans(Sequence["Violation"]):
-    """Violations that are found at once, of which `make` makes the one with a number when it is read first."""
+class Outline(NamedTuple):
+    """What is counted of violations, as arrays with an entry each; see :class:`~tokdfa.Violation`."""
 
-    def __init__(self, rows: Rows, make: Callable[[Rows, int], Violation]) -> None:
+    starts: Int64Array
+    indices: Int64Array
+    kinds: Uint8Array  # The index in `KINDS`
+    rules: Int64Array  # -1 for none
+
+    @classmethod
+    def of(cls, violations: Sequence[Violation]) -> Outline:
+        """Return the outline of violations; those of `Spans` are made only if their kind depends on their ids."""
+        if isinstance(violations, Spans):
+            return violations.outline()
+        rules = [-1 if each.rule is None else each.rule for each in violations]
+        return cls(
+            np.array([each.start for each in violations], dtype=np.int64),
+            np.array([each.index for each in violations], dtype=np.int64),
+            np.array([_NUMBER[each.kind] for each in violations], dtype=np.uint8),
+            np.array(rules, dtype=np.int64),
+        )
+
+
+class Spans(Sequence["Violation"]):
+    """Violations that are found at once, of which `make` makes the one with a number when it is read first.
+
+    Ids that are not UTF-8 are violations of that kind. `kind` is that of all others, if it is known: of each the first
+    id is wrong. `first` is the index in the stream that the rows count from.
+    """
+
+    def __init__(
+        self, rows: Rows, make: Callable[[Rows, int], Violation], first: int, kind: ViolationKind | None = None
+    ) -> None:
         self.rows = rows
         self._make = make
+        self._first = first
+        self._kind = kind
         self._made: dict[int, Violation] = {}
+
+    def outline(self) -> Outline:
+        """Return what is counted of the violations."""
+        rows = self.rows
+        start = self._first + rows.first
+        kind = np.where(rows.is_text, _NUMBER[self._kind or ViolationKind.PAIR], _NUMBER[ViolationKind.NOT_UTF8])
+        if self._kind is ViolationKind.NOT_LONGEST_MATCH:
+            # Where there are no ids, none of them is not the longest.
+            kind[rows.is_text & (rows.spans[:, 0] == rows.spans[:, 1])] = _NUMBER[ViolationKind.ENCODED_OTHERWISE]
+        outline = Outline(start, start.copy(), kind.astype(np.uint8), np.full(len(start), -1, dtype=np.int64))
+        if self._kind is None:
+            made = np.flatnonzero(rows.is_text)
+            sides: tuple[np.ndarray, ...] = outline
+            for side, others in zip(sides, Outline.of([self[number] for number in made.tolist()]), strict=True):
+                side[made] = others
+        return outline
 
     def __len__(self) -> int:
         return len(self.rows.first)

@@ -12,8 +12,7 @@ import pytest
 import tokdfa
 from tests.support import written_stores as written
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
-from tokdfa.jobs.shards.check import Options, check_shard, check_store
-from tokdfa.jobs.shards.parts import bounds_of
+from tokdfa.jobs.shards.check import Options, bounds_of, check_shard, check_store
 from tokdfa.jobs.shards.report import Report
 from tokdfa.stores import open_store
 

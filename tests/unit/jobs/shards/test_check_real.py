@@ -12,8 +12,7 @@ import pytest
 
 import tokdfa
 from tests.support.written_stores import write_datatrove, write_jsonl
-from tokdfa.jobs.shards.check import Options, check_shard, check_store
-from tokdfa.jobs.shards.parts import bounds_of
+from tokdfa.jobs.shards.check import Options, bounds_of, check_shard, check_store
 from tokdfa.stores import open_store
 
 SMALL = 1000

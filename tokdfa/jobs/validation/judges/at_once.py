@@ -16,12 +16,12 @@ from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.validation.block import Block
 from tokdfa.jobs.validation.judges.encoded import Text, judge_encoded
-from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, of_tokens
+from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, spans_of_tokens
 from tokdfa.jobs.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.judges.pieces import violation_of
 from tokdfa.jobs.validation.judges.walk import closely
 from tokdfa.jobs.validation.judges.words import WordText
-from tokdfa.jobs.validation.violations import Rows
+from tokdfa.jobs.validation.violations import Rows, Spans
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
@@ -60,7 +60,7 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
     byte_at = block.byte + running_sum(block.sizes(model.lengths))
     parts = parts[parts[:, 1] <= count]
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
-    make = partial(_of_pieces, model, block.first) if trip is None else partial(of_tokens, trip, block.first, ids)
+    spans_of = partial(spans_of_tokens, trip, block.first, ids) if trip else partial(_of_pieces, model, block.first)
     if is_split_at_once(model):
         encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
         rows = (differing_pieces if trip is None else differing_tokens)(model, ids, encoded, byte_at)
@@ -88,7 +88,7 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         covered.append((at, done))
     count = max(count, done)
     rows = rows.chosen((rows.first < count) & ~are_within(rows.first, covered))
-    return Judged(merged(sorted(found, key=itemgetter(0)), rows, make), count, int(byte_at[count]))
+    return Judged(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(byte_at[count]))
 
 
 def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> int:
@@ -99,8 +99,13 @@ def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array
     return int(across[0]) if len(across) else count
 
 
-def _of_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:
-    """Return a violation, given where the ids of its rows begin in the stream."""
+def _of_pieces(model: Model, first: int, rows: Rows) -> Spans:
+    """Return the violations in rows, given where their ids begin in the stream."""
+    return Spans(rows, partial(_in_pieces, model, first), first)
+
+
+def _in_pieces(model: Model, first: int, rows: Rows, number: int) -> Violation:
+    """Return one of the violations in rows."""
     start, byte = first + int(rows.first[number]), int(rows.byte[number])
     ids, _, ends = rows.row(number)
     if rows.is_text[number]:

@@ -12,7 +12,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.block import Block
 from tokdfa.jobs.validation.differences import Parts, differing_parts
-from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, of_tokens
+from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, spans_of_tokens
 from tokdfa.jobs.validation.reencoding import compare_apart, compare_texts
 from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
 from tokdfa.tokenizers.round_trip import ends_in
@@ -255,7 +255,7 @@ class Text:
             if judged[1] >= n_judged:
                 n_judged, byte = judged[1:3]
         rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, covered))
-        return merged(found, rows, partial(of_tokens, self._trip, self._first, self._ids)), n_judged, byte
+        return merged(found, rows, partial(spans_of_tokens, self._trip, self._first, self._ids)), n_judged, byte
 
     def _closely(
         self, at: int, until: int, byte: int, size: int | None = None, following: RoundTrip | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.lattice import Scores
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["CLOSE", "Judged", "are_within", "encoded_otherwise", "merged", "not_utf8", "of_tokens"]
+__all__ = ["CLOSE", "Judged", "are_within", "encoded_otherwise", "merged", "not_utf8", "spans_of_tokens"]
 
 CLOSE = 1 << 5
 """The number of ids of a window where ids are judged one by one."""
@@ -50,20 +51,26 @@ def are_within(places: Int64Array, intervals: list[tuple[int, int]]) -> BoolArra
 
 
 def merged(
-    found: list[tuple[int, list[Violation]]], rows: Rows, make: Callable[[Rows, int], Violation]
+    found: list[tuple[int, list[Violation]]], rows: Rows, spans_of: Callable[[Rows], Spans]
 ) -> list[Sequence[Violation]]:
     """Return violations found one by one, each with where it is, and those in rows, in order."""
     parts: list[Sequence[Violation]] = []
     low = 0
     bounds = np.searchsorted(rows.first, np.array([at for at, _ in found], dtype=np.int64)).tolist()
     for high, (_, violations) in zip(bounds, found, strict=True):
-        parts += (Spans(rows.chosen(slice(low, high)), make), violations)
+        parts += (spans_of(rows.chosen(slice(low, high))), violations)
         low = high
-    return [*parts, Spans(rows.chosen(slice(low, None)), make)]
+    return [*parts, spans_of(rows.chosen(slice(low, None)))]
 
 
-def of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows, number: int) -> Violation:
-    """Return a violation, given the ids that its rows are in, and where these begin in the stream."""
+def spans_of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows) -> Spans:
+    """Return the violations in rows, given the ids that these are in, and where the ids begin in the stream."""
+    kind = ViolationKind.NOT_LONGEST_MATCH if trip.takes_longest else ViolationKind.ENCODED_OTHERWISE
+    return Spans(rows, partial(_of_tokens, trip, first, around), first, kind)
+
+
+def _of_tokens(trip: RoundTrip, first: int, around: Int32Array, rows: Rows, number: int) -> Violation:
+    """Return one of the violations in rows."""
     at = int(rows.first[number])
     start, byte = first + at, int(rows.byte[number])
     ids, canonical, ends = rows.row(number)

@@ -11,8 +11,9 @@ import numpy as np
 from tokdfa.base.arrays import Int64Array
 from tokdfa.jobs.validation.judges.encoded import Text
 from tokdfa.jobs.validation.judges.found import CLOSE, are_within, encoded_otherwise, merged
+from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.units import differing_parts_of, whole_words
-from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
+from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
 from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class WordText(Text):
                 n_judged, byte, self.following = *judged[1:3], judged[3]
         rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, sorted(covered)))
         found = sorted((each for each in found if each[0] < n_judged), key=lambda each: each[0])
-        return merged(found, rows, partial(_of_word, self, words)), n_judged, byte
+        return merged(found, rows, partial(_spans_of, self, words)), n_judged, byte
 
     def next_cut(self, at: int) -> int:
         """Return the next place from `at` on where the text is cut, or the number of ids."""
@@ -111,6 +112,11 @@ class WordText(Text):
             np.ones(len(starts), dtype=np.bool_),
         )
         return rows, parts[~decided, 0]
+
+
+def _spans_of(text: WordText, words: WrongWords, rows: Rows) -> Spans:
+    """Return the violations in rows, each in one of the wrong words of a text."""
+    return Spans(rows, partial(_of_word, text, words), text._first, ViolationKind.ENCODED_OTHERWISE)
 
 
 def _of_word(text: WordText, words: WrongWords, rows: Rows, number: int) -> Violation:

@@ -1,0 +1,47 @@
+"""What is counted of violations without making them is what they say of themselves."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.support.families import FAMILIES, spoiled
+from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError
+from tokdfa.jobs.validation.api import judge
+from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.jobs.validation.violations import KINDS, Outline, Spans
+
+N_SEEDS = 24
+AT_ONCE = ("ranks", "improper ranks", "bytes", "bytes, NFC", "Llama-2", "Gemma", "WordPiece", "BPE of SentencePiece")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_outlines_are_those_of_violations(family: str) -> None:
+    met: Counter[str] = Counter()
+    for seed in range(N_SEEDS):
+        drawn = random.Random(f"{family} {seed}")
+        member = FAMILIES[family](drawn)
+        documents = drawn.choice([None, drawn.choice(member.ids)])
+        for _ in range(3):
+            ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
+            ids = spoiled(drawn, ids, member.ids)
+            try:
+                found = judge(member.tokenizer, np.array(ids), all=True, tuning=Tuning(at_once=1), documents=documents)
+            except (ImproperDictionaryError, LimitExceededError):
+                continue
+            for part in found.violations._parts:
+                outline = Outline.of(part)
+                made = [(each.start, each.index, each.kind, each.rule) for each in part]
+                sides = (side.tolist() for side in outline)
+                rows = [
+                    (start, index, KINDS[kind], None if rule < 0 else rule)
+                    for start, index, kind, rule in zip(*sides, strict=True)
+                ]
+                assert rows == made, (seed, ids)
+                if isinstance(part, Spans):
+                    met.update(kind.value for _, _, kind, _ in made)
+    if family in AT_ONCE:
+        assert met.total() > 10
