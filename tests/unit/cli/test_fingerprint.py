@@ -87,6 +87,9 @@ def test_the_hook_runs_the_command(file: Path) -> None:
 def test_the_action_runs_the_command(file: Path) -> None:
     action = (ROOT / ".github" / "actions" / "tokenizer-lock" / "action.yml").read_text("utf-8")
     assert "using: composite" in action
+    # By default it installs the repository that it is in.
+    above = re.findall(r"format\('\{0\}/(.*)', github.action_path\)", action)
+    assert [(ROOT / ".github" / "actions" / "tokenizer-lock" / path).resolve() for path in above] == [ROOT]
     (line,) = re.findall(r"^ *run: (.*tokdfa fingerprint.*)$", action, re.MULTILINE)
     lock = file.with_name("tokenizer.lock")
     assert run("fingerprint", file, "-o", lock) == 0

@@ -37,6 +37,15 @@ def assert_shows(expected: str, printed: str, what: str) -> None:
     )
 
 
+def assert_is_configured(block: str) -> None:
+    """Assert that the actions with their inputs, and the hooks, are those of this repository."""
+    for folder, inputs in re.findall(r"uses: OWNER/tokdfa/(\S+)@main\n +with: \{(.*)\}", block):
+        action = (ROOT / folder / "action.yml").read_text("utf-8")
+        assert {*re.findall(r"(\w+): ", inputs)} <= {*re.findall(r"^  (\w+):$", action, re.MULTILINE)}
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    assert {*re.findall(r"- \{id: ([\w-]+),", block)} <= {*re.findall(r"^- id: (\S+)$", hooks, re.MULTILINE)}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_snippets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -59,6 +68,8 @@ def test_snippets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 if "--json" in command:
                     schemas.check(command.split()[1], printed)
                 run_any = True
+        elif language == "yaml":
+            assert_is_configured(block)
         else:
             assert language == "sh", f"a block of kind {language!r} that no test runs"
     assert run_any
