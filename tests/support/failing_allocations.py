@@ -28,7 +28,7 @@ from tokdfa.kernels import library
 from tokdfa.kernels.dfa.explicit import build_trie, tokens_from, trie_of
 from tokdfa.kernels.encode.characters import characters_of
 from tokdfa.kernels.merging.merging import merge_pieces, pair_table
-from tokdfa.kernels.search.tables import glances_of, token_effects
+from tokdfa.kernels.search.search import prefilter_of, token_effects
 from tokdfa.kernels.spelling.charsmap import read_table
 from tokdfa.kernels.spelling.lookup import sort_words
 from tokdfa.kernels.train.merging import FIRST_SEEN, Pieces, Text, Training
@@ -127,10 +127,10 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         text, forward = cycle.spelled([(b"a" * length, False) for length in range(6)]), cycle.forward()
         return lambda: [part.tolist() for part in token_effects(text, forward, 6)]
 
-    def glances() -> Use:
+    def prefilter() -> Use:
         entries = np.arange(0, 4 * 6 * 6, 4, dtype=np.int32) // 24 * 24
         return lambda: [
-            np.asarray(part).tolist() for part in glances_of(np.arange(6, dtype=np.int32), entries, 6, 6, 0)
+            np.asarray(part).tolist() for part in prefilter_of(np.arange(6, dtype=np.int32), entries, 6, 6, 0)
         ]
 
     def trie() -> Use:
@@ -175,7 +175,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Use]]:
         "pieces": pieces,
         "a table of pieces": lambda: lambda: len(Pieces()),
         "effects of tokens": effects,
-        "glances of tokens": glances,
+        "prefilter of tokens": prefilter,
         "tokens that an automaton reads": trie,
         "WordPiece": wordpiece,
         "Unigram": unigram,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search import search as kernels
 
 EDGE = 256
 
@@ -27,10 +27,10 @@ class Plain:
 
     def forward(self) -> Struct:
         """As the kernels take it."""
-        told = np.zeros((len(self.table), len(kernels.TOLD)), dtype=np.int64)
-        told[:, kernels.TOLD.index("delay")] = self.delay
+        info = np.zeros((len(self.table), len(kernels.STATE_INFO)), dtype=np.int64)
+        info[:, kernels.STATE_INFO.index("delay")] = self.delay
         table = np.array(self.table, dtype=np.int32)
-        return kernels.forward_of(table, np.array(self.column_of), self.boundary, told, self.idle)
+        return kernels.forward_of(table, np.array(self.column_of), self.boundary, info, self.idle)
 
     @staticmethod
     def spelled(words: list[tuple[bytes, bool]]) -> Struct:

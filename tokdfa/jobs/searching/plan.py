@@ -9,8 +9,8 @@ import numpy as np
 
 from tokdfa.jobs.searching.words import Words
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search import tables as kernels
-from tokdfa.kernels.search.run import ALIGNED, Search
+from tokdfa.kernels.search import search as kernels
+from tokdfa.kernels.search.search import ALIGNED, Search
 from tokdfa.regex.finder import Finder
 from tokdfa.regex.utf8 import BOUNDARY, EDGE
 
@@ -63,12 +63,17 @@ class SearchPlan:
     @cached_property
     def bytewise(self) -> Struct:
         """The machine used before the effects of tokens are known: each token is read byte by byte."""
-        return kernels.machine_of(self.words.text, self.forward, self.backward, kernels.NO_MOVES)
+        return self._machine(kernels.NO_MOVES)
 
     @cached_property
     def tokenwise(self) -> Struct:
         """The machine used once the effects are known."""
-        return kernels.machine_of(self.words.text, self.forward, self.backward, self._moves)
+        return self._machine(self._moves)
+
+    def _machine(self, moves: Struct) -> Struct:
+        return Struct(
+            "tokdfa_machine", text=self.words.text, forward=self.forward, backward=self.backward, moves=moves
+        )
 
     @property
     def _moves(self) -> Struct:
@@ -82,14 +87,14 @@ class SearchPlan:
         # this is not even tried.
         effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
         if not len(effects):
-            return kernels.moves_at_rest(text, forward, self.backward) if simple else kernels.NO_MOVES
+            return kernels.accelerated_moves(text, forward, self.backward) if simple else kernels.NO_MOVES
         return kernels.moves_by_class(text, forward, effect, effects, self.backward if simple else None)
 
     @cached_property
     def forward(self) -> Struct:
         """The searching automaton."""
         found, dfa = self.finder, self.finder.forward
-        told = np.zeros((dfa.n_states, len(kernels.TOLD)), dtype=np.int64)
+        info = np.zeros((dfa.n_states, len(kernels.STATE_INFO)), dtype=np.int64)
         what = {
             "delay": dfa.delay,
             "restart": dfa.restart,
@@ -100,17 +105,21 @@ class SearchPlan:
             "end_restart": dfa.end_restart,
         }
         for name, values in what.items():
-            told[:, kernels.TOLD.index(name)] = values
+            info[:, kernels.STATE_INFO.index(name)] = values
         # Without assertions there is one state to start again from, and it is this one.
-        told[0, kernels.TOLD.index("restart")] = self._idle
+        info[0, kernels.STATE_INFO.index("restart")] = self._idle
         boundary = int(dfa.column[BOUNDARY]) if self.options & ALIGNED else -1
-        return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], boundary, told, self._idle)
+        return kernels.forward_of(dfa.table, dfa.column[: EDGE + 1], boundary, info, self._idle)
 
     @cached_property
     def backward(self) -> Struct:
         """The automaton that finds where matches begin."""
         back = self.finder.backward
-        return kernels.backward_of(back.table, back.accepts, back.initial, back.partition.dense, back.delayed)
+        return Struct(
+            "tokdfa_backward", table=np.ascontiguousarray(back.table).reshape(-1),
+            accepts=np.ascontiguousarray(back.accepts), initial=np.ascontiguousarray(back.initial),
+            class_of=back.partition.dense, n_classes=back.table.shape[1] - 3, delayed=int(back.delayed),
+        )  # fmt: skip
 
     @cached_property
     def _idle(self) -> int:

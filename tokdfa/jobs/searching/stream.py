@@ -13,7 +13,7 @@ from tokdfa.jobs.searching.matches import Matches
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.words import Placed
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search.run import FINAL, Copying
+from tokdfa.kernels.search.search import FINAL, Copying
 
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""

@@ -12,7 +12,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.locks import SHARED
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search.tables import spelled_of
+from tokdfa.kernels.search.search import spelled_of
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

@@ -1,6 +1,6 @@
-"""Searching streams of ids for matches in their text.
+"""Searching streams of ids for matches in their text: `search`, whose callers have checked ids against the vocabulary.
 
-`tables` builds the structs that a search reads, each of them once: the spellings of ids, the automata, and the effects
-of tokens on the automata. `run` has the searches themselves, for leftmost matches and for all of them, and the struct
-of a search under way. Callers have checked ids against the vocabulary.
+``leftmost.wide.c`` finds the leftmost matches, ``all.c`` all of them. Tokens at which nothing happens are skipped: by
+their classes (``by_class.h``, with the prefilter of ``prefilter.c``), or, for large automata, in accelerated states
+(``accelerated.h``).
 """

@@ -1,19 +1,36 @@
 /* Searching a stream of ids for all matches of a pattern over its text. */
 #include "backwards.h"
 #include "by_class.h"
-#include "kept.h"
+#include "retention.h"
 #include "search.h"
 
-/* The number of matches that end at a place and begin no earlier than the floor. Their beginnings go to `starts`, the
-   nearest first, as far as there is room. `right` is the kind of the symbol after the place. */
-static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool aligned, int64_t right,
-                         place_in_ids here, int64_t end, int64_t floor, int64_t *starts, int64_t most) {
-    const tokdfa_backward *backward = machine->backward;
-    int64_t count = 0, position = end, state = backward->initial[right];
+/* A chunk of ids and what it is searched with; constant during a call. */
+typedef struct {
+    const tokdfa_machine *machine;
+    tokdfa_search *search;
+    const int32_t *ids;
+    int64_t n;       /* the number of ids */
+    int64_t options; /* ALIGNED, FINAL */
+} chunk_for_all;
+
+/* The end of matches: where it is, in bytes and in tokens; the kind of the symbol after it; and the state after it, 0 at
+   the end of the text. */
+typedef struct {
+    id_position where;
+    int64_t position, right, state;
+} match_end;
+
+/* The matches that end at a position and begin no earlier than the floor: their number. Their beginnings go to `starts`,
+   the nearest first, as far as they fit. */
+static int64_t starts_of(const chunk_for_all *c, const match_end *end) {
+    const tokdfa_backward *backward = c->machine->backward;
+    const int64_t floor = c->search->floor;
+    id_position here = end->where;
+    int64_t count = 0, position = end->position, state = backward->initial[end->right];
     while (state > 0) {
         int64_t length;
-        place_in_ids next = here;
-        int64_t symbol = symbol_before(ids, machine->text, backward, &next, &length);
+        id_position next = here;
+        int64_t symbol = symbol_before(c->ids, c->machine->text, backward, &next, &length);
         const bool at_start = symbol < 0;
         symbol = at_start ? backward->n_classes + 1 : symbol;
         state = backward->table[state * (backward->n_classes + 3) + symbol];
@@ -21,9 +38,9 @@ static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool
             /* With assertions it takes the symbol before the match to know that it begins after that symbol. */
             const int64_t offset = backward->delayed ? here.offset : next.offset;
             const int64_t start = backward->delayed ? position : position - length;
-            if (start >= floor && !(aligned && offset > 0)) {
-                if (count < most) {
-                    starts[count] = start;
+            if (start >= floor && !((c->options & ALIGNED) && offset > 0)) {
+                if (count < c->search->n_starts) {
+                    c->search->starts[count] = start;
                 }
                 count++;
             }
@@ -37,123 +54,132 @@ static int64_t starts_of(const int32_t *ids, const tokdfa_machine *machine, bool
     return count;
 }
 
-/* The same where the lengths of matches are known: of `last`, the longest one, and of those shorter. */
-static int64_t fixed_starts(const tokdfa_forward *forward, int64_t last, int64_t end, int64_t *starts, int64_t most) {
+/* The same where the lengths of matches are known: of the longest one, whose state is given, and of those shorter. */
+static int64_t fixed_starts(const chunk_for_all *c, const match_end *end) {
+    const tokdfa_forward *forward = c->machine->forward;
     int64_t count = 0;
-    for (int64_t state = last; state > 0; state = told_of(forward, state)->shorter) {
+    for (int64_t state = end->state; state > 0; state = info_of(forward, state)->shorter) {
         count++;
     }
     int64_t left = count;
-    for (int64_t state = last; state > 0; state = told_of(forward, state)->shorter) {
-        if (--left < most) {
-            starts[left] = end - told_of(forward, state)->fixed;
+    for (int64_t state = end->state; state > 0; state = info_of(forward, state)->shorter) {
+        if (--left < c->search->n_starts) {
+            c->search->starts[left] = end->position - info_of(forward, state)->fixed;
         }
     }
     return count;
 }
 
-/* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down as far
-   as there is room. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
-   searched. If there is no room for the matches that end at one place, it returns minus their number. */
+/* Write down the matches of an end, the leftmost first. Returns their number, or minus their number if they do not fit. */
+static int64_t write_matches(const chunk_for_all *c, const match_end *end, int64_t n_found) {
+    const tokdfa_spelled *text = c->machine->text;
+    const int64_t *starts = c->search->starts;
+    const bool is_fixed = info_of(c->machine->forward, end->state)->fixed > 0;
+    const int64_t n_starts = is_fixed ? fixed_starts(c, end) : starts_of(c, end);
+    if (n_starts > c->search->n_starts || n_found + 4 * n_starts > c->search->n_found) {
+        return -n_starts;
+    }
+    int64_t start_token = end->where.token, begins_at = end->position - end->where.offset;
+    for (int64_t i = 0; i < n_starts; i++) {
+        while (starts[i] < begins_at) {
+            begins_at -= length_of(text, c->ids[--start_token]);
+        }
+        int64_t *match = c->search->found + n_found + 4 * (n_starts - 1 - i);
+        match[0] = starts[i];
+        match[1] = end->position;
+        match[2] = start_token;
+        match[3] = token_after(text, c->ids, end->where.token, end->where.offset);
+    }
+    return n_starts;
+}
+
+/* Read the symbol at the offset of the token, or the end of the text after the last one, `length` being that of the
+   token. Returns whether matches end there, and where. */
+ALWAYS_INLINE bool read_symbol(const chunk_for_all *c, tokdfa_search *at, int64_t length, match_end *end) {
+    const tokdfa_forward *forward = c->machine->forward;
+    const tokdfa_spelled *text = c->machine->text;
+    int64_t offset = 0, delay;
+    if (at->token == c->n) {
+        const int64_t ending = info_of(forward, at->state)->ending;
+        *end = (match_end){.right = ending >> 4, .state = 0};
+        delay = ending >= 0 ? ending & 15 : ending;
+    } else {
+        const int64_t id = c->ids[at->token];
+        const bool special = is_special(text, id), at_boundary = forward->boundary >= 0 && at->offset == (special ? 1 : length);
+        const int64_t symbol = special ? EDGE : at_boundary ? 0 : text->bytes[begin_of(text, id) + at->offset];
+        at->state = target(forward, at->state, at_boundary ? forward->boundary : forward->column_of[symbol]);
+        delay = info_of(forward, at->state)->delay;
+        *end = (match_end){.right = info_of(forward, at->state)->right, .state = at->state};
+        /* With a delay the match ended before the symbol whose last byte has been read now. */
+        offset = at_boundary ? length : at->offset + (delay == 0);
+        delay -= delay > 0;
+    }
+    at->offset++;
+    if (delay < 0) {
+        return false;
+    }
+    end->position = at->position + offset - delay;
+    end->where.token = at->token;
+    while (delay > offset) {
+        delay -= offset;
+        offset = length_of(text, c->ids[--end->where.token]);
+    }
+    end->where.offset = offset - delay;
+    return true;
+}
+
+/* Skip the tokens at which nothing happens. */
+ALWAYS_INLINE void skip_for_all(const chunk_for_all *c, tokdfa_search *at) {
+    const int64_t idle = c->machine->forward->idle;
+    if (at->offset == 0 && c->machine->moves->n_classes > 0) {
+        token_position here = {at->token, at->state, at->position, at->idle_token};
+        skip_by_class(&here, c->search, c->machine->moves, idle, c->ids, c->n, (uintptr_t)c->ids);
+        at->token = here.token;
+        at->state = here.state;
+        at->position = here.position;
+        at->idle_token = here.idle_token;
+    }
+    if (at->state == idle) {
+        at->idle_token = at->token;
+    }
+}
+
+/* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down until the
+   buffer is full. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
+   searched. If the matches that end at one position do not fit into a whole buffer, it returns minus their number. */
 TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                     int64_t options) {
-    const tokdfa_spelled *text = machine->text;
-    const tokdfa_forward *forward = machine->forward;
+    const chunk_for_all c = {machine, search, ids, n, options};
     tokdfa_search at = *search;
-    int64_t *starts = search->starts, *found = search->found;
     int64_t n_found = 0;
     at.more = 0;
     while (!at.more) {
-        if (at.offset == 0 && machine->moves->n_classes > 0) {
-            place_between here = {at.token, at.state, at.position, at.idle_token};
-            skip_by_class(&here, search, machine->moves, forward->idle, ids, n, (uintptr_t)ids);
-            at.token = here.token;
-            at.state = here.state;
-            at.position = here.position;
-            at.idle_token = here.idle_token;
-        }
-        if (at.state == forward->idle) {
-            at.idle_token = at.token;
-        }
-        const uint8_t *bytes = NULL;
-        int64_t n_read = 1, length = 0;
-        bool special = false;
-        if (at.token < n) {
-            const int64_t id = ids[at.token];
-            special = is_special(text, id);
-            bytes = text->bytes + begin_of(text, id);
-            length = length_of(text, id);
-            n_read = (special ? 1 : length) + (forward->boundary >= 0);
-        } else if (!(options & FINAL)) {
+        skip_for_all(&c, &at);
+        if (at.token == n && !(options & FINAL)) {
             break;
         }
-        for (int64_t place = at.offset; place < n_read; place++) {
-            const int64_t before = at.state;
-            int64_t delay, right, last = 0;
-            at.end_offset = 0;
-            if (at.token == n) {
-                const int64_t ending = told_of(forward, at.state)->ending;
-                right = ending >> 4;
-                delay = ending >= 0 ? ending & 15 : ending;
-            } else {
-                const bool at_boundary = forward->boundary >= 0 && place == n_read - 1;
-                const int64_t column = at_boundary ? forward->boundary : forward->column_of[special ? EDGE : bytes[place]];
-                at.state = target(forward, at.state, column);
-                delay = told_of(forward, at.state)->delay;
-                right = told_of(forward, at.state)->right;
-                /* With a delay the match ended before the symbol whose last byte has been read now. */
-                at.end_offset = at_boundary ? length : place + (delay == 0);
-                delay -= delay > 0;
-                last = at.state;
-            }
-            at.offset = place + 1;
-            if (delay < 0) {
-                continue;
-            }
-            at.end = at.position + at.end_offset - delay;
-            at.end_token = at.token;
-            while (delay > at.end_offset) {
-                delay -= at.end_offset;
-                at.end_offset = length_of(text, ids[--at.end_token]);
-            }
-            at.end_offset -= delay;
-            /* The nearest start first. */
-            const place_in_ids where = {at.end_token, at.end_offset};
-            const int64_t n_starts =
-                told_of(forward, last)->fixed > 0
-                    ? fixed_starts(forward, last, at.end, starts, search->n_starts)
-                    : starts_of(ids, machine, options & ALIGNED, right, where, at.end, search->floor, starts,
-                                search->n_starts);
-            if (n_starts > search->n_starts || n_found + 4 * n_starts > search->n_found) {
-                /* This symbol is read again when there is room. */
-                at.state = before;
-                at.offset = place;
+        const int64_t length = at.token < n ? length_of(machine->text, ids[at.token]) : 0;
+        const bool special = at.token == n || is_special(machine->text, ids[at.token]);
+        const int64_t n_read = (special ? 1 : length) + (at.token < n && machine->forward->boundary >= 0);
+        while (at.offset < n_read && !at.more) {
+            const int64_t state = at.state, offset = at.offset;
+            match_end end;
+            const int64_t n_matches = read_symbol(&c, &at, length, &end) ? write_matches(&c, &end, n_found) : 0;
+            if (n_matches < 0) {
+                /* This symbol is read again when the buffer is empty. */
+                at.state = state;
+                at.offset = offset;
                 at.more = 1;
-                n_found = n_found > 0 ? n_found : -n_starts;
-                break;
+                n_found = n_found > 0 ? n_found : n_matches;
             }
-            /* The leftmost one is written first. */
-            int64_t start_token = at.end_token, begins_at = at.end - at.end_offset;
-            for (int64_t i = 0; i < n_starts; i++) {
-                while (starts[i] < begins_at) {
-                    begins_at -= length_of(text, ids[--start_token]);
-                }
-                int64_t *match = found + n_found + 4 * (n_starts - 1 - i);
-                match[0] = starts[i];
-                match[1] = at.end;
-                match[2] = start_token;
-                match[3] = token_after(text, ids, at.end_token, at.end_offset);
-            }
-            n_found += 4 * n_starts;
+            n_found += n_matches > 0 ? 4 * n_matches : 0;
         }
         if (at.more || at.token == n) {
             break;
         }
-        if (at.offset == n_read) {
-            at.position += length;
-            at.token++;
-            at.offset = 0;
-        }
+        at.position += length;
+        at.token++;
+        at.offset = 0;
     }
     search->token = at.token;
     search->offset = at.offset;
@@ -161,6 +187,6 @@ TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search 
     search->position = at.position;
     search->idle_token = at.idle_token;
     search->more = at.more;
-    count_from_first(found, n_found, search->first);
+    count_from_first(search->found, n_found, search->first);
     return n_found;
 }

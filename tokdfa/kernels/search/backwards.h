@@ -4,32 +4,32 @@
 
 #include "search.h"
 
-/* A place in a chunk of ids. */
+/* A position in a chunk of ids: an offset in a token. */
 typedef struct {
     int64_t token, offset;
-} place_in_ids;
+} id_position;
 
-/* The byte before a place, which moves there; -1 at the beginning, EDGE for a special token. */
-ALWAYS_INLINE int64_t byte_before(const int32_t *ids, const tokdfa_spelled *text, place_in_ids *place) {
-    while (place->offset == 0) {
-        if (place->token == 0) {
+/* The byte before a position, which moves there; -1 at the beginning, EDGE for a special token. */
+ALWAYS_INLINE int64_t byte_before(const int32_t *ids, const tokdfa_spelled *text, id_position *at) {
+    while (at->offset == 0) {
+        if (at->token == 0) {
             return -1;
         }
-        int64_t id = ids[--place->token];
+        int64_t id = ids[--at->token];
         if (is_special(text, id)) {
             return EDGE;
         }
-        place->offset = length_of(text, id);
+        at->offset = length_of(text, id);
     }
-    place->offset--;
-    return text->bytes[begin_of(text, ids[place->token]) + place->offset];
+    at->offset--;
+    return text->bytes[begin_of(text, ids[at->token]) + at->offset];
 }
 
-/* The class of the symbol before a place, which moves there, and the number of bytes in between. The class is -1 at the
+/* The class of the symbol before a position, which moves there, and the number of bytes in between. The class is -1 at the
    beginning; those of broken symbols and of special tokens come after those of code points. */
 static int64_t symbol_before(const int32_t *ids, const tokdfa_spelled *text, const tokdfa_backward *backward,
-                             place_in_ids *place, int64_t *length) {
-    int64_t byte = byte_before(ids, text, place);
+                             id_position *at, int64_t *length) {
+    int64_t byte = byte_before(ids, text, at);
     *length = 0;
     if (byte < 0) {
         return -1;
@@ -45,7 +45,7 @@ static int64_t symbol_before(const int32_t *ids, const tokdfa_spelled *text, con
         return backward->n_classes;
     }
     int64_t code_point = byte & 0x3F;
-    place_in_ids other = *place;
+    id_position other = *at;
     for (int n = 2; n <= 4; n++) {
         byte = byte_before(ids, text, &other);
         if (0x80 <= byte && byte < 0xC0) {
@@ -64,7 +64,7 @@ static int64_t symbol_before(const int32_t *ids, const tokdfa_spelled *text, con
             valid = 0x10000 <= code_point && code_point < 0x110000;
         }
         if (valid) {
-            *place = other;
+            *at = other;
             *length = n;
             return backward->class_of[code_point];
         }

@@ -1,11 +1,11 @@
-/* What is known of tokens before a search: their effects on the idle state, and which of them may continue which. */
+/* The effects of tokens on the idle state, and which tokens may continue which: computed before a search. */
 #include "search.h"
 
 enum { MOST_COLUMNS = 258 };
 
 /* Note the columns, modulo 64, that do not lead a state to the sink. */
 TOKDFA_API void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns,
-                                      const uint16_t *column_of, int64_t *told) {
+                                      const uint16_t *column_of, int64_t *info) {
     bool used[MOST_COLUMNS] = {false};
     for (int symbol = 0; symbol <= EDGE; symbol++) {
         used[column_of[symbol]] = true;
@@ -15,7 +15,7 @@ TOKDFA_API void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int
         for (int64_t column = 0; column < n_columns; column++) {
             alive |= (uint64_t)(used[column] && table[state * n_columns + column]) << (column & 63);
         }
-        ((tokdfa_told *)told + state)->alive = (int64_t)alive;
+        ((tokdfa_state_info *)info + state)->alive = (int64_t)alive;
     }
 }
 
@@ -29,50 +29,50 @@ static int64_t idle_outcome(const tokdfa_spelled *text, const tokdfa_forward *fo
     bool happens = length == 0, pending = false, complete = false, loose = false;
     bool simple = length < END_MASK && !special;
     int64_t state = idle, start = 0, end = 0;
-    for (int64_t place = 0; place < length; place++) {
-        const int64_t column = forward->column_of[special ? EDGE : bytes[place]];
+    for (int64_t offset = 0; offset < length; offset++) {
+        const int64_t column = forward->column_of[special ? EDGE : bytes[offset]];
         state = target(forward, state, column);
         if (state == 0) {
-            /* The match was complete before this symbol, from which the search goes on if it ended there. */
-            simple = simple && pending && end == place;
+            /* The match was complete before this symbol, from which the search restarts if it ended there. */
+            simple = simple && pending && end == offset;
             state = target(forward, idle, column);
             pending = false;
             complete = true;
         }
-        const tokdfa_told *told = told_of(forward, state);
-        if (told->delay >= 0) {
+        const tokdfa_state_info *info = info_of(forward, state);
+        if (info->delay >= 0) {
             happens = true;
             simple = simple && !complete;
-            end = place + 1;
-            start = end - told->fixed;
-            int64_t back = backward->initial[told->right];
+            end = offset + 1;
+            start = end - info->fixed;
+            int64_t back = backward->initial[info->right];
             if (start == end) {
                 loose = true;
-                for (int64_t offset = end; simple && back > 0 && offset > 0;) {
-                    const uint8_t byte = bytes[--offset];
+                for (int64_t begin = end; simple && back > 0 && begin > 0;) {
+                    const uint8_t byte = bytes[--begin];
                     simple = byte < 0x80;
                     back = backward->table[back * (backward->n_classes + 3) + backward->class_of[byte]];
                     if (backward->accepts[back]) {
-                        start = offset;
+                        start = begin;
                     }
                 }
             }
             pending = true;
-            if (told->alive == 0) {
+            if (info->alive == 0) {
                 pending = false;
                 complete = true;
                 state = idle;
             }
         }
         if (runs && !special) {
-            runs[place] = (int32_t)state;
+            runs[offset] = (int32_t)state;
         }
     }
     if (simple && (pending || complete)) {
         return (start + BIAS) | end << END_SHIFT | MATCH | (complete ? COMPLETE : 0) | (loose ? LOOSE : 0) |
                state_bits(state);
     }
-    return happens ? INTRICATE : AT_REST | state_bits(state);
+    return happens ? INTRICATE : ACCELERATED | state_bits(state);
 }
 
 /* The outcomes of all tokens from the idle state. The pattern has no assertions and is not aligned, so that a search
@@ -122,8 +122,8 @@ static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
             return;
         }
         int lightest = 0;
-        for (int number = 1; number < N_GROUPS; number++) {
-            lightest = load[number] < load[lightest] ? number : lightest;
+        for (int each = 1; each < N_GROUPS; each++) {
+            lightest = load[each] < load[lightest] ? each : lightest;
         }
         load[lightest] += weight[heaviest];
         group[heaviest] = (uint8_t)lightest;
@@ -131,7 +131,7 @@ static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
     }
 }
 
-/* Fill what at_rest.h reads: entry 2 q of `groups` has the groups of tokens that may lead state q to where they do not
+/* Fill the tables of accelerated.h: entry 2 q of `groups` has the groups of tokens that may lead state q to where they do not
    lead the idle one, entry 2 q + 1 those that may not end the search at once; and the marks of ids. */
 TOKDFA_API void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
                                     uint64_t *groups, uint64_t *marks) {
@@ -159,7 +159,7 @@ TOKDFA_API void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forw
     for (int64_t id = 0; id < text->n_starts - 1; id++) {
         const int64_t outcome = outcomes[id];
         const bool pending = (outcome & (MATCH | COMPLETE)) == MATCH && outcome >= 0;
-        const uint64_t happens = outcome < 0 || !(outcome & AT_REST);
+        const uint64_t happens = outcome < 0 || !(outcome & ACCELERATED);
         const bool empty = !is_special(text, id) && length_of(text, id) == 0;
         const uint64_t own = empty ? 0 : group[first_column(text, forward, id)];
         marks[id] = groups[2 * (greatest(outcome, 0) >> STATE_SHIFT) + pending] | own << GROUP_SHIFT |

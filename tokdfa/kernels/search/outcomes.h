@@ -12,38 +12,38 @@ static int64_t outcome_of(const tokdfa_machine *machine, int64_t state, int64_t 
     const int64_t length = special ? 1 : length_of(machine->text, id);
     const uint8_t *bytes = machine->text->bytes + begin;
     const int64_t alone = moves->outcomes[id];
-    const bool at_rest = alone >= 0 && (alone & AT_REST);
+    const bool accelerated = alone >= 0 && (alone & ACCELERATED);
     bool pending = false, complete = false;
     int64_t start = 0, end = 0;
-    for (int64_t place = 0; place < length; place++) {
-        int64_t column = forward->column_of[special ? EDGE : bytes[place]];
+    for (int64_t offset = 0; offset < length; offset++) {
+        int64_t column = forward->column_of[special ? EDGE : bytes[offset]];
         state = target(forward, state, column);
         if (state == 0) {
             if (!pending && !complete) {
                 return DEAD;
             }
-            if (end < place) {
+            if (end < offset) {
                 return INTRICATE;
             }
             state = target(forward, forward->idle, column);
             pending = false;
             complete = true;
         }
-        const tokdfa_told *told = told_of(forward, state);
-        if (told->delay >= 0) {
-            if (complete || told->fixed == 0) {
+        const tokdfa_state_info *info = info_of(forward, state);
+        if (info->delay >= 0) {
+            if (complete || info->fixed == 0) {
                 return INTRICATE;
             }
-            end = place + 1;
-            start = end - told->fixed;
+            end = offset + 1;
+            start = end - info->fixed;
             pending = true;
-            if (told->alive == 0) {
+            if (info->alive == 0) {
                 pending = false;
                 complete = true;
                 state = forward->idle;
             }
-        } else if (at_rest && !pending && !complete &&
-                   state == (special ? alone >> STATE_SHIFT : moves->runs[begin + place])) {
+        } else if (accelerated && !pending && !complete &&
+                   state == (special ? alone >> STATE_SHIFT : moves->runs[begin + offset])) {
             /* From here on it no longer matters that something had begun to match. */
             return alone;
         }
@@ -63,9 +63,9 @@ static int64_t state_after(const tokdfa_machine *machine, int64_t id, int64_t of
     const uint8_t *bytes = machine->text->bytes + begin_of(machine->text, id);
     const int64_t length = length_of(machine->text, id);
     int64_t state = forward->idle;
-    for (int64_t place = offset; place < length; place++) {
-        state = target(forward, state, forward->column_of[bytes[place]]);
-        if (told_of(forward, state)->delay >= 0) {
+    for (; offset < length; offset++) {
+        state = target(forward, state, forward->column_of[bytes[offset]]);
+        if (info_of(forward, state)->delay >= 0) {
             return -1;
         }
     }

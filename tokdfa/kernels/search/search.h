@@ -8,7 +8,7 @@
 /* Options. */
 enum { ALIGNED = 1, FINAL = 2 };
 
-/* Why a search has stopped before the end of a chunk: there is no room for more matches, or for more ids. */
+/* Why a search has stopped before the end of a chunk: the buffer of matches is full, or that of ids. */
 enum { MORE_MATCHES = 1, MORE_IDS = 2 };
 
 /* The column of the edge follows those of the bytes. */
@@ -19,25 +19,25 @@ enum { EDGE = 256 };
    something happens, and plus 2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
-/* Glances of ids, see glances.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others its length, or
+/* Codes of ids in the prefilter, see prefilter.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others its length, or
    NO_LENGTH if it is not shorter. The row is IDLE_ROW if the id leads from the idle state to the idle state. Bit c of row
-   r is set unless tokens of column c are at rest after tokens of row r that are; bit c of row N_GLANCE_ROWS + r, unless they
-   lead to the second state and nothing happens; and bit c of row 2 N_GLANCE_ROWS, unless they are at rest after the second
-   state. */
-enum { NO_SECOND = -1, N_GLANCE_ROWS = 16, N_GLANCE_COLUMNS = 16, GLANCE_ROW_MASK = 15, GLANCE_COLUMN_MASK = 15 };
-enum { GLANCE_COLUMN_SHIFT = 4, GLANCE_LENGTH_SHIFT = 8, GLANCE_NO_LENGTH = 255, GLANCE_IDLE_ROW = 1 };
+   r is set unless tokens of column c are accelerated after tokens of row r that are; bit c of row N_CODE_ROWS + r, unless they
+   lead to the second state and nothing happens; and bit c of row 2 N_CODE_ROWS, unless they are accelerated after
+   the second state. */
+enum { NO_SECOND = -1, N_CODE_ROWS = 16, N_CODE_COLUMNS = 16, CODE_ROW_MASK = 15, CODE_COLUMN_MASK = 15 };
+enum { CODE_COLUMN_SHIFT = 4, CODE_LENGTH_SHIFT = 8, CODE_NO_LENGTH = 255, CODE_IDLE_ROW = 1 };
 
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
    token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is
-   complete; its beginning is known only if the state is the idle one; the state is at rest. Bits from 32 on have the
+   complete; its beginning is known only if the state is the idle one; the state is accelerated. Bits from 32 on have the
    state after the token. Whatever is less simple is INTRICATE; DEAD ends the search before it has seen another match.
    */
 enum { START_MASK = 0xFFFF, BIAS = 1 << 15, END_SHIFT = 16, END_MASK = 0xFF };
-enum { MATCH_BIT = 24, COMPLETE_BIT = 25, LOOSE_BIT = 26, AT_REST_BIT = 27, STATE_SHIFT = 32 };
-enum { MATCH = 1 << MATCH_BIT, COMPLETE = 1 << COMPLETE_BIT, LOOSE = 1 << LOOSE_BIT, AT_REST = 1 << AT_REST_BIT };
+enum { MATCH_BIT = 24, COMPLETE_BIT = 25, LOOSE_BIT = 26, ACCELERATED_BIT = 27, STATE_SHIFT = 32 };
+enum { MATCH = 1 << MATCH_BIT, COMPLETE = 1 << COMPLETE_BIT, LOOSE = 1 << LOOSE_BIT, ACCELERATED = 1 << ACCELERATED_BIT };
 enum { INTRICATE = -1, DEAD = -2 };
 
-/* Marks of ids, for those at rest: bits 0 to 39 give the groups of tokens that may lead the state after the token
+/* Marks of ids, for accelerated ones: bits 0 to 39 give the groups of tokens that may lead the state after the token
    elsewhere than the idle state; from 40 on there is the group of the token; then whether something happens in it; then
    its length. */
 enum { N_GROUPS = 40, GROUP_SHIFT = 40, GROUP_MASK = 0x3F, HAPPENS_SHIFT = 46, SIZE_OF_MARKS = 47 };
@@ -63,8 +63,8 @@ ALWAYS_INLINE bool is_special(const tokdfa_spelled *text, int64_t id) {
     return text->starts[id] & 1;
 }
 
-ALWAYS_INLINE const tokdfa_told *told_of(const tokdfa_forward *forward, int64_t state) {
-    return (const tokdfa_told *)forward->told + state;
+ALWAYS_INLINE const tokdfa_state_info *info_of(const tokdfa_forward *forward, int64_t state) {
+    return (const tokdfa_state_info *)forward->info + state;
 }
 
 ALWAYS_INLINE int64_t target(const tokdfa_forward *forward, int64_t state, int64_t column) {

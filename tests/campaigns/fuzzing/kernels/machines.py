@@ -66,7 +66,7 @@ def write(place: Path) -> None:
         fields = {
             "table": ("int32_t", forward["table"]),
             "column_of": ("uint16_t", forward["column_of"]),
-            "told": ("int64_t", forward["told"]),
+            "info": ("int64_t", forward["info"]),
             "back": ("int32_t", backward["table"]),
             "accepts": ("uint8_t", backward["accepts"]),
             "initial": ("int32_t", backward["initial"]),

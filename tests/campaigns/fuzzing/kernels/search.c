@@ -1,7 +1,7 @@
 /* Searching, against a matcher that tries every stretch of the text; and spelling.
 
    The automata are those of machines.py; the vocabulary, the ids, the chunks in which they come and the room of the
-   search are up to the bytes. Whatever is known of tokens - nothing, classes, what they do at rest - the matches are the
+   search are up to the bytes. Whatever is known of tokens - nothing, classes, accelerated states - the matches are the
    same. The matcher reads a pattern as it is written, and computes the set of places where a match may end. */
 #include "search_twin.h"
 
@@ -17,8 +17,8 @@ static tokdfa_search new_search(arena *memory, input *in, int64_t initial) {
         .passed = ROOM(memory, int64_t, n_passed), .n_passed = n_passed,
         .futile = ROOM(memory, int64_t, n_futile), .n_futile = n_futile,
         .starts = ROOM(memory, int64_t, n_starts), .n_starts = n_starts,
-        .steps = MINUS_ONES(memory, int64_t, 8 * n_lines), .n_steps = 8 * n_lines,
-        .room = ROOM(memory, int64_t, ROWS * (STRETCH + 66)), .n_room = ROWS * (STRETCH + 66),
+        .cache = MINUS_ONES(memory, int64_t, 8 * n_lines), .n_cache = 8 * n_lines,
+        .buffer = ROOM(memory, int64_t, ROWS * (RUN_BLOCK + 66)), .n_buffer = ROWS * (RUN_BLOCK + 66),
     };
 }
 
@@ -34,8 +34,8 @@ static int64_t run_search(const machine *m, const tokdfa_machine *known, tokdfa_
         const int64_t stop = step < n_stops ? stops[step] : n, final = step < n_stops ? 0 : FINAL;
         const int64_t size = stop - first;
         int32_t *chunk = copied(&memory, ids + first, size, sizeof *ids);
-        at->run = at->stretch_begin = at->stretch_end = 0;
-        at->leads_next = (n + step) & 1; /* whatever a stretch before has been like */
+        at->run = at->block_begin = at->block_end = 0;
+        at->leads_next = (n + step) & 1; /* any block may have come before */
         at->more = 1;
         while (at->more) {
             int64_t found = m->g->wanted == ALL ? tokdfa_find_all(known, at, chunk, size, aligned | final)

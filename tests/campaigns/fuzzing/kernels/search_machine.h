@@ -13,8 +13,8 @@ typedef struct {
     int64_t n_table;
     const uint16_t *column_of;
     int64_t n_column_of;
-    const int64_t *told;
-    int64_t n_told;
+    const int64_t *info;
+    int64_t n_info;
     const int32_t *back;
     int64_t n_back;
     const uint8_t *accepts;
@@ -29,8 +29,8 @@ typedef struct {
 
 enum { LONGEST, ALL, FIRST };
 enum { ALIGNED = 1, FINAL = 2 };
-enum { N_MACHINES = sizeof machines / sizeof *machines, N_CODE_POINTS = 0x110000, TOLD = 8 };
-enum { MOST_TOKENS = 24, LONGEST_TOKEN = 12, MOST_IDS = 3000, MOST_PLACES = 250, STRETCH = 1024, ROWS = 8 };
+enum { N_MACHINES = sizeof machines / sizeof *machines, N_CODE_POINTS = 0x110000, N_INFO = 8 };
+enum { MOST_TOKENS = 24, LONGEST_TOKEN = 12, MOST_IDS = 3000, MOST_PLACES = 250, RUN_BLOCK = 1024, ROWS = 8 };
 
 static uint16_t *class_of[N_MACHINES];
 
@@ -112,7 +112,7 @@ static void read_vocabulary(machine *m, input *in) {
 static void learn_tokens(machine *m, input *in) {
     arena *memory = &m->memory;
     const given *g = m->g;
-    const int64_t n_states = g->n_told / TOLD, n_ids = m->n_tokens;
+    const int64_t n_states = g->n_info / N_INFO, n_ids = m->n_tokens;
     const bool is_simple = g->wanted != ALL && !g->aligned && !g->delayed;
     m->moves[m->n_known++] = (tokdfa_moves){0};
     const int64_t most = take(in) & 1 ? between(in, 1, 8) : 4000;
@@ -141,15 +141,15 @@ static void learn_tokens(machine *m, input *in) {
         int32_t *class_of_effect = ROOM(memory, int32_t, n_effects);
         const int64_t n_classes = tokdfa_number_classes(effect, n_ids, n_effects, class_of_effect);
         int32_t *properties = ROOM(memory, int32_t, n_ids), *entries = ROOM(memory, int32_t, n_states * n_classes);
-        uint16_t *glances = ROOM(memory, uint16_t, n_ids), *rows = ROOM(memory, uint16_t, 33);
-        tokdfa_fill_classes(&m->text, &m->forward, effect, effects, n_effects, class_of_effect, n_classes, properties,
-                            entries);
+        uint16_t *codes = ROOM(memory, uint16_t, n_ids), *rows = ROOM(memory, uint16_t, 33);
+        const tokdfa_class_job job = {effect, effects, n_effects, class_of_effect, n_classes, properties, entries};
+        tokdfa_fill_classes(&m->text, &m->forward, &job);
         int64_t second;
-        WITH_MEMORY(second, tokdfa_fill_glances(properties, n_ids, entries, n_classes, n_states, m->forward.idle, glances,
+        WITH_MEMORY(second, tokdfa_fill_prefilter(properties, n_ids, entries, n_classes, n_states, m->forward.idle, codes,
                                                 rows));
         REQUIRE(-1 <= second && second < n_states);
         m->moves[m->n_known++] = (tokdfa_moves){.properties = properties, .entries = entries, .n_classes = n_classes,
-                                                .glances = glances, .rows = rows, .second = second};
+                                                .codes = codes, .rows = rows, .second = second};
         if (is_simple) {
             m->moves[m->n_known] = m->moves[m->n_known - 1];
             m->moves[m->n_known].outcomes = outcomes;
@@ -168,17 +168,17 @@ static void *build(input *in) {
     const given *g = m->g = machines + which;
     arena *memory = &m->memory;
     read_vocabulary(m, in);
-    int64_t *told = copied(memory, g->told, g->n_told, sizeof *told);
+    int64_t *info = copied(memory, g->info, g->n_info, sizeof *info);
     const int32_t *table = copied(memory, g->table, g->n_table, sizeof *table);
     const uint16_t *columns = copied(memory, g->column_of, g->n_column_of, sizeof *columns);
-    const int64_t n_states = g->n_told / TOLD;
+    const int64_t n_states = g->n_info / N_INFO;
     for (int64_t state = 0; state < n_states; state++) {
-        told[TOLD * state + 6] = 0;
+        info[N_INFO * state + 6] = 0;
     }
-    tokdfa_alive_columns(table, n_states, g->n_columns, columns, told);
-    REQUIRE(!memcmp(told, g->told, (size_t)g->n_told * sizeof *told));
+    tokdfa_alive_columns(table, n_states, g->n_columns, columns, info);
+    REQUIRE(!memcmp(info, g->info, (size_t)g->n_info * sizeof *info));
     m->forward = (tokdfa_forward){.column_of = columns, .table = table, .n_table = g->n_table,
-                                  .n_columns = g->n_columns, .boundary = g->boundary, .told = told, .n_told = g->n_told,
+                                  .n_columns = g->n_columns, .boundary = g->boundary, .info = info, .n_info = g->n_info,
                                   .idle = g->idle};
     m->backward = (tokdfa_backward){
         .table = copied(memory, g->back, g->n_back, sizeof *g->back),

@@ -9,7 +9,7 @@ from tests.support.searching import words_with_cuts
 from tests.support.streams import Vocabulary
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.words import Words
-from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search import search as kernels
 from tokdfa.regex.finder import finder
 
 BIAS, MATCH, COMPLETE, AT_REST = 1 << 15, 1 << 24, 1 << 25, 1 << 27
@@ -53,9 +53,9 @@ def test_one_match_is_simple_wherever_it_stands() -> None:
     vocabulary = Vocabulary(words)
     machine = SearchPlan(finder(["ab", "abcd"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False)
     outcomes, _ = kernels.idle_outcomes(machine.words.text, machine.forward, machine.backward, with_runs=True)
-    told = [(bool(o & MATCH), bool(o & COMPLETE), (o & 0xFFFF) - BIAS, o >> 16 & 0xFF) for o in outcomes.tolist()]
-    assert told[:2] == [(True, False, 0, 2), (True, True, 1, 3)]
-    assert told[3] == (True, False, 0, 2)
-    assert told[5] == (True, False, 1, 3)
+    info = [(bool(o & MATCH), bool(o & COMPLETE), (o & 0xFFFF) - BIAS, o >> 16 & 0xFF) for o in outcomes.tolist()]
+    assert info[:2] == [(True, False, 0, 2), (True, True, 1, 3)]
+    assert info[3] == (True, False, 0, 2)
+    assert info[5] == (True, False, 1, 3)
     assert outcomes[4] == -1
     assert [bool(outcomes[i] & AT_REST) for i in (2, 6)] == [True, True]

@@ -1,11 +1,11 @@
 /* The effects of tokens on all states of a searching automaton at once, and the classes of tokens with equal effects.
-   */
+*/
 #include <stdlib.h>
 
 #include "search.h"
 
-/* The number of the last effect: that of an equal one before it, if there is one. */
-static int32_t number(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
+/* The index of the last effect: that of an equal one before it, if there is one. */
+static int32_t index_of_effect(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
     const int32_t *last = effects + n_effects * n_states;
     /* Four sums, so that none waits for another. */
     uint64_t keys[4] = {1, 2, 3, 4}, key = 0;
@@ -33,7 +33,7 @@ static int32_t *entries_by_column(const tokdfa_forward *forward, int64_t n_state
     for (int64_t state = 0; entries && state < n_states; state++) {
         for (int64_t column = 0; column < n_columns; column++) {
             const int64_t reached = target(forward, state, column);
-            const int32_t marks = reached == 0 ? 3 : told_of(forward, reached)->delay >= 0;
+            const int32_t marks = reached == 0 ? 3 : info_of(forward, reached)->delay >= 0;
             entries[column * n_states + state] = (int32_t)(4 * reached) + marks;
         }
     }
@@ -50,7 +50,7 @@ static void follow(const int32_t *restrict entries, const int32_t *restrict effe
     }
 }
 
-/* The effect of each token on all states; see the Python module. `effects` has room for max_effects + 1 of them.
+/* The effect of each token on all states; see tables.py. `effects` has max_effects + 1 rows.
    Returns their number; 0 if there are more than max_effects. */
 TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
                                          int32_t *effect, int32_t *effects) {
@@ -80,13 +80,14 @@ TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa
         const bool special = is_special(text, id);
         const int64_t length = special ? 1 : length_of(text, id), end = length + (forward->boundary >= 0);
         int64_t current = 0;
-        for (int64_t place = 0; place < end; place++) {
-            const int64_t column = place == length ? forward->boundary : forward->column_of[special ? EDGE : bytes[place]];
+        for (int64_t offset = 0; offset < end; offset++) {
+            const int64_t symbol = special ? EDGE : offset < length ? bytes[offset] : 0;
+            const int64_t column = offset == length ? forward->boundary : forward->column_of[symbol];
             int32_t after = following[current * n_columns + column];
             if (after < 0) {
                 follow(entries + column * n_states, effects + current * n_states, current == 0, n_states,
                        effects + n_effects * n_states);
-                after = number(effects, known, buckets, n_effects, n_states);
+                after = index_of_effect(effects, known, buckets, n_effects, n_states);
                 if (after == n_effects) {
                     if (++n_effects > max_effects) {
                         n_effects = 0;
@@ -106,7 +107,7 @@ TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa
     return n_effects;
 }
 
-/* Number the effects that tokens have as classes; `class_of` has an entry for each effect, -1 where no token has it.
+/* Give each effect that tokens have a class; `class_of` has an entry for each effect, -1 where no token has it.
    Returns their number. */
 TOKDFA_API int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of) {
     memset(class_of, -1, (size_t)n_effects * sizeof *class_of);
@@ -114,29 +115,30 @@ TOKDFA_API int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, i
         class_of[effect[id]] = 0;
     }
     int32_t n_classes = 0;
-    for (int64_t number = 0; number < n_effects; number++) {
-        if (class_of[number] == 0) {
-            class_of[number] = n_classes++;
+    for (int64_t index = 0; index < n_effects; index++) {
+        if (class_of[index] == 0) {
+            class_of[index] = n_classes++;
         }
     }
     return n_classes;
 }
 
 /* Fill the properties of ids, and what classes do to states; see search.h. */
-TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward, const int32_t *effect,
-                                     const int32_t *effects, int64_t n_effects, const int32_t *class_of,
-                                     int64_t n_classes, int32_t *properties, int32_t *entries) {
-    const int64_t n_states = forward->n_table / forward->n_columns;
-    for (int64_t number = 0; number < n_effects; number++) {
-        if (class_of[number] < 0) {
+TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward,
+                                     const tokdfa_class_job *job) {
+    const int64_t n_states = forward->n_table / forward->n_columns, n_classes = job->n_classes;
+    for (int64_t index = 0; index < job->n_effects; index++) {
+        if (job->class_of[index] < 0) {
             continue;
         }
         for (int64_t state = 0; state < n_states; state++) {
-            const int32_t entry = effects[number * n_states + state];
-            entries[state * n_classes + class_of[number]] = (int32_t)((entry >> 2) * 4 * n_classes) + (entry & 3);
+            const int32_t entry = job->effects[index * n_states + state];
+            job->entries[state * n_classes + job->class_of[index]] =
+                (int32_t)((entry >> 2) * 4 * n_classes) + (entry & 3);
         }
     }
     for (int64_t id = 0; id < text->n_starts - 1; id++) {
-        properties[id] = (int32_t)((uint32_t)class_of[effect[id]] | (uint32_t)length_of(text, id) << LENGTH_SHIFT);
+        const uint32_t class = (uint32_t)job->class_of[job->effect[id]];
+        job->properties[id] = (int32_t)(class | (uint32_t)length_of(text, id) << LENGTH_SHIFT);
     }
 }

@@ -1,5 +1,5 @@
 /* The API of what a search keeps. */
-#include "kept.h"
+#include "retention.h"
 
 TOKDFA_API int64_t tokdfa_forget(const tokdfa_spelled *text, tokdfa_search *search, int32_t *ids, int64_t n,
                                   int64_t longest) {

@@ -1,6 +1,6 @@
 /* What a search keeps of the ids that it has read. */
-#ifndef TOKDFA_SEARCH_KEPT_H
-#define TOKDFA_SEARCH_KEPT_H
+#ifndef TOKDFA_SEARCH_RETENTION_H
+#define TOKDFA_SEARCH_RETENTION_H
 
 #include "search.h"
 
@@ -41,7 +41,7 @@ ALWAYS_INLINE int64_t forget(const tokdfa_spelled *text, tokdfa_search *search, 
     search->token -= keep;
     search->end_token -= keep;
     search->idle_token -= keep;
-    search->run = search->stretch_begin = search->stretch_end = 0;
+    search->run = search->block_begin = search->block_end = 0;
     return n - keep;
 }
 

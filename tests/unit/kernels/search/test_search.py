@@ -15,8 +15,7 @@ from tests.support.streams import Vocabulary
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.words import Words
 from tokdfa.kernels.library import Struct
-from tokdfa.kernels.search import run
-from tokdfa.kernels.search import tables as kernels
+from tokdfa.kernels.search import search as kernels
 from tokdfa.regex.finder import Wanted, finder
 
 PATTERNS = [
@@ -93,8 +92,8 @@ def all_moves(machine: SearchPlan) -> list[Struct]:
     moves = [kernels.NO_MOVES, kernels.moves_by_class(text, forward, *kernels.token_effects(text, forward, 5000), None)]
     if not machine.wants_all:
         moves.append(kernels.moves_by_class(text, forward, *kernels.token_effects(text, forward, 5000), back))
-        moves.append(kernels.moves_at_rest(text, forward, back))
-    return [kernels.machine_of(text, forward, back, known) for known in moves]
+        moves.append(kernels.accelerated_moves(text, forward, back))
+    return [Struct("tokdfa_machine", text=text, forward=forward, backward=back, moves=known) for known in moves]
 
 
 def matches_of(
@@ -105,11 +104,11 @@ def matches_of(
     find = search.all if machine.wants_all else search.leftmost
     if n_lines is not None:
         assert not next(iter(find(known, np.empty(0, dtype=np.int32), 0))).size
-        assert search.at.n_steps > 8 * n_lines
-        search.at.n_steps = 8 * n_lines
+        assert search.at.n_cache > 8 * n_lines
+        search.at.n_cache = 8 * n_lines
     found = []
     for stop in [*(stop for stop in chunks if stop < len(ids)), len(ids)]:
-        options = run.FINAL if stop == len(ids) else 0
+        options = kernels.FINAL if stop == len(ids) else 0
         for block in find(known, np.array(ids[:stop], dtype=np.int32), options):
             found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
     if n_lines is None:
@@ -127,10 +126,10 @@ def matches_in_copy(
     search = machine.begin()
     source, own = np.array(ids, dtype=np.int32), np.full(max(room, done, 1), -1, dtype=np.int32)
     own[:done] = source[:done]
-    copying = run.Copying(source, limit=9999, filled=done, done=done, step=step, longest=longest)
+    copying = kernels.Copying(source, limit=9999, filled=done, done=done, step=step, longest=longest)
     found, grown = [], 0
     while True:
-        for block in search.leftmost_in_copy(known, copying, own, run.FINAL):
+        for block in search.leftmost_in_copy(known, copying, own, kernels.FINAL):
             found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
         filled, first = copying.pointer.filled, search.at.first
         assert own[:filled].tolist() == ids[first : first + filled]
@@ -198,11 +197,11 @@ def test_many_pairs_are_remembered(seed: int, n_lines: int | None) -> None:
 @pytest.mark.parametrize("n_ids", [63, 64, 65, 128, 191, 1023, 1024, 1025, 2200])
 @pytest.mark.parametrize("often", [0, 0.1, 1])
 def test_tokens_of_all_lengths_are_looked_over(n_ids: int, often: float) -> None:
-    """Stretches are looked over a word of 64 tokens at a time; few, some or all of the tokens may not be at rest."""
+    """Blocks are scanned a word of 64 tokens at a time; few, some or all of the tokens may be active."""
     dice = np.random.default_rng(n_ids)
     quiet = [b"", b"x", b"yy", b"z" * 7, b"x" * 255, b"y" * 300, b"z" * 70000, b"<cut>"]
-    restless = [b"a", b"b", b"ab", b"xa", b"bab", b"cx", b"c", b"y" * 300 + b"a"]
-    vocabulary = Vocabulary(quiet + restless, [len(quiet) - 1])
+    active = [b"a", b"b", b"ab", b"xa", b"bab", b"cx", b"c", b"y" * 300 + b"a"]
+    vocabulary = Vocabulary(quiet + active, [len(quiet) - 1])
     machine = SearchPlan(
         finder(["ab", "bca", "abcab"], "longest"), Words.of(vocabulary), wants_all=False, aligned=False
     )
@@ -210,7 +209,7 @@ def test_tokens_of_all_lengths_are_looked_over(n_ids: int, often: float) -> None
     assert known.pointer.moves.n_runs
     chosen = dice.random(n_ids) < often
     ids = np.where(
-        chosen, dice.integers(len(quiet), len(quiet) + len(restless), n_ids), dice.integers(0, len(quiet), n_ids)
+        chosen, dice.integers(len(quiet), len(quiet) + len(active), n_ids), dice.integers(0, len(quiet), n_ids)
     )
     ids[n_ids // 2] = len(quiet) + 2  # a match, whose place depends on the lengths of all tokens before
     expected = matches_of(machine, machine.bytewise, ids.tolist(), [])
@@ -226,18 +225,18 @@ def test_copying_ends_before_what_is_not_an_id(wrong: int) -> None:
     for step, n_copied, n_found in ((1, 5, 2), (2, 4, 2), (4, 4, 2), (7, 0, 0)):
         for known in all_moves(machine):
             search, own = machine.begin(), np.zeros_like(source)
-            copying = run.Copying(source, limit=2, step=step)
-            found = [*search.leftmost_in_copy(known, copying, own, run.FINAL)]
+            copying = kernels.Copying(source, limit=2, step=step)
+            found = [*search.leftmost_in_copy(known, copying, own, kernels.FINAL)]
             assert copying.pointer.done == copying.pointer.filled == n_copied
             assert sum(map(len, found)) == 4 * n_found
             assert not search.at.more
     for done, step in ((8, 1), (-1, 1), (0, 0)):
         with pytest.raises(TypeError, match=r"^these are not places in the ids$"):
-            run.Copying(source, limit=2, done=done, step=step)
+            kernels.Copying(source, limit=2, done=done, step=step)
     for filled, room in ((8, own), (-1, own), (0, own[:0])):
-        copying = run.Copying(source, limit=2, filled=filled, step=1)
+        copying = kernels.Copying(source, limit=2, filled=filled, step=1)
         with pytest.raises(TypeError, match=r"^there is no room for ids$"):
-            next(search.leftmost_in_copy(known, copying, room, run.FINAL))
+            next(search.leftmost_in_copy(known, copying, room, kernels.FINAL))
 
 
 @pytest.mark.parametrize(("pattern", "n_grown"), [("ab", 0), ("a[ab]{9}b", 0), ("a[ab]*c", 6)])
@@ -259,7 +258,7 @@ def test_there_is_no_room_for_all_matches_at_once() -> None:
     machine = SearchPlan(finder("a+", "all"), Words.of(vocabulary), wants_all=True, aligned=False)
     for known in all_moves(machine):
         search = machine.begin()
-        rows = np.concatenate(list(search.all(known, np.zeros(n, dtype=np.int32), run.FINAL))).reshape(-1, 4)
+        rows = np.concatenate(list(search.all(known, np.zeros(n, dtype=np.int32), kernels.FINAL))).reshape(-1, 4)
         assert len(rows) == n * (n + 1) // 2
         ends = np.repeat(np.arange(1, n + 1), np.arange(1, n + 1))
         assert (rows[:, 1] == ends).all()
@@ -273,11 +272,11 @@ def test_there_is_no_room_for_the_leftmost_matches(n: int) -> None:
     ids = np.tile(np.array([0, 1], dtype=np.int32), n)
     for known in all_moves(machine):
         search = machine.begin()
-        rows = np.concatenate(list(search.leftmost(known, ids, run.FINAL))).reshape(-1, 4)
+        rows = np.concatenate(list(search.leftmost(known, ids, kernels.FINAL))).reshape(-1, 4)
         assert rows[:, 0].tolist() == [3 * i for i in range(n)]
         assert rows[:, 2].tolist() == [2 * i for i in range(n)]
-        copying = run.Copying(ids, limit=2, step=4096)
-        copied = machine.begin().leftmost_in_copy(known, copying, np.empty_like(ids), run.FINAL)
+        copying = kernels.Copying(ids, limit=2, step=4096)
+        copied = machine.begin().leftmost_in_copy(known, copying, np.empty_like(ids), kernels.FINAL)
         assert (np.concatenate(list(copied)).reshape(-1, 4) == rows).all()
 
 
@@ -303,7 +302,7 @@ def test_positions_beyond_two_to_the_32(wanted: Wanted) -> None:
         search = machine.begin()
         find = search.all if wanted == "all" else search.leftmost
         found = []
-        for options, chunk in ((0, ids[: n + 1]), (run.FINAL, ids)):
+        for options, chunk in ((0, ids[: n + 1]), (kernels.FINAL, ids)):
             for block in find(known, chunk, options):
                 found += [tuple(row) for row in block.reshape(-1, 4).tolist()]
         machine.end(search)

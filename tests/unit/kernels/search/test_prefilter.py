@@ -17,8 +17,8 @@ from tests.support.streams import Vocabulary
 from tokdfa.base.arrays import Int32Array
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.words import Words
-from tokdfa.kernels.search import tables as kernels
-from tokdfa.kernels.search.run import FINAL
+from tokdfa.kernels.search import search as kernels
+from tokdfa.kernels.search.search import FINAL
 from tokdfa.regex.finder import Wanted, finder
 
 PATTERNS = [
@@ -38,16 +38,16 @@ PATTERNS = [
 PIECES = [b"a", b"b", b" ", b"x", b"xyz", b"\xc3\xa9", b"\xc3", b"\xa9", b"ab", b"", b" ab", b"\xd0\xb0\xd0", b"\xd0"]
 PIECES += [b"x" * 254, b"x" * 255, b" " * 300]
 
-# The number of tokens that are surveyed at a time.
-HEADER = Path(kernels.__file__).with_name("survey.h").read_text(encoding="utf-8")
-SURVEYED = 1 << int(re.findall(r"\bSURVEYED = 1 << (\d+)", HEADER)[0])
+# The number of tokens in a block of the scan.
+HEADER = Path(kernels.__file__).with_name("prefilter_scan.h").read_text(encoding="utf-8")
+SCAN_BLOCK = 1 << int(re.findall(r"\bSCAN_BLOCK = 1 << (\d+)", HEADER)[0])
 
 
 finder_of = cache(finder)
 
 
 def after_rest(properties: list[int], entries: Int32Array, idle: int, before: int, after: int) -> tuple[int, int]:
-    """Where an id leads after another one at rest, and where it leads from the idle state: -1 if something happens."""
+    """Where an id leads after another accelerated one, and where it leads from the idle state: -1 if something happens."""
     n_classes = entries.shape[1]
     first, second = int(entries[idle, properties[before] & 0xFFFF]), int(entries[idle, properties[after] & 0xFFFF])
     reached = int(entries[first // (4 * n_classes), properties[after] & 0xFFFF])
@@ -57,27 +57,27 @@ def after_rest(properties: list[int], entries: Int32Array, idle: int, before: in
 def count_clear(properties: list[int], entries: Int32Array, idle: int, *, exactly: bool) -> tuple[int, int]:
     """The number of pairs known to be harmless, and of all that are: the same if the tables suffice."""
     n_states, n_classes = entries.shape
-    glances, rows, second = kernels.glances_of(
+    codes, rows, second = kernels.prefilter_of(
         np.array(properties, np.int32), entries.reshape(-1), n_classes, n_states, idle
     )
     to_second = 4 * n_classes * second if second >= 0 else -3
-    assert [int(glance) >> 8 for glance in glances] == [min(known >> 16, 255) for known in properties]
+    assert [int(code) >> 8 for code in codes] == [min(known >> 16, 255) for known in properties]
     known = of_all = 0
-    for before, glance in enumerate(glances.tolist()):
+    for before, code in enumerate(codes.tolist()):
         entry = int(entries[idle, properties[before] & 0xFFFF])
-        assert (glance & 15 == 1) == (entry == 4 * n_classes * idle)
-        if second >= 0 and not int(rows[32]) >> (glance >> 4 & 15) & 1:
+        assert (code & 15 == 1) == (entry == 4 * n_classes * idle)
+        if second >= 0 and not int(rows[32]) >> (code >> 4 & 15) & 1:
             assert int(entries[second, properties[before] & 0xFFFF]) == entry
             assert not entry & 1
-        for after, other in enumerate(glances.tolist()):
+        for after, other in enumerate(codes.tolist()):
             column = other >> 4 & 15
-            is_rested, is_led = (not int(rows[offset + (glance & 15)]) >> column & 1 for offset in (0, 16))
+            is_accelerated, is_led = (not int(rows[offset + (code & 15)]) >> column & 1 for offset in (0, 16))
             reached, expected = after_rest(properties, entries, idle, before, after)
-            assert reached == expected or not is_rested
+            assert reached == expected or not is_accelerated
             assert reached == to_second or not is_led
             is_harmless = reached in (expected, to_second) and expected >= 0
-            assert (is_rested or is_led) == is_harmless or not exactly
-            known += is_rested or is_led
+            assert (is_accelerated or is_led) == is_harmless or not exactly
+            known += is_accelerated or is_led
             of_all += is_harmless
     return known, of_all
 
@@ -91,7 +91,7 @@ def test_pairs_of_neighbours(plain: Plain, words: list[tuple[bytes, bool]]) -> N
 
 @pytest.mark.parametrize(("n_states", "n_classes"), [(1, 1), (12, 30), (40, 90), (400, 500)])
 def test_rows_and_columns_are_merged_where_there_are_too_many(n_states: int, n_classes: int) -> None:
-    """Nothing is then taken for at rest that is not, and much is still known."""
+    """Nothing active is then taken for accelerated, and much is still known."""
     dice = np.random.default_rng(n_states)
     usual = dice.integers(0, n_states, size=n_classes)
     targets = np.where(
@@ -115,7 +115,7 @@ def place_of(at: Any, idle: int) -> tuple[int, ...]:
     st.sampled_from(PATTERNS),
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=8),
     st.integers(0, 1 << 32),
-    st.one_of(st.integers(0, 700), st.integers(2 * SURVEYED - 90, 2 * SURVEYED + 110)),
+    st.one_of(st.integers(0, 700), st.integers(2 * SCAN_BLOCK - 90, 2 * SCAN_BLOCK + 110)),
     st.booleans(),
 )
 def test_long_streams_as_byte_by_byte(
@@ -158,14 +158,14 @@ SPLIT_SYMBOLS = [
 @pytest.mark.parametrize(("pattern", "is_idle", "words"), SPLIT_SYMBOLS)
 @pytest.mark.parametrize("wanted", ["longest", "all"])
 def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, words: list[bytes]) -> None:
-    """Once many tokens are restless, those that complete a symbol are expected to; what is found stays the same."""
+    """Once many tokens are active, those that complete a symbol are expected to; what is found stays the same."""
     plan = SearchPlan(finder_of(pattern, wanted), Words.of(Vocabulary(words)), wants_all=wanted == "all", aligned=False)
     dice = np.random.default_rng(len(pattern))
     moves, idle = plan.tokenwise.pointer.moves, plan.forward.pointer.idle
     assert (moves.second == idle) == is_idle
     n_led = 0
     symbol = next(list(range(n)) for n in (2, 3) if len(b"".join(words[:n]).decode(errors="ignore")) == 1)
-    for n in (1, 33, SURVEYED - 1, SURVEYED, SURVEYED + 1, 30_000, *range(SURVEYED + 56, SURVEYED + 96)):
+    for n in (1, 33, SCAN_BLOCK - 1, SCAN_BLOCK, SCAN_BLOCK + 1, 30_000, *range(SCAN_BLOCK + 56, SCAN_BLOCK + 96)):
         # Whole symbols most often, and now and then what is none.
         ids = np.concatenate(
             [symbol if kind < 6 else dice.integers(0, len(words), 1) for kind in dice.integers(0, 9, n)]
@@ -174,7 +174,7 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
         for machine in (plan.bytewise, plan.tokenwise):
             search, steps = plan.begin(), []
             find = search.all if plan.wants_all else search.leftmost
-            for stop in (n - n % SURVEYED, n):
+            for stop in (n - n % SCAN_BLOCK, n):
                 for rows in find(machine, ids[:stop], FINAL if stop == n else 0):
                     steps += [tuple(row) for row in rows.reshape(-1, 4).tolist()]
                 n_led += search.at.leads if machine is plan.tokenwise else 0
@@ -184,21 +184,21 @@ def test_symbols_of_several_tokens(wanted: Wanted, pattern: str, is_idle: bool, 
     assert n_led >= 30
 
 
-def test_what_is_noted_of_a_stretch_has_room() -> None:
-    """Three rows of bits, with one for the token after the stretch; and where each group of 32 tokens begins."""
+def test_the_buffer_is_large_enough_for_a_block() -> None:
+    """Three rows of bits, with one for the token after the block; and where each group of 32 tokens begins."""
     plan = SearchPlan(finder_of("ab", "longest"), Words.of(Vocabulary([b"a"])), wants_all=False, aligned=False)
-    assert plan.begin().at.n_room >= 3 * (SURVEYED // 64 + 1) + SURVEYED // 32 + 1
+    assert plan.begin().at.n_buffer >= 3 * (SCAN_BLOCK // 64 + 1) + SCAN_BLOCK // 32 + 1
 
 
 @pytest.mark.parametrize("wanted", ["longest", "all"])
 def test_matches_across_tokens_at_every_place_of_a_group(wanted: Wanted) -> None:
     words = Words.of(Vocabulary([b"x", b"a", b"b"]))
     plan = SearchPlan(finder_of("ab", wanted), words, wants_all=wanted == "all", aligned=False)
-    ids = np.zeros(33 * (2 * SURVEYED // 33 + 6), dtype=np.int32)
+    ids = np.zeros(33 * (2 * SCAN_BLOCK // 33 + 6), dtype=np.int32)
     ids[32::33], ids[33::33] = 1, 2
     search = plan.begin()
     find = search.all if plan.wants_all else search.leftmost
-    # The stretch that is surveyed begins after a token.
+    # The block that is scanned begins after a token.
     assert not next(iter(find(plan.tokenwise, ids[:1], 0))).size
     found = np.concatenate([*find(plan.tokenwise, ids, FINAL)]).reshape(-1, 4)
     assert found[:, 0].tolist() == [*range(32, len(ids) - 1, 33)]

@@ -11,8 +11,8 @@ from tests.support.searching import EDGE, Plain, plain_automata, words_with_cuts
 from tests.support.streams import Vocabulary
 from tokdfa.jobs.searching.plan import SearchPlan
 from tokdfa.jobs.searching.words import Words
-from tokdfa.kernels.search import tables as kernels
-from tokdfa.kernels.search.run import FINAL
+from tokdfa.kernels.search import search as kernels
+from tokdfa.kernels.search.search import FINAL
 from tokdfa.regex.finder import finder
 
 
@@ -68,11 +68,11 @@ def test_the_columns_that_keep_a_state_alive() -> None:
     dice = np.random.default_rng(1)
     table = dice.integers(0, 3, size=(50, 100)).astype(np.int32)
     column_of = dice.integers(0, 90, size=257).astype(np.uint16)
-    told = np.zeros((50, len(kernels.TOLD)), dtype=np.int64)
+    info = np.zeros((50, len(kernels.STATE_INFO)), dtype=np.int64)
     alive = (
-        kernels.forward_of(table, column_of, -1, told, 0)
-        .fields["told"]
-        .reshape(told.shape)[:, kernels.TOLD.index("alive")]
+        kernels.forward_of(table, column_of, -1, info, 0)
+        .fields["info"]
+        .reshape(info.shape)[:, kernels.STATE_INFO.index("alive")]
     )
     used = sorted(set(column_of.tolist()))
     for state in range(50):
