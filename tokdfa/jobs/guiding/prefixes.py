@@ -64,12 +64,12 @@ class PrefixAutomaton:
         self._n_rows = len(tokens.followers.pointer) - 1
         self._final_text: list[bool] = texts.final.tolist()
         self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
-        self._room = kernels.room_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
-        self._answers = self._room.pointer
+        self._cache = kernels.cache_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
+        self._answers = self._cache.pointer
         self._any = any
         self._guide: Struct = Struct(
             "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.followers.struct, ids=tokens.struct,
-            texts=texts.struct, room=self._room, any=None if any is None else any._guide,
+            texts=texts.struct, cache=self._cache, any=None if any is None else any._guide,
         )  # fmt: skip
 
     def is_final(self, place: Place) -> bool:
@@ -157,16 +157,16 @@ class PrefixAutomaton:
         return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
 
     def _help(self, status: int, place: Place, missing: tuple[int, int]) -> None:
-        """Provide what the kernels lack, a cell that is `missing` or room, or say why it cannot be provided.
+        """Provide what the kernels lack, a cell that is `missing` or a larger cache, or say why it cannot be provided.
 
         No lock is held meanwhile: what is missing may need tables that another thread builds, waiting for this one.
         """
         self.checked(place)
         if status == kernels.MISSING:
             self.tokens.splits.fill(*missing)
-        elif status == kernels.NO_ROOM:
+        elif status == kernels.TABLE_FULL:
             self._enlarge()
-        elif status == kernels.NO_ROOM_FOR_ANY and self._any is not None:
+        elif status == kernels.TABLE_OF_ANY_FULL and self._any is not None:
             self._any._enlarge()
         elif status == kernels.TOO_MANY:
             what = f"{kernels.MOST_SEARCHED} states did not show whether any canonical stream goes on"
@@ -175,15 +175,15 @@ class PrefixAutomaton:
             raise AssertionError(f"the kernels know this state, but not the id: {place}")
 
     def _enlarge(self) -> None:
-        """Make room for more places, or for a longer search."""
+        """Give the cache more slots, or allow a longer search."""
         with SHARED:
-            room = self._room
-            n_slots, n_searched = len(room.fields["values"]), len(room.fields["trail"])
+            cache = self._cache
+            n_slots, n_searched = len(cache.fields["values"]), len(cache.fields["trail"])
             if 2 * self._answers.n_known >= n_slots:
                 # Beyond the most slots, what is known is found anew.
-                kernels.resize_slots(room, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
+                kernels.resize_slots(cache, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
             else:
-                kernels.resize_search(room, min(4 * n_searched, kernels.MOST_SEARCHED))
+                kernels.resize_search(cache, min(4 * n_searched, kernels.MOST_SEARCHED))
 
 
 def _of_all_texts(tokenizer: Tokenizer) -> PrefixAutomaton:

@@ -71,9 +71,7 @@ class SearchPlan:
         return self._machine(self._moves)
 
     def _machine(self, moves: Struct) -> Struct:
-        return Struct(
-            "tokdfa_machine", text=self.words.text, forward=self.forward, backward=self.backward, moves=moves
-        )
+        return Struct("tokdfa_machine", text=self.words.text, forward=self.forward, backward=self.backward, moves=moves)
 
     @property
     def _moves(self) -> Struct:

@@ -1,7 +1,7 @@
 /* The pair test by going back in time.
 
-   At every time one pair of tokens meets at the boundary between what was read and what comes. A live rule merges across
-   the boundary iff that pair is its own, and going back the younger token falls into its parts first. */
+   At every time one pair of tokens meets at the boundary between what was read and what comes. A live rule merges
+   across the boundary iff that pair is its own, and going back the younger token falls into its parts first. */
 #ifndef TOKDFA_BACK_IN_TIME_H
 #define TOKDFA_BACK_IN_TIME_H
 
@@ -10,20 +10,19 @@
 
 /* Look at the pair that meets at the boundary at a time, and go back to the one before it. Returns the state whose rule
    merges that pair, 0 if no pair before it is another one, and -1 if there is a pair to look at. */
-ALWAYS_INLINE int64_t look_back(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
-                                const int32_t *head, const int32_t *tail, int64_t *u, int64_t *v, int64_t *time) {
-    int64_t state = made[pair_slot(pairs, n_pairs, pair_key(*u, *v))];
+ALWAYS_INLINE int64_t look_back(const tokdfa_folding *folding, int64_t *u, int64_t *v, int64_t *time) {
+    int64_t state = folding->made[pair_slot(folding->pairs, folding->n_pairs, pair_key(*u, *v))];
     if (state > 0 && state <= *time) {
         return state;
     }
-    int64_t born_u = birth[*u], born_v = birth[*v];
+    int64_t born_u = folding->birth[*u], born_v = folding->birth[*v];
     if (born_u > born_v) {
         *time = born_u - 1;
-        *u = tail[*u];
+        *u = folding->tail[*u];
     } else if (born_v > 0) {
         /* Up to and with the rule that made v: if v is uu, it would have taken this u first. */
         *time = born_v;
-        *v = head[*v];
+        *v = folding->head[*v];
     } else {
         return 0;
     }
@@ -32,22 +31,20 @@ ALWAYS_INLINE int64_t look_back(const int64_t *pairs, int64_t n_pairs, const int
 
 /* The state, of those up to `time`, whose rule merges across the boundary between u and v; 0 when there is none. Both
    tokens are live, and u is no younger than `time`. */
-ALWAYS_INLINE int64_t forbidding_state(const int64_t *pairs, int64_t n_pairs, const int32_t *made, const int32_t *birth,
-                                       const int32_t *head, const int32_t *tail, int64_t u, int64_t v, int64_t time) {
-    while (birth[v] > time) {
-        v = head[v];
+ALWAYS_INLINE int64_t forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
+    while (folding->birth[v] > time) {
+        v = folding->head[v];
     }
     int64_t state;
     do {
-        state = look_back(pairs, n_pairs, made, birth, head, tail, &u, &v, &time);
+        state = look_back(folding, &u, &v, &time);
     } while (state < 0);
     return state;
 }
 
 /* Whether some live rule merges across the boundary between two live tokens. */
 ALWAYS_INLINE bool merges_across(const tokdfa_folding *folding, int64_t u, int64_t v) {
-    return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
-                            folding->tail, u, v, folding->n_pairs) > 0;
+    return forbidding_state(folding, u, v, folding->n_pairs) > 0;
 }
 
 #endif

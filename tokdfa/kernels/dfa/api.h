@@ -3,35 +3,37 @@
 
 #include <stdint.h>
 
-/* The transitions of an explicit DFA by state: those of state p are tokens[offsets[p]] to tokens[offsets[p + 1]],
-   ascending, with their targets in a parallel array. Read-only once it is built. */
+/* Memory: every array is allocated by Python (numpy), and lives as long as the Struct that points to it. C allocates
+   only within a call, and frees before it returns; a function that does may return TOKDFA_NO_MEMORY. */
+
+/* The transitions of an explicit DFA by state. Read-only once it is built. */
 typedef struct {
-    const int64_t *offsets;
-    const int32_t *tokens;
-    const int32_t *targets;
-    const uint8_t *final;
-    int64_t n_final; /* the number of states */
+    const int64_t *offsets; /* those of state p are offsets[p] to offsets[p + 1] */
+    const int32_t *tokens;  /* by transition; ascending within a state */
+    const int32_t *targets; /* by transition */
+    const uint8_t *final;   /* by state */
+    int64_t n_final;        /* the number of states */
 } tokdfa_rows;
 
 /* The same transitions as three columns. Read-only once it is built. */
 typedef struct {
-    const int32_t *sources;
+    const int32_t *sources; /* by transition, as are `tokens` and `targets` */
     const int32_t *tokens;
     const int32_t *targets;
-    int64_t n_sources; /* the number of transitions */
-    const uint8_t *final;
-    int64_t n_final;
+    int64_t n_sources;    /* the number of transitions */
+    const uint8_t *final; /* by state */
+    int64_t n_final;      /* the number of states */
     int64_t n_tokens;
 } tokdfa_columns;
 
 /* Words as a trie in depth-first order; see trie.c. Read-only once it is built. */
 typedef struct {
-    const int32_t *column;
-    const int32_t *depth;
-    int64_t n_depth; /* the number of nodes */
-    const int32_t *end;
-    const int32_t *first;
-    int64_t longest; /* the largest depth */
+    const int32_t *column; /* by node: the column of its last symbol */
+    const int32_t *depth;  /* by node: the length of its word */
+    int64_t n_depth;       /* the number of nodes */
+    const int32_t *end;    /* the nodes below node i are i + 1 to end[i] */
+    const int32_t *first;  /* the words that end at node i are those of ranks first[i] to first[i + 1] */
+    int64_t longest;       /* the largest depth */
 } tokdfa_trie;
 
 int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *targets, const int32_t *starts, int64_t n_starts,
@@ -43,7 +45,7 @@ int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, in
 int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offsets, const int64_t *order, int64_t n_order,
                           int32_t *symbol, int32_t *depth, int32_t *end, int32_t *first);
 int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_t n_columns, int32_t state,
-                           int32_t *places, int32_t *targets);
+                           int32_t *ranks, int32_t *targets);
 int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns, int leftmost, int32_t *table, int32_t *length,
                           int32_t *shorter);
 

@@ -6,7 +6,7 @@
 
 /* The states reached from distinct ones, in breadth-first order. `seen` is all zeros; returns the number of states. */
 TOKDFA_API int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *targets, const int32_t *starts,
-                                         int64_t n_starts, uint8_t *seen, int32_t *order) {
+                                        int64_t n_starts, uint8_t *seen, int32_t *order) {
     int64_t found = 0;
     for (int64_t i = 0; i < n_starts; i++) {
         seen[starts[i]] = 1;
@@ -26,10 +26,10 @@ TOKDFA_API int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *t
 }
 
 /* Positions by key: those with key k are positions[offsets[k]] to positions[offsets[k + 1]], in order. `offsets` has
-   n_groups + 2 entries, the first of which is room for counting. */
+   n_groups + 2 entries, one more than there are groups and an end, for counting. */
 static void group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets, int32_t *positions) {
     memset(offsets, 0, (size_t)(n_groups + 2) * sizeof *offsets);
-    /* While positions are being assigned, offsets[k + 1] is the place of the next one with key k. */
+    /* While positions are being assigned, offsets[k + 1] is the index of the next one with key k. */
     for (int64_t i = 0; i < n_keys; i++) {
         offsets[keys[i] + 2]++;
     }
@@ -42,26 +42,29 @@ static void group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t
 }
 
 TOKDFA_API void tokdfa_group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets,
-                              int32_t *positions) {
+                             int32_t *positions) {
     group(keys, n_keys, n_groups, offsets, positions);
 }
 
-/* A refinable partition: `elements` lists the members part by part, `place` is its inverse, `part` the part of a
-   member. Part s takes the places from first[s] to end[s], and its marked members come first. */
+/* A refinable partition: part s has the members elements[first[s]] to elements[end[s]], the marked ones first. */
 typedef struct {
-    int32_t *elements, *place, *part, *first, *end, *marked;
+    int32_t *elements; /* the members, part by part */
+    int32_t *index;    /* by member: where it is in `elements` */
+    int32_t *part;     /* by member */
+    int32_t *first, *end;
+    int32_t *marked; /* by part: how many members are marked */
     int64_t n_parts;
 } partition;
 
 static int64_t mark(partition *p, int32_t *touched, int64_t n_touched, int32_t element) {
     int32_t s = p->part[element];
-    int32_t i = p->place[element];
+    int32_t i = p->index[element];
     int32_t j = p->first[s] + p->marked[s];
     int32_t other = p->elements[j];
     p->elements[i] = other;
-    p->place[other] = i;
+    p->index[other] = i;
     p->elements[j] = element;
-    p->place[element] = j;
+    p->index[element] = j;
     if (p->marked[s] == 0) {
         touched[n_touched++] = s;
     }
@@ -93,14 +96,74 @@ static void split(partition *p, const int32_t *touched, int64_t n_touched) {
     }
 }
 
-static partition take_partition(int32_t **room, int64_t n_members) {
+static partition take_partition(int32_t **unused, int64_t n_members) {
     partition p = {.n_parts = 0};
-    int32_t **arrays[] = {&p.elements, &p.place, &p.part, &p.first, &p.end, &p.marked};
+    int32_t **arrays[] = {&p.elements, &p.index, &p.part, &p.first, &p.end, &p.marked};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        *arrays[i] = *room;
-        *room += n_members + 1;
+        *arrays[i] = *unused;
+        *unused += n_members + 1;
     }
     return p;
+}
+
+/* The first two blocks: states that are not final, and those that are. */
+static void first_blocks(const tokdfa_columns *dfa, partition *states, int32_t *touched) {
+    const int64_t n = dfa->n_final;
+    int64_t n_touched = 0;
+    for (int64_t state = 0; state < n; state++) {
+        states->elements[state] = states->index[state] = (int32_t)state;
+    }
+    states->end[0] = (int32_t)n;
+    states->n_parts = 1;
+    for (int64_t state = 0; state < n; state++) {
+        if (dfa->final[state]) {
+            n_touched = mark(states, touched, n_touched, (int32_t)state);
+        }
+    }
+    split(states, touched, n_touched);
+}
+
+/* The first cords: the transitions on each token. `by_token` is working memory. */
+static void first_cords(const tokdfa_columns *dfa, partition *cords, int64_t *by_token) {
+    group(dfa->tokens, dfa->n_sources, dfa->n_tokens, by_token, cords->elements);
+    for (int64_t token = 0; token < dfa->n_tokens; token++) {
+        if (by_token[token] < by_token[token + 1]) {
+            int64_t cord = cords->n_parts++;
+            cords->first[cord] = (int32_t)by_token[token];
+            cords->end[cord] = (int32_t)by_token[token + 1];
+            for (int64_t i = by_token[token]; i < by_token[token + 1]; i++) {
+                cords->index[cords->elements[i]] = (int32_t)i;
+                cords->part[cords->elements[i]] = (int32_t)cord;
+            }
+        }
+    }
+}
+
+/* Let blocks and cords split each other until none does. The transitions into state q are incoming[into[q]] to
+   incoming[into[q + 1]]. */
+static void refine(const tokdfa_columns *dfa, partition *states, partition *cords, const int64_t *into,
+                   const int32_t *incoming, int32_t *touched) {
+    /* The cords begin as if block 0 had split them already: transitions that lead into no other block lead there. */
+    int64_t next_block = 1, next_cord = 0;
+    while (next_block < states->n_parts || next_cord < cords->n_parts) {
+        int64_t n_touched = 0;
+        if (next_block < states->n_parts) {
+            for (int32_t s = states->first[next_block]; s < states->end[next_block]; s++) {
+                int32_t state = states->elements[s];
+                for (int64_t i = into[state]; i < into[state + 1]; i++) {
+                    n_touched = mark(cords, touched, n_touched, incoming[i]);
+                }
+            }
+            split(cords, touched, n_touched);
+            next_block++;
+        } else {
+            for (int32_t i = cords->first[next_cord]; i < cords->end[next_cord]; i++) {
+                n_touched = mark(states, touched, n_touched, dfa->sources[cords->elements[i]]);
+            }
+            split(states, touched, n_touched);
+            next_cord++;
+        }
+    }
 }
 
 /* For each state the number of its class of states with equal languages; every state must lead to a final one.
@@ -118,67 +181,21 @@ TOKDFA_API int64_t tokdfa_coarsest_partition(const tokdfa_columns *dfa, int32_t 
         free(longs);
         return TOKDFA_NO_MEMORY;
     }
-    int32_t *room = ints;
-    partition states = take_partition(&room, n), cords = take_partition(&room, m);
-    int32_t *touched = room;
-    int32_t *incoming = touched + greatest(n, m) + 1;
+    int32_t *unused = ints;
+    partition states = take_partition(&unused, n), cords = take_partition(&unused, m);
+    int32_t *touched = unused, *incoming = touched + greatest(n, m) + 1;
     int64_t *by_token = longs, *into = longs + dfa->n_tokens + 2;
-
-    for (int64_t state = 0; state < n; state++) {
-        states.elements[state] = states.place[state] = (int32_t)state;
-    }
-    states.end[0] = (int32_t)n;
-    states.n_parts = 1;
-    int64_t n_touched = 0;
-    for (int64_t state = 0; state < n; state++) {
-        if (dfa->final[state]) {
-            n_touched = mark(&states, touched, n_touched, (int32_t)state);
-        }
-    }
-    split(&states, touched, n_touched);
-
-    group(dfa->tokens, m, dfa->n_tokens, by_token, cords.elements);
-    for (int64_t token = 0; token < dfa->n_tokens; token++) {
-        if (by_token[token] < by_token[token + 1]) {
-            int64_t cord = cords.n_parts++;
-            cords.first[cord] = (int32_t)by_token[token];
-            cords.end[cord] = (int32_t)by_token[token + 1];
-            for (int64_t i = by_token[token]; i < by_token[token + 1]; i++) {
-                cords.place[cords.elements[i]] = (int32_t)i;
-                cords.part[cords.elements[i]] = (int32_t)cord;
-            }
-        }
-    }
+    first_blocks(dfa, &states, touched);
+    first_cords(dfa, &cords, by_token);
     group(dfa->targets, m, n, into, incoming);
-
-    /* The cords begin as if block 0 had split them already: transitions that lead into no other block lead there. */
-    int64_t next_block = 1, next_cord = 0;
-    while (next_block < states.n_parts || next_cord < cords.n_parts) {
-        n_touched = 0;
-        if (next_block < states.n_parts) {
-            for (int32_t s = states.first[next_block]; s < states.end[next_block]; s++) {
-                int32_t state = states.elements[s];
-                for (int64_t i = into[state]; i < into[state + 1]; i++) {
-                    n_touched = mark(&cords, touched, n_touched, incoming[i]);
-                }
-            }
-            split(&cords, touched, n_touched);
-            next_block++;
-        } else {
-            for (int32_t i = cords.first[next_cord]; i < cords.end[next_cord]; i++) {
-                n_touched = mark(&states, touched, n_touched, dfa->sources[cords.elements[i]]);
-            }
-            split(&states, touched, n_touched);
-            next_cord++;
-        }
-    }
+    refine(dfa, &states, &cords, into, incoming, touched);
     memcpy(block, states.part, (size_t)n * sizeof *block);
     free(ints);
     free(longs);
     return states.n_parts;
 }
 
-static int32_t find(int32_t *parent, int32_t state) {
+static int32_t find_root(int32_t *parent, int32_t state) {
     while (parent[state] != state) {
         parent[state] = parent[parent[state]];
         state = parent[state];
@@ -188,7 +205,7 @@ static int32_t find(int32_t *parent, int32_t state) {
 
 /* The length of a shortest token sequence, written to `path`, by which the languages of p and q differ; -1 if none.
 
-   The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find
+   The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find_root
    forest, breadth first. A pair skipped as already implied cannot hide a shorter difference, because the same sequence
    distinguishes one of the merged pairs that imply it, none of which is later. */
 TOKDFA_API int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, int32_t *path) {
@@ -212,9 +229,9 @@ TOKDFA_API int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, in
             for (int64_t i = head; origin[i] >= 0; i = origin[i]) {
                 length++;
             }
-            int64_t place = length;
+            int64_t k = length;
             for (int64_t i = head; origin[i] >= 0; i = origin[i]) {
-                path[--place] = label[i];
+                path[--k] = label[i];
             }
             break;
         }
@@ -227,7 +244,7 @@ TOKDFA_API int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, in
             int32_t p_next = in_p ? dfa->targets[i] : sink, q_next = in_q ? dfa->targets[j] : sink;
             i += in_p;
             j += in_q;
-            int32_t p_root = find(parent, p_next), q_root = find(parent, q_next);
+            int32_t p_root = find_root(parent, p_next), q_root = find_root(parent, q_next);
             if (p_root != q_root) {
                 parent[p_root] = q_root;
                 left[tail] = p_next, right[tail] = q_next, origin[tail] = (int32_t)head, label[tail] = token;

@@ -87,15 +87,15 @@ def trie_of(column: Int32Array, depth: Int32Array, end: Int32Array, first: Int32
 
 
 def tokens_from(trie: Struct, table: Int32Array, n_columns: int, state: int) -> tuple[Int32Array, Int32Array]:
-    """Run an automaton from a state over a trie of :func:`trie_of`: the places of words it can read, and the states.
+    """Run an automaton from a state over a trie of :func:`trie_of`: the ranks of words it can read, and the states.
 
     The target of state q on column c is ``table[q * n_columns + c]``; state 0 is the sink. Places are in the order of
     the words.
     """
     n_words = int(trie.fields["first"][-1])
-    places, targets = np.empty(n_words, dtype=np.int32), np.empty(n_words, dtype=np.int32)
-    found = check_memory(call(lib.tokdfa_tokens_from, trie.pointer, table, n_columns, state, out=(places, targets)))
-    return places[:found].copy(), targets[:found].copy()
+    ranks, targets = np.empty(n_words, dtype=np.int32), np.empty(n_words, dtype=np.int32)
+    found = check_memory(call(lib.tokdfa_tokens_from, trie.pointer, table, n_columns, state, out=(ranks, targets)))
+    return ranks[:found].copy(), targets[:found].copy()
 
 
 def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array, Int32Array, Int32Array]:

@@ -1,19 +1,19 @@
 /* Words as a trie in depth-first order; running an automaton over it; the automaton that finds the words.
 
-   Node 0 is the root. The nodes below node i are i + 1 to end[i]; the words that end at node i are those at the places
-   first[i] to first[i + 1] of their lexicographic order. */
+   Node 0 is the root. The nodes below node i are i + 1 to end[i]; the words that end at node i are those of ranks
+   first[i] to first[i + 1] in lexicographic order. */
 #include <stdlib.h>
 
 #include "../common/base.h"
 #include "api.h"
 
 /* Build the trie of the words symbols[offsets[i]] to symbols[offsets[i + 1]], given in lexicographic order. The outputs
-   have room for one node per symbol and the root; `first` for one more. Returns the number of nodes. */
+   have an entry for each symbol and the root; `first` for one more. Returns the number of nodes. */
 TOKDFA_API int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offsets, const int64_t *order,
-                                      int64_t n_order, int32_t *symbol, int32_t *depth, int32_t *end, int32_t *first) {
+                                     int64_t n_order, int32_t *symbol, int32_t *depth, int32_t *end, int32_t *first) {
     int64_t longest = 0;
-    for (int64_t place = 0; place < n_order; place++) {
-        longest = greatest(longest, offsets[order[place] + 1] - offsets[order[place]]);
+    for (int64_t rank = 0; rank < n_order; rank++) {
+        longest = greatest(longest, offsets[order[rank] + 1] - offsets[order[rank]]);
     }
     /* The nodes on the path to the last word. */
     int32_t *path = calloc((size_t)longest + 1, sizeof *path);
@@ -22,8 +22,8 @@ TOKDFA_API int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offs
     }
     symbol[0] = -1, depth[0] = 0, first[0] = 0;
     int64_t nodes = 1, height = 0;
-    for (int64_t place = 0; place < n_order; place++) {
-        int64_t begin = offsets[order[place]], length = offsets[order[place] + 1] - begin, common = 0;
+    for (int64_t rank = 0; rank < n_order; rank++) {
+        int64_t begin = offsets[order[rank]], length = offsets[order[rank] + 1] - begin, common = 0;
         while (common < least(height, length) && symbol[path[common + 1]] == symbols[begin + common]) {
             common++;
         }
@@ -33,7 +33,7 @@ TOKDFA_API int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offs
         for (int64_t level = common + 1; level <= length; level++) {
             symbol[nodes] = symbols[begin + level - 1];
             depth[nodes] = (int32_t)level;
-            first[nodes] = (int32_t)place;
+            first[nodes] = (int32_t)rank;
             path[level] = (int32_t)nodes++;
         }
         height = length;
@@ -46,10 +46,10 @@ TOKDFA_API int64_t tokdfa_build_trie(const int32_t *symbols, const int64_t *offs
     return nodes;
 }
 
-/* The words that an automaton can read from a state, as places in their order, and the states reached. The target of
+/* The words that an automaton can read from a state, as ranks, and the states reached. The target of
    state q on column c is table[q * n_columns + c]; state 0 is the sink. Returns the number of words. */
 TOKDFA_API int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *table, int64_t n_columns, int32_t state,
-                                       int32_t *places, int32_t *targets) {
+                                      int32_t *ranks, int32_t *targets) {
     int32_t *path = malloc(((size_t)trie->longest + 1) * sizeof *path);
     if (!path) {
         return TOKDFA_NO_MEMORY;
@@ -65,8 +65,8 @@ TOKDFA_API int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *ta
                 continue;
             }
         }
-        for (int32_t place = trie->first[node]; place < trie->first[node + 1]; place++) {
-            places[found] = place;
+        for (int32_t rank = trie->first[node]; rank < trie->first[node + 1]; rank++) {
+            ranks[found] = rank;
             targets[found++] = path[level];
         }
         node++;
@@ -75,9 +75,9 @@ TOKDFA_API int64_t tokdfa_tokens_from(const tokdfa_trie *trie, const int32_t *ta
     return found;
 }
 
-/* Complete the trie to the automaton of Aho and Corasick; see api.h for what is written. All outputs are zeros. */
+/* Complete the trie to the automaton of Aho and Corasick; see explicit.py. All outputs are zeros. */
 TOKDFA_API int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns, int leftmost, int32_t *table,
-                                      int32_t *length, int32_t *shorter) {
+                                     int32_t *length, int32_t *shorter) {
     const int64_t n_nodes = trie->n_depth;
     int32_t *fallback = calloc(2 * (size_t)n_nodes + 1, sizeof *fallback);
     uint8_t *settled = calloc((size_t)n_nodes + 1, 1);
@@ -107,10 +107,10 @@ TOKDFA_API int64_t tokdfa_find_words(const tokdfa_trie *trie, int64_t n_columns,
             memcpy(table + state * n_columns, table + back * n_columns, (size_t)n_columns * sizeof *table);
         }
         for (int64_t child = node + 1; child < trie->end[node]; child = trie->end[child]) {
-            int64_t place = state * n_columns + trie->column[child];
-            fallback[child + 1] = table[place];
+            int64_t cell = state * n_columns + trie->column[child];
+            fallback[child + 1] = table[cell];
             settled[child + 1] = settled[state];
-            table[place] = (int32_t)(child + 1);
+            table[cell] = (int32_t)(child + 1);
             queue[tail++] = (int32_t)child;
         }
     }

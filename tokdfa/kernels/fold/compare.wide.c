@@ -18,47 +18,45 @@ static int64_t turn_over(const tokdfa_ranked_rows *rows, int32_t row, uint64_t *
 }
 
 /* The number of words that are examined together, because most words are zero. */
-enum { TOGETHER = 8 };
+enum { WORDS_AT_ONCE = 8 };
 
 #define COMPARE_ROWS(name)                                                                                             \
-    void name(const tokdfa_ranked_rows *first, const tokdfa_ranked_rows *second, const int32_t *first_row,             \
-              const int32_t *second_row, int64_t n_pairs, uint64_t *bits, int64_t n_bits, int32_t *least,              \
-              int64_t *only_first, int64_t *only_second)
+    void name(const tokdfa_ranked_rows *first, const tokdfa_ranked_rows *second, const tokdfa_row_pairs *pairs)
 
 COMPARE_ROWS(compare_rows_baseline);
 COMPARE_ROWS(compare_rows_wide);
 
 COMPARE_ROWS(VARIANT(compare_rows)) {
-    for (int64_t pair = 0; pair < n_pairs; pair++) {
+    uint64_t *bits = pairs->bits;
+    for (int64_t pair = 0; pair < pairs->n_first_row; pair++) {
         /* The forbidden tokens of one row, with those of the other flipped: the remaining ones are in only one row. */
-        int64_t n_first = turn_over(first, first_row[pair], bits);
-        int64_t n_second = turn_over(second, second_row[pair], bits);
+        const int64_t n_first = turn_over(first, pairs->first_row[pair], bits);
+        const int64_t n_second = turn_over(second, pairs->second_row[pair], bits);
+        const int64_t n_words = pairs->n_bits;
         int64_t n_either = 0;
-        least[pair] = -1;
-        for (int64_t some = 0; some < n_bits; some += TOGETHER) {
+        int32_t least_rank = -1;
+        for (int64_t some = 0; some < n_words; some += WORDS_AT_ONCE) {
             uint64_t any = 0;
-            for (int64_t place = some; place < some + TOGETHER; place++) {
-                any |= bits[place];
+            for (int64_t word = some; word < some + WORDS_AT_ONCE; word++) {
+                any |= bits[word];
             }
-            for (int64_t place = some; any && place < some + TOGETHER; place++) {
-                if (bits[place] && !n_either) {
-                    least[pair] = (int32_t)(64 * place + trailing_zeros(bits[place]));
+            for (int64_t word = some; any && word < some + WORDS_AT_ONCE; word++) {
+                if (bits[word] && !n_either) {
+                    least_rank = (int32_t)(64 * word + trailing_zeros(bits[word]));
                 }
-                n_either += count_ones(bits[place]);
-                bits[place] = 0;
+                n_either += count_ones(bits[word]);
+                bits[word] = 0;
             }
         }
-        only_first[pair] = (n_second - n_first + n_either) / 2;
-        only_second[pair] = (n_first - n_second + n_either) / 2;
+        pairs->least[pair] = least_rank;
+        pairs->only_first[pair] = (n_second - n_first + n_either) / 2;
+        pairs->only_second[pair] = (n_first - n_second + n_either) / 2;
     }
 }
 
 #ifndef TOKDFA_WIDE
-/* For each pair of rows the least rank that only one of them allows, -1 when they are equal, and how many tokens only
-   the first one allows, and only the second. `bits` has a bit for each rank, all zero before and afterwards; the number
-   of its words is a multiple of TOGETHER. */
+/* For each pair of rows the least rank that only one of them allows, and how many tokens only one of them allows. */
 TOKDFA_API COMPARE_ROWS(tokdfa_compare_rows) {
-    CHOOSE(compare_rows)
-    (first, second, first_row, second_row, n_pairs, bits, n_bits, least, only_first, only_second);
+    CHOOSE(compare_rows)(first, second, pairs);
 }
 #endif

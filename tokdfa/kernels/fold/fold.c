@@ -1,7 +1,7 @@
 /* Folding a dictionary, rule by rule, into the universal token DFA.
 
-   State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
-   back in time; see common/back_in_time.h. */
+   State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by
+   going back in time; see common/back_in_time.h. */
 #include "../common/back_in_time.h"
 #include "api.h"
 
@@ -11,6 +11,7 @@ enum { LEFT_DEAD = -2, RIGHT_DEAD = -3 };
    the number of states. */
 TOKDFA_API int64_t tokdfa_fold(tokdfa_fold_job *job) {
     int32_t *birth = job->birth, *head = job->head, *tail = job->tail, *state = job->state, *made = job->made;
+    const tokdfa_folding so_far = {job->pairs, job->n_pairs, made, birth, head, tail};
     int64_t n_states = 1;
     for (int64_t index = 0; index < job->n_left; index++) {
         int32_t u = job->left[index], v = job->right[index], uv = job->product[index];
@@ -18,7 +19,7 @@ TOKDFA_API int64_t tokdfa_fold(tokdfa_fold_job *job) {
             job->blocker[index] = birth[u] < 0 ? LEFT_DEAD : RIGHT_DEAD;
             continue;
         }
-        int64_t culprit = forbidding_state(job->pairs, job->n_pairs, made, birth, head, tail, u, v, n_states - 1);
+        int64_t culprit = forbidding_state(&so_far, u, v, n_states - 1);
         if (culprit > 0) {
             job->blocker[index] = job->rule[culprit];
             continue;
@@ -41,39 +42,37 @@ TOKDFA_API int64_t tokdfa_fold(tokdfa_fold_job *job) {
 }
 
 TOKDFA_API int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
-    return forbidding_state(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
-                            folding->tail, u, v, time);
+    return forbidding_state(folding, u, v, time);
 }
 
 TOKDFA_API void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v,
-                                          const int32_t *times, int64_t n, int32_t *states) {
+                                         const int32_t *times, int64_t n, int32_t *states) {
     for (int64_t i = 0; i < n; i++) {
         states[i] = (int32_t)tokdfa_forbidding_state(folding, u[i], v[i], times[i]);
     }
 }
 
-/* Order the tokens such that the tokens that one rule forbids form an interval. `below` counts the descendants of a
-   token born so far; it is all zeros, as are `offset` and `width`. */
-TOKDFA_API void tokdfa_arrange(const int32_t *removed, int64_t n_states, const int32_t *birth, int64_t n_tokens,
-                                const int32_t *head, const int32_t *product, int64_t n_symbols, int32_t *below,
-                                int32_t *offset, int32_t *position, int32_t *width) {
-    for (int64_t state = n_states - 1; state > 0; state--) {
+/* Order the tokens such that the tokens that one rule forbids form an interval. */
+TOKDFA_API void tokdfa_arrange(const tokdfa_arrangement *job) {
+    const int32_t *head = job->head, *product = job->product;
+    int32_t *below = job->below, *offset = job->offset, *position = job->position;
+    for (int64_t state = job->n_removed - 1; state > 0; state--) {
         int32_t uv = product[state];
         offset[uv] = below[head[uv]];
         below[head[uv]] += 1 + below[uv];
-        width[state] = 1 + below[removed[state]];
+        job->width[state] = 1 + below[job->removed[state]];
     }
     int32_t last = 0;
-    for (int64_t symbol = 0; symbol < n_symbols; symbol++) {
+    for (int64_t symbol = 0; symbol < job->n_symbols; symbol++) {
         position[symbol] = last;
         last += 1 + below[symbol];
     }
-    for (int64_t state = 1; state < n_states; state++) {
+    for (int64_t state = 1; state < job->n_removed; state++) {
         int32_t uv = product[state];
         position[uv] = position[head[uv]] + 1 + offset[uv];
     }
-    for (int64_t token = n_symbols; token < n_tokens; token++) {
-        if (birth[token] < 0) {
+    for (int64_t token = job->n_symbols; token < job->n_birth; token++) {
+        if (job->birth[token] < 0) {
             position[token] = last++;
         }
     }

@@ -1,11 +1,7 @@
-"""Folding a dictionary, rule by rule, into the universal token DFA.
+"""Folding a dictionary, rule by rule, into the universal token DFA; the rows of its states, and comparing rows.
 
-State 0 is the initial state, and the k-th live rule makes state k. Whether a state allows a token is decided by going
-back in time. At every time, one pair of tokens meets at the boundary between the text read and the next token. A live
-rule merges across the boundary iff it is the rule of that pair. Going back, the younger token splits into its parts
-first.
-
-The tokens that a state does not allow are a row of intervals of positions; equal rows are shared.
+State 0 is the initial state, and the k-th live rule makes state k. The tokens that a state does not allow are a row of
+intervals of positions; equal rows are shared.
 """
 
 from __future__ import annotations
@@ -88,24 +84,18 @@ def arrange(
     """Order the tokens such that the tokens that one rule forbids form an interval; return positions and widths.
 
     The order is a depth-first walk of the forest in which a token is a child of the left part of its live rule,
-    latest-born children first; dead tokens come last. The state made by the rule u≀v loses v and those descendants of v
-    that descend from a child of v born after the rule (or by it, if u = v): `width` positions from that of its removed
-    token on; 0 for the initial state. `product` has the token that the rule of each state made.
+    latest-born children first; dead tokens come last. The state of the rule u≀v loses v and those descendants of v that
+    descend from a child of v born after the rule (or by it, if u = v): `width` positions from that of v on, 0 for the
+    initial state. `product` has the token that the rule of each state made.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)
     position: Int32Array = np.full(len(birth), -1, dtype=np.int32)
     width: Int32Array = np.zeros(len(removed), dtype=np.int32)
-    call(
-        lib.tokdfa_arrange,
-        removed,
-        len(removed),
-        birth,
-        len(birth),
-        head,
-        product,
-        n_symbols,
-        out=(below, offset, position, width),
-    )
+    job = Struct(
+        "tokdfa_arrangement", removed=removed, birth=birth, head=head, product=product, n_symbols=n_symbols,
+        below=below, offset=offset, position=position, width=width,
+    )  # fmt: skip
+    lib.tokdfa_arrange(job.pointer)
     return position, width
 
 
@@ -175,13 +165,9 @@ def compare_rows(
     # Python answers signals between the calls.
     for begin in range(0, len(first_row), PAIRS_AT_ONCE):
         part = slice(begin, begin + PAIRS_AT_ONCE)
-        call(
-            lib.tokdfa_compare_rows,
-            first.pointer,
-            second.pointer,
-            first_row[part],
-            second_row[part],
-            len(first_row[part]),
-            out=(bits, len(bits), least[part], only_first[part], only_second[part]),
-        )
+        pairs = Struct(
+            "tokdfa_row_pairs", first_row=first_row[part], second_row=second_row[part], bits=bits, least=least[part],
+            only_first=only_first[part], only_second=only_second[part],
+        )  # fmt: skip
+        lib.tokdfa_compare_rows(first.pointer, second.pointer, pairs.pointer)
     return least, only_first, only_second

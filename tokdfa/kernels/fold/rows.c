@@ -6,7 +6,7 @@
 #include "../common/sort.h"
 #include "api.h"
 
-/* Write the row made of `length` intervals and of those from `above` to `above_end` from place `begin` on; returns its
+/* Write the row made of `length` intervals and of those from `above` to `above_end` from index `begin` on; returns its
    end. */
 static int64_t join(tokdfa_row_job *job, int64_t length, int64_t above, int64_t above_end, int64_t begin, int64_t end) {
     int32_t *start = job->start, *stop = job->stop;
@@ -34,7 +34,7 @@ static int64_t join(tokdfa_row_job *job, int64_t length, int64_t above, int64_t 
 }
 
 /* The bucket of the row from `begin` to `end`: the one of an equal row, or a free one. */
-static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) {
+static int64_t row_bucket(const tokdfa_row_job *job, int64_t begin, int64_t end) {
     const int32_t *start = job->start, *stop = job->stop;
     uint64_t key = 0x9E3779B97F4A7C15u;
     for (int64_t k = begin; k < end; k++) {
@@ -45,8 +45,8 @@ static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) 
     size_t size = (size_t)(end - begin) * sizeof *start;
     for (; job->table[bucket] >= 0; bucket = (bucket + 1) & mask) {
         int64_t other = job->pointer[job->table[bucket]];
-        if (job->pointer[job->table[bucket] + 1] - other == end - begin && !memcmp(start + other, start + begin, size) &&
-            !memcmp(stop + other, stop + begin, size)) {
+        if (job->pointer[job->table[bucket] + 1] - other == end - begin &&
+            !memcmp(start + other, start + begin, size) && !memcmp(stop + other, stop + begin, size)) {
             break;
         }
     }
@@ -54,7 +54,7 @@ static int64_t bucket_of(const tokdfa_row_job *job, int64_t begin, int64_t end) 
 }
 
 /* Gather the rows of the states that have none yet. Returns the number of states done, which is less than the number of
-   states if there is no room for more intervals. */
+   states if the buffer for intervals is full. */
 TOKDFA_API int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
     for (; job->done < job->n_states; job->done++) {
         int32_t wanted = job->states[job->done], state = wanted;
@@ -79,7 +79,7 @@ TOKDFA_API int64_t tokdfa_gather_rows(tokdfa_row_job *job) {
             end++;
         }
         end = join(job, length, above, above_end, begin, end);
-        int64_t bucket = bucket_of(job, begin, end);
+        int64_t bucket = row_bucket(job, begin, end);
         if (job->table[bucket] < 0) {
             job->table[bucket] = (int32_t)job->n_rows++;
             job->pointer[job->n_rows] = (int32_t)end;

@@ -3,153 +3,159 @@
 
 #include <stdint.h>
 
-/* The ids that may not follow a token within a piece: row r forbids those at the positions start[i] to stop[i] of
-   `id_at` (-1 for none), for i from pointer[r] to pointer[r + 1]; they ascend and do not overlap. Row 0 forbids none, row 1
-   all. Read-only once it is built. */
+/* Memory: every array is allocated by Python (numpy), and lives as long as the Struct that points to it. C allocates
+   nothing. A state of the product is four numbers, the states of its parts: of the pre-tokenizer (`split`), the row of
+   the last id, of the search for special tokens (`spelled`), and of the texts. */
+
+/* The ids that may not follow a token within a piece. Read-only once it is built. */
 typedef struct {
-    const int32_t *pointer;
+    const int32_t *pointer; /* row r has the intervals pointer[r] to pointer[r + 1]; row 0 forbids none, row 1 all */
     int64_t n_pointer;
-    const int32_t *start;
+    const int32_t *start; /* the intervals of positions; those of a row ascend and do not overlap */
     const int32_t *stop;
-    const int32_t *id_at;
+    const int32_t *id_at; /* the id at each position, -1 for none */
 } tokdfa_followers;
 
 /* The pre-tokenizer over classes of ids. A state is core * n_cuts + cut: `cut` is the incomplete symbol at the end, 0
-   for none, and core 0 is nowhere. targets[core * width + column] is a core, or -1 if it has not been found yet; the
-   columns are, for each class, 2 * class + (whether a piece may cross the boundary before it), then those of what follows
-   a symbol completed within the token, those of tokens within a symbol, and one for each class of symbols that is
-   completed. next_cut[64 * cut + (byte & 63)] is the cut after one more byte, 0 for none, or -1 - the class of a whole
-   symbol. By class: `head` has the bytes that end a symbol, the first one lowest, and their number in the highest byte;
-   `tail` the cut at the end; `shape` whether the class has whole symbols (1), is given only for whole pieces (2), or is
-   that of special tokens (4). The tables are exchanged for larger ones. It belongs to one thread at a time. */
+   for none, and core 0 is nowhere. The columns are, for each class, 2 * class + (whether a piece may cross the boundary
+   before it), then those of what follows a symbol completed within the token, those of tokens within a symbol, and one
+   for each class of symbols that is completed. It belongs to one thread at a time. */
 typedef struct {
-    const int32_t *targets;
+    const int32_t *targets; /* targets[core * width + column]: a core, -1 until it is found; enlarged as needed */
     int64_t n_targets;
-    const uint8_t *final;
+    const uint8_t *final; /* by core */
     int64_t n_final;
-    const int32_t *next_cut;
-    const uint32_t *head;
-    const int32_t *tail;
-    const uint8_t *shape;
+    const int32_t *next_cut; /* next_cut[64 * cut + (byte & 63)]: a cut, 0 for none, or -1 - class of a symbol */
+    const uint32_t *head;    /* by class: the bytes that end a symbol, the first lowest; their number in the top byte */
+    const int32_t *tail;     /* by class: the cut at the end */
+    const uint8_t *shape;    /* by class: has whole symbols (1), only for whole pieces (2), special tokens (4) */
     int64_t n_classes;
     int64_t n_cuts;
-    int64_t width;
+    int64_t width; /* the number of columns */
 } tokdfa_split_machine;
 
-/* The ids of a tokenizer: the class and the row of each, its position in the rows (-1 for none), its number among the
-   special tokens (-1 for others), and the state in which the search for special tokens is after it, from state 0 (-1 if
-   one is found). spelled[256 * state + byte] is that search by bytes. The words are in the order of the trie over bytes:
-   those of node i are words[first[i]] to words[first[i + 1]], and the nodes below it are i + 1 to end[i]. `byte_id` has
-   the id of each byte, or -1; `special_ids` the special tokens;
-   `ending` the ids that begin with the last bytes of a symbol, in the order of their positions, and ending_from[p] is the
-   number of those before position p. Read-only once it is built. */
+/* The ids of a tokenizer. Read-only once it is built. */
 typedef struct {
-    const int32_t *class_of;
+    const int32_t *class_of; /* by id */
     int64_t n_class_of;
-    const int32_t *row_of;
-    const int32_t *position;
-    const int32_t *special_of;
-    const int32_t *from_start;
-    const int32_t *spelled;
+    const int32_t *row_of;     /* by id */
+    const int32_t *position;   /* by id, in the rows; -1 for none */
+    const int32_t *special_of; /* by id: its index among the special tokens; -1 for others */
+    const int32_t *from_start; /* by id: the state of the search for special tokens after it; -1 if one is found */
+    const int32_t *spelled;    /* spelled[256 * state + byte]: that search by bytes */
     int64_t n_spelled;
-    const uint8_t *text;
+    const uint8_t *text;    /* the bytes of id i are text[offsets[i]] to text[offsets[i + 1]] */
     const int64_t *offsets;
-    const int32_t *symbol;
+    const int32_t *symbol; /* the trie over bytes, by node in depth-first order: its last byte */
     int64_t n_symbol;
     const int32_t *depth;
-    const int32_t *end;
-    const int32_t *first;
-    const int32_t *words;
-    const int32_t *byte_id;
-    const int32_t *special_ids;
+    const int32_t *end;         /* the nodes below node i are i + 1 to end[i] */
+    const int32_t *first;       /* the words of node i are words[first[i]] to words[first[i + 1]] */
+    const int32_t *words;       /* ids, in the order of the trie */
+    const int32_t *byte_id;     /* the id of each byte, or -1 */
+    const int32_t *special_ids; /* the special tokens */
     int64_t n_special_ids;
-    const int32_t *ending;
+    const int32_t *ending; /* the ids that begin with the last bytes of a symbol, in the order of their positions */
     int64_t n_ending;
-    const int32_t *ending_from;
+    const int32_t *ending_from; /* by position: the number of those before it */
 } tokdfa_guide_ids;
 
-/* A language of texts: table[state * n_columns + column[byte]], state 0 being nowhere; `distance` is the number of bytes
-   and special tokens up to an end, and nearest[state] the byte after which it is least. special_target[state *
-   n_specials + k] is the state after the special token k. The ids are in groups, those of equal columns, as a trie in
-   depth-first order; the atoms of node i are at_node[i] to at_node[i + 1], those of special tokens follow them. An atom
-   has the ids from its begin to that of the next, all of one class and with the same state `atom_spelled` from state 0.
-   Those of an atom with many ids are row `atom_row` of `atom_bits`, too, one bit an id; -1 for the others. Read-only
-   once it is built. */
+/* A language of texts, and the ids in atoms: ids of one class and with one state `spelled` from state 0, whose bytes
+   have equal columns. The columns are a trie in depth-first order. Read-only once it is built. */
 typedef struct {
-    const int32_t *table;
-    const int32_t *column;
+    const int32_t *table;  /* table[state * n_columns + column[byte]]; state 0 is nowhere */
+    const int32_t *column; /* by byte */
     int64_t n_columns;
-    const uint8_t *final;
+    const uint8_t *final; /* by state */
     int64_t n_final;
-    const int32_t *distance;
-    const uint8_t *nearest;
-    const int32_t *special_target;
+    const int32_t *distance;       /* by state: the number of bytes and special tokens up to an end */
+    const uint8_t *nearest;        /* by state: the byte after which the distance is least */
+    const int32_t *special_target; /* special_target[state * n_specials + k]: the state after special token k */
     int64_t n_specials;
-    const int32_t *node_column;
+    const int32_t *node_column; /* by node of the trie of columns */
     int64_t n_node_column;
     const int32_t *node_depth;
     const int32_t *node_end;
-    const int32_t *at_node;
-    const int32_t *atom_class;
+    const int32_t *at_node;    /* the atoms of node i are at_node[i] to at_node[i + 1]; special tokens follow them */
+    const int32_t *atom_class; /* by atom */
     int64_t n_atom_class;
-    const int32_t *atom_spelled;
-    const int32_t *atom_begin;
+    const int32_t *atom_spelled; /* by atom */
+    const int32_t *atom_begin;   /* the ids of atom i are atom_ids[atom_begin[i]] to atom_ids[atom_begin[i + 1]] */
     const int32_t *atom_ids;
-    const int32_t *atom_row;
-    const uint32_t *atom_bits;
+    const int32_t *atom_row;   /* the row of atom_bits with its ids, for an atom with many; -1 for others */
+    const uint32_t *atom_bits; /* rows of one bit an id */
 } tokdfa_guide_texts;
 
-/* What searches remember, and their answers. `keys` has four numbers a slot, the places; `values` what is known of them;
-   `low` is of the running search, as are `trail` (slots) and the frames of its path, five numbers each. The number of
-   slots is a power of two. `path` and `trace` have room for the states along the longest word. `hint` has the ids that
-   last led on, by a hash, and `near` four ids a state of the texts (-2: not yet found). The answers are `found_...`, a
-   place, and `missing_...`, a cell of the pre-tokenizer's table. It belongs to one thread at a time. */
+/* The results of searches, by a hash table of states, and the answers. It belongs to one thread at a time. */
 typedef struct {
-    int32_t *keys;
-    uint8_t *values;
+    int32_t *keys;   /* four numbers a slot: a state of the product */
+    uint8_t *values; /* by slot: what is known of it; a power of two of slots */
     int64_t n_values;
-    int64_t n_known;
-    int32_t *low;
-    int32_t *trail;
+    int64_t n_known; /* the number of slots in use */
+    int32_t *low;    /* by slot: the least index on the path that can be reached, in the running search */
+    int32_t *trail;  /* the slots that the running search has met */
     int64_t n_trail;
-    int32_t *frames;
-    int32_t *path;
-    int32_t *trace;
-    int32_t *hint;
+    int32_t *frames; /* the frames of its path, five numbers each */
+    int32_t *path;   /* states along the longest word: one more entry than it has bytes */
+    int32_t *trace;  /* likewise */
+    int32_t *hint;   /* by a hash of the state of the pre-tokenizer: the id that last led on */
     int64_t n_hint;
-    int32_t *near;
-    int32_t found_split;
+    int32_t *near; /* four ids for each state of the texts; -2 until they are found */
+    int32_t found_split; /* an answer: a state of the product */
     int32_t found_row;
     int32_t found_spelled;
     int32_t found_text;
-    int32_t missing_core;
+    int32_t missing_core; /* an answer: a cell that the pre-tokenizer's table lacks */
     int32_t missing_column;
-} tokdfa_guide_room;
+} tokdfa_guide_cache;
 
-/* The prefix automaton of a tokenizer and a language. `any` is that of all texts, of state 1, which has another room; NULL
-   if it is this one. Read-only once it is built. */
+/* The prefix automaton of a tokenizer and a language. Read-only once it is built. */
 typedef struct tokdfa_guide {
     const tokdfa_split_machine *splits;
     const tokdfa_followers *followers;
     const tokdfa_guide_ids *ids;
     const tokdfa_guide_texts *texts;
-    tokdfa_guide_room *room;
-    const struct tokdfa_guide *any;
+    tokdfa_guide_cache *cache;
+    const struct tokdfa_guide *any; /* the one of all texts, of state 1, with its own cache; NULL if it is this one */
 } tokdfa_guide;
 
-/* What texts may have, over the ids of a tokenizer: table[state * n_columns + column[byte]], state 0 for what is banned;
-   `alive` are the states from which ids go on or may end. The bytes of an id are text[offsets[id]] to
-   text[offsets[id + 1]]; `symbol` to `words` are their trie, as in tokdfa_guide_ids. Read-only once it is built. */
+/* The states of the parts after some ids, whatever the row is. The arrays belong to the caller. */
 typedef struct {
-    const int32_t *table;
-    const int32_t *column;
+    const int32_t *ids;
+    int64_t n_ids;
+    int32_t *free;    /* written: of the pre-tokenizer if the row does not forbid the id; 0 for nowhere */
+    int32_t *cut;     /* written: of the pre-tokenizer if it does */
+    int32_t *spelled; /* written: of the search for special tokens; -1 if one is found */
+    int32_t *text;    /* written: of the texts */
+} tokdfa_guide_targets_job;
+
+/* A trie whose nodes are merged by columns. The arrays belong to the caller; those written have an entry for each node.
+   */
+typedef struct {
+    const int32_t *column; /* by node */
+    int64_t n_column;
+    const int32_t *end;     /* by node */
+    const uint8_t *is_dead; /* by column, at most 256 */
+    int64_t n_is_dead;
+    int32_t *node_of;       /* written: by node, the merged one; -1 if a column on the way to it is dead */
+    int32_t *following;     /* working memory */
+    int32_t *stack;         /* working memory */
+    int32_t *merged_column; /* written: by merged node */
+    int32_t *merged_depth;
+    int32_t *merged_end;
+} tokdfa_merge_job;
+
+/* What texts may have, over the ids of a tokenizer. Read-only once it is built. */
+typedef struct {
+    const int32_t *table;  /* table[state * n_columns + column[byte]]; state 0 is banned */
+    const int32_t *column; /* by byte */
     int64_t n_columns;
-    const uint8_t *alive;
+    const uint8_t *alive; /* by state: whether ids go on from it, or may end */
     int64_t n_alive;
-    const uint8_t *text;
+    const uint8_t *text; /* the bytes of id i are text[offsets[i]] to text[offsets[i + 1]] */
     const int64_t *offsets;
     int64_t n_offsets;
-    const int32_t *symbol;
+    const int32_t *symbol; /* `symbol` to `words`: their trie, as in tokdfa_guide_ids */
     int64_t n_symbol;
     const int32_t *depth;
     const int32_t *end;
@@ -160,15 +166,12 @@ typedef struct {
 int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id);
 int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask);
 void tokdfa_forbid(const tokdfa_followers *followers, int32_t row, const uint32_t *fragile, uint32_t *mask);
-int64_t tokdfa_merge_nodes(const int32_t *column, const int32_t *end, int64_t n_nodes, const uint8_t *is_dead,
-                           int64_t n_columns, int32_t *node_of, int32_t *following, int32_t *stack,
-                           int32_t *merged_column, int32_t *merged_depth, int32_t *merged_end);
-void tokdfa_guide_enter(tokdfa_guide_room *room, const int32_t *keys, const uint8_t *values, int64_t n);
+int64_t tokdfa_merge_nodes(tokdfa_merge_job *job);
+void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, int64_t n);
 int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                             int32_t id);
 int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
-                             const int32_t *ids, int64_t n, int32_t *free, int32_t *cut, int32_t *spelled_to,
-                             int32_t *text_to);
+                             const tokdfa_guide_targets_job *job);
 int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text,
                           int32_t id);
 int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled, int32_t text);

@@ -18,9 +18,9 @@ ALWAYS_INLINE void write_bit(uint32_t *mask, int32_t id, bool value) {
     mask[id >> 5] = value ? mask[id >> 5] | bit : mask[id >> 5] & ~bit;
 }
 
-/* Turn the mask of the state `like`, all zeros for state 0, into that of another state. Where both have come to the same
-   state, the same ids go on. `path` has room for two states along the longest word. Returns the number of nodes that
-   were looked at. */
+/* Turn the mask of the state `like`, all zeros for state 0, into that of another state. Where both have come to the
+   same state, the same ids go on. `path` has two entries for each byte of the longest word, and two more. Returns the
+   number of nodes that were looked at. */
 TOKDFA_API int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask) {
     int64_t seen = 0;
     path[0] = state, path[1] = like;

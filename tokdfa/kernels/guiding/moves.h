@@ -6,7 +6,7 @@
 #include "api.h"
 
 /* What the functions of the product return; product.py has the same numbers. */
-enum { NOWHERE = 0, YES = 1, MISSING = -1, NO_ROOM = -2, TOO_MANY = -3, NO_SUCH_PLACE = -4, NO_ROOM_FOR_ANY = -5 };
+enum { NOWHERE = 0, YES = 1, MISSING = -1, TABLE_FULL = -2, TOO_MANY = -3, NO_SUCH_STATE = -4, TABLE_OF_ANY_FULL = -5 };
 
 enum { NO_ROW = 0, EVERY_ROW = 1 };
 enum { HAS_SYMBOLS = 1, IS_ALONE = 2, IS_SPECIAL = 4 };
@@ -16,7 +16,7 @@ typedef struct {
     int32_t row;
     int32_t spelled;
     int32_t text;
-} place;
+} guide_state;
 
 /* The first interval of a row that ends after a position. */
 ALWAYS_INLINE int32_t interval_after(const tokdfa_followers *followers, int32_t row, int32_t position) {
@@ -45,8 +45,8 @@ ALWAYS_INLINE bool is_forbidden(const tokdfa_followers *followers, int32_t row, 
 ALWAYS_INLINE int32_t cell(const tokdfa_guide *guide, int64_t core, int64_t column) {
     int32_t target = guide->splits->targets[core * guide->splits->width + column];
     if (UNLIKELY(target < 0)) {
-        guide->room->missing_core = (int32_t)core;
-        guide->room->missing_column = (int32_t)column;
+        guide->cache->missing_core = (int32_t)core;
+        guide->cache->missing_column = (int32_t)column;
     }
     return target;
 }
@@ -126,8 +126,8 @@ ALWAYS_INLINE int32_t spelled_after(const tokdfa_guide *guide, int32_t spelled, 
     return spelled;
 }
 
-/* The place after an id that leads the texts to `text`: YES, NOWHERE or MISSING. */
-ALWAYS_INLINE int after(const tokdfa_guide *guide, place from, int32_t id, int32_t text, place *to) {
+/* The state after an id that leads the texts to `text`: YES, NOWHERE or MISSING. */
+ALWAYS_INLINE int after(const tokdfa_guide *guide, guide_state from, int32_t id, int32_t text, guide_state *to) {
     const tokdfa_guide_ids *ids = guide->ids;
     if (text == NOWHERE) {
         return NOWHERE;
@@ -141,11 +141,11 @@ ALWAYS_INLINE int after(const tokdfa_guide *guide, place from, int32_t id, int32
     if (spelled < 0) {
         return NOWHERE;
     }
-    *to = (place){split, ids->row_of[id], spelled, text};
+    *to = (guide_state){split, ids->row_of[id], spelled, text};
     return YES;
 }
 
-/* Whether a stream may end in a place. */
+/* Whether a stream may end in a state. */
 ALWAYS_INLINE bool is_end(const tokdfa_guide *guide, int32_t split, int32_t text) {
     const int64_t n_cuts = guide->splits->n_cuts;
     return split % n_cuts == 0 && guide->splits->final[split / n_cuts] && guide->texts->final[text];

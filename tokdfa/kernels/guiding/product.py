@@ -1,6 +1,7 @@
 """The product of the pre-tokenizer, the rows of what may not follow, special tokens and a language of texts.
 
-With it come the masks of what may follow, and what is banned, all with one bit an id.
+With it come the masks of what may follow, and what is banned, all with one bit an id. ``api.h`` explains the structs. A
+state is four numbers, those of the parts.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ __all__ = [
     "MISSING",
     "MOST_SEARCHED",
     "NOWHERE",
-    "NO_ROOM",
-    "NO_ROOM_FOR_ANY",
-    "NO_SUCH_PLACE",
+    "NO_SUCH_STATE",
+    "TABLE_FULL",
+    "TABLE_OF_ANY_FULL",
     "TOO_MANY",
     "YES",
     "ban_of",
     "ban_step",
+    "cache_of",
     "find_next",
     "followers_of",
     "forbid",
@@ -31,61 +33,48 @@ __all__ = [
     "merge_nodes",
     "resize_search",
     "resize_slots",
-    "room_of",
     "step",
     "target",
     "targets",
 ]
 
-NOWHERE = 0
-YES = 1
-MISSING = -1
-NO_ROOM = -2
-TOO_MANY = -3
-NO_SUCH_PLACE = -4
-NO_ROOM_FOR_ANY = -5
-"""What the functions return: no; yes; that the table of the pre-tokenizer lacks a cell, which is in the room; that the
-room is too small; that a search did not come to an end; that a place is not one of the automaton; that the room of the
-automaton of all texts is too small."""
+NOWHERE, YES, MISSING, TABLE_FULL, TOO_MANY, NO_SUCH_STATE, TABLE_OF_ANY_FULL = 0, 1, -1, -2, -3, -4, -5
+"""The results: no; yes; a cell is missing in the table of the pre-tokenizer (it is in the cache); the cache is too small;
+a search did not come to an end; not a state of the automaton; the cache of the automaton of all texts is too small."""
 
 MOST_SEARCHED = 1 << 17
-"""The most places in which one search looks for the end of a text."""
+"""The most states in which one search looks for the end of a text."""
 
 _N_FRAME = 5
 _N_NEAR = 4
 
 
-def room_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct:
-    """Return room for what searches remember.
-
-    `n_slots` is twice the number of places that it has room for, a power of two; `n_searched` the most places in a
-    search, up to `MOST_SEARCHED`; `longest` the number of bytes of the longest word; `n_texts` the number of states of
-    the texts.
-    """
+def cache_of(n_slots: int, n_searched: int, longest: int, n_texts: int) -> Struct:
+    """Return a cache of searches: slots for half as many states, a power of two; states a search; bytes a word."""
     path, trace = (np.zeros(longest + 1, dtype=np.int32) for _ in range(2))
     hint = np.full(1 << 14, -1, dtype=np.int32)
     near = np.full(_N_NEAR * n_texts, -2, dtype=np.int32)
     return Struct(
-        "tokdfa_guide_room", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
+        "tokdfa_guide_cache", **_slots(n_slots), **_search(n_searched), n_known=0, path=path, trace=trace,
         hint=hint, near=near, found_split=0, found_row=0, found_spelled=0, found_text=0, missing_core=0,
         missing_column=0,
     )  # fmt: skip
 
 
-def resize_slots(room: Struct, n_slots: int, *, keep: bool) -> None:
-    """Give a room another number of slots; what is known of places is kept, if it fits, or forgotten."""
-    keys, values = room.fields["keys"], room.fields["values"]
+def resize_slots(cache: Struct, n_slots: int, *, keep: bool) -> None:
+    """Give a cache another number of slots; its states are kept, if they fit, or forgotten."""
+    keys, values = cache.fields["keys"], cache.fields["values"]
     for field, array in _slots(n_slots).items():
-        room.set(field, array)
-    room.pointer.n_known = 0
+        cache.set(field, array)
+    cache.pointer.n_known = 0
     if keep:
-        call(lib.tokdfa_guide_enter, room.pointer, keys, values, len(values))
+        call(lib.tokdfa_guide_enter, cache.pointer, keys, values, len(values))
 
 
-def resize_search(room: Struct, n_searched: int) -> None:
-    """Give a room another number of places for a search."""
+def resize_search(cache: Struct, n_searched: int) -> None:
+    """Give a cache another number of states for a search."""
     for field, array in _search(n_searched).items():
-        room.set(field, array)
+        cache.set(field, array)
 
 
 def _slots(n: int) -> dict[str, np.ndarray]:
@@ -100,51 +89,46 @@ def _search(n: int) -> dict[str, np.ndarray]:
     return {"trail": np.zeros(n, dtype=np.int32), "frames": np.zeros(_N_FRAME * n, dtype=np.int32)}
 
 
-def target(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
-    """Find the place after an id, whether or not a stream goes on from there; on `YES` it is in the room.
+def target(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
+    """Find the state after an id, whether or not a stream goes on from there; on `YES` it is in the cache.
 
-    Numbers out of range are `NO_SUCH_PLACE`; they must fit in 32 bits.
+    Numbers out of range are `NO_SUCH_STATE`; they must fit in 32 bits.
     """
-    return int(lib.tokdfa_guide_target(guide.pointer, *place, id))
+    return int(lib.tokdfa_guide_target(guide.pointer, *state, id))
 
 
 def targets(
     guide: Struct, split: int, spelled: int, text: int, ids: Int32Array
 ) -> tuple[int, tuple[Int32Array, Int32Array, Int32Array, Int32Array]]:
-    """Find the states of the parts after ids, from the places that differ only in the row; return the status and them.
-
-    Those of the pre-tokenizer if the row does not forbid the id, and if it does, 0 for nowhere; of the search for
-    special tokens, -1 if one is found; and of the texts.
-    """
-    free, cut, spelled_after, text_after = found = tuple(np.zeros(len(ids), dtype=np.int32) for _ in range(4))
-    status = call(lib.tokdfa_guide_targets, guide.pointer, split, spelled, text, ids, len(ids), out=found)
+    """Find the states of the parts after ids, whatever the row; return the status and ``tokdfa_guide_targets_job``."""
+    free, cut, spelled_after, text_after = (np.zeros(len(ids), dtype=np.int32) for _ in range(4))
+    job = Struct("tokdfa_guide_targets_job", ids=ids, free=free, cut=cut, spelled=spelled_after, text=text_after)
+    status = int(lib.tokdfa_guide_targets(guide.pointer, split, spelled, text, job.pointer))
     return status, (free, cut, spelled_after, text_after)
 
 
-def step(guide: Struct, place: tuple[int, int, int, int], id: int) -> int:
-    """Find the place after an id, if a stream goes on from there; on `YES` it is in the room."""
-    return int(lib.tokdfa_guide_step(guide.pointer, *place, id))
+def step(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
+    """Find the state after an id, if a stream goes on from there; on `YES` it is in the cache."""
+    return int(lib.tokdfa_guide_step(guide.pointer, *state, id))
 
 
-def goes_on(guide: Struct, place: tuple[int, int, int, int]) -> tuple[int]:
-    """Return whether a stream goes on from a place, or ends there, as the only entry."""
-    return (int(lib.tokdfa_guide_goes_on(guide.pointer, *place)),)
+def goes_on(guide: Struct, state: tuple[int, int, int, int]) -> tuple[int]:
+    """Return whether a stream goes on from a state, or ends there, as the only entry."""
+    return (int(lib.tokdfa_guide_goes_on(guide.pointer, *state)),)
 
 
 def find_next(
     guide: Struct, split: int, spelled: int, text: int, differing: Int32Array, n_words: int
 ) -> tuple[int, Uint32Array, Uint32Array]:
-    """Find the ids that can come next in the places that differ only in the row: the status and two masks of `n_words`.
+    """Find the ids that can come next, whatever the row: the status and two masks of `n_words`.
 
-    `differing` are the ids after which the search for special tokens is in another state than from state 0; checked by
-    the caller. The masks are of the ids after which a stream goes on if the row does not forbid them; and of those of
-    them after which none does if it does.
+    `differing`, checked, are the ids after which the search for special tokens is in another state than from state 0.
+    The masks are of the ids after which a stream goes on if the row does not forbid them; and of those of them after
+    which none does if it does.
     """
     masks = np.zeros((2, n_words), dtype=np.uint32)
-    status = call(
-        lib.tokdfa_guide_next, guide.pointer, split, spelled, text, differing, len(differing), out=(masks[0], masks[1])
-    )
-    return status, masks[0], masks[1]
+    known = guide.pointer, split, spelled, text, differing, len(differing)
+    return call(lib.tokdfa_guide_next, *known, out=(masks[0], masks[1])), masks[0], masks[1]
 
 
 def merge_nodes(
@@ -152,14 +136,15 @@ def merge_nodes(
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Merge the nodes of a trie to which the same columns lead; none is kept beyond a column, of 256, that `is_dead`.
 
-    `column` and `end` are those of the last symbol of each node, and the end of the nodes below it. Returns the new
-    node of each, -1 for those not kept; and column, depth and end of the new nodes, in depth-first order.
+    Returns the new node of each, -1 for those not kept; and column, depth and end of the new nodes, depth first.
     """
     n = len(column)
     node_of, following, stack, *merged = (np.empty(n, dtype=np.int32) for _ in range(6))
-    n_merged = call(
-        lib.tokdfa_merge_nodes, column, end, n, is_dead, len(is_dead), out=(node_of, following, stack, *merged)
-    )
+    job = Struct(
+        "tokdfa_merge_job", column=column, end=end, is_dead=is_dead, node_of=node_of, following=following, stack=stack,
+        merged_column=merged[0], merged_depth=merged[1], merged_end=merged[2],
+    )  # fmt: skip
+    n_merged = int(lib.tokdfa_merge_nodes(job.pointer))
     columns, depths, ends = (array[:n_merged].copy() for array in merged)
     return node_of, columns, depths, ends
 
@@ -167,13 +152,7 @@ def merge_nodes(
 def ban_of(
     table: Int32Array, column: Int32Array, alive: BoolArray, text: Uint8Array, offsets: Int64Array, trie: Any
 ) -> Struct:
-    """Return what texts may have, over ids.
-
-    In `table`, of shape (states, columns), state 0 is that of what is banned, and leads to itself; `column` has those
-    of the bytes. States from which ids go on or may end are `alive`, not state 0. The bytes of id i are
-    ``text[offsets[i]:offsets[i + 1]]``; `trie`, a :class:`~tokdfa.regex.trie.TokenTrie`, has those of the ids that
-    can be allowed.
-    """
+    """Return what texts may have, over ids; `trie`, a :class:`~tokdfa.regex.trie.TokenTrie`, has those to allow."""
     return Struct(
         "tokdfa_ban", table=table, column=column, n_columns=table.shape[1], alive=alive, text=text, offsets=offsets,
         symbol=trie.symbol, depth=trie.depth, end=trie.end, first=trie.first, words=trie.words.astype(np.int32),
@@ -195,11 +174,7 @@ def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
 
 
 def followers_of(pointer: Int32Array, start: Int32Array, stop: Int32Array, id_at: Int32Array) -> Struct:
-    """Return the rows of what may not follow, `id_at` being the id at each position, -1 for none.
-
-    Row r forbids the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``, which
-    ascend and do not overlap. Row 0 forbids nothing, row 1 all positions.
-    """
+    """Return the rows of what may not follow."""
     return Struct("tokdfa_followers", pointer=pointer, start=start, stop=stop, id_at=id_at)
 
 

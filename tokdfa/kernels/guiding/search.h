@@ -1,62 +1,62 @@
-/* Whether any canonical stream goes on from a place: a search for the end of a text, depth first, what leads towards an
+/* Whether any canonical stream goes on from a state: a search for the end of a text, depth first, what leads towards an
    end first. What is found is remembered. */
 #ifndef TOKDFA_GUIDING_SEARCH_H
 #define TOKDFA_GUIDING_SEARCH_H
 
 #include "moves.h"
 
-/* Of a place nothing may be known; that a stream goes on; that none does; that the running search is at it, or has left
+/* Of a state nothing may be known; that a stream goes on; that none does; that the running search is at it, or has left
    it without an end but can come back from it to the path. */
-enum { UNKNOWN = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
+enum { NOT_SEARCHED = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
 
-/* The most places that one search looks at. */
-enum { MOST_SEARCHED = 1 << 17 };
+/* The most states that one search looks at; and what a step of it returns if it must continue. */
+enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
 
 /* What is tried, in this order: within a symbol, the id that last completed such a one, and all words that end symbols;
    elsewhere ids of the shortest rest of a text, special tokens, which are few and may be the only way to an end, ids of
    single bytes that lead no further away from one, and all words. Where no text at all goes on, none of the language
    does: that is asked before all words are tried, and remembered for every state of the language. */
-enum { HINT, NEAR, SPECIALS, BYTES, WORDS, DONE, N_NEAR = 4 };
+enum { HINT, NEAR, SPECIALS, BYTES, ALL_WORDS, DONE, N_NEAR = 4 };
 
-/* A frame of the path: the slot of a place and its number in the search; what is tried, and how far. */
+/* A frame of the path: the slot of a state and its number in the search; what is tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
 
-ALWAYS_INLINE uint64_t hash_of(place at) {
+ALWAYS_INLINE uint64_t state_hash(guide_state at) {
     uint64_t h = (uint64_t)(uint32_t)at.split << 32 | (uint32_t)at.row;
     h = (h ^ ((uint64_t)(uint32_t)at.spelled << 32 | (uint32_t)at.text) * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     return h ^ h >> 32;
 }
 
-ALWAYS_INLINE place place_at(const tokdfa_guide_room *room, int64_t slot) {
-    place at;
-    memcpy(&at, room->keys + 4 * slot, sizeof at);
+ALWAYS_INLINE guide_state state_at(const tokdfa_guide_cache *cache, int64_t slot) {
+    guide_state at;
+    memcpy(&at, cache->keys + 4 * slot, sizeof at);
     return at;
 }
 
-/* The slot of a place, or the empty one where it would be. No place has the state 0 of the pre-tokenizer. */
-ALWAYS_INLINE int64_t find_slot(const tokdfa_guide_room *room, place at) {
-    const int64_t last = room->n_values - 1;
-    int64_t slot = (int64_t)(hash_of(at) & (uint64_t)last);
+/* The slot of a state, or the empty one where it would be. No state has the state 0 of the pre-tokenizer. */
+ALWAYS_INLINE int64_t find_state(const tokdfa_guide_cache *cache, guide_state at) {
+    const int64_t last = cache->n_values - 1;
+    int64_t slot = (int64_t)(state_hash(at) & (uint64_t)last);
     for (;; slot = (slot + 1) & last) {
-        const int32_t *key = room->keys + 4 * slot;
+        const int32_t *key = cache->keys + 4 * slot;
         if (key[0] == 0 || (key[0] == at.split && key[1] == at.row && key[2] == at.spelled && key[3] == at.text)) {
             return slot;
         }
     }
 }
 
-/* The slot of a place, which is entered if it is new; NO_ROOM if more than half of the slots are used. */
-ALWAYS_INLINE int64_t slot_of(tokdfa_guide_room *room, place at) {
-    const int64_t slot = find_slot(room, at);
-    if (room->keys[4 * slot] != 0) {
+/* The slot of a state, which is entered if it is new; TABLE_FULL if more than half of the slots are used. */
+ALWAYS_INLINE int64_t enter_state(tokdfa_guide_cache *cache, guide_state at) {
+    const int64_t slot = find_state(cache, at);
+    if (cache->keys[4 * slot] != 0) {
         return slot;
     }
-    if (2 * room->n_known >= room->n_values) {
-        return NO_ROOM;
+    if (2 * cache->n_known >= cache->n_values) {
+        return TABLE_FULL;
     }
-    room->n_known++;
-    memcpy(room->keys + 4 * slot, &at, sizeof at);
-    room->values[slot] = UNKNOWN;
+    cache->n_known++;
+    memcpy(cache->keys + 4 * slot, &at, sizeof at);
+    cache->values[slot] = NOT_SEARCHED;
     return slot;
 }
 
@@ -93,15 +93,15 @@ NEVER_INLINE void find_near(const tokdfa_guide *guide, int32_t text, int32_t *ne
 }
 
 /* Where the id is kept that last led on from a state of the pre-tokenizer. */
-ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, place at) {
-    const place key = {at.split, NO_ROW, 0, 0};
-    return guide->room->hint + (hash_of(key) & (uint64_t)(guide->room->n_hint - 1));
+ALWAYS_INLINE int32_t *hint_of(const tokdfa_guide *guide, guide_state at) {
+    const guide_state key = {at.split, NO_ROW, 0, 0};
+    return guide->cache->hint + (state_hash(key) & (uint64_t)(guide->cache->n_hint - 1));
 }
 
-/* The place after the next id; a frame has the node of its group and the number of the group's ids that were tried. */
-static int next_id(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+/* The state after the next id; a frame has the node of its group and the number of the group's ids that were tried. */
+static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
     const tokdfa_guide_texts *texts = guide->texts;
-    int32_t *trace = guide->room->trace;
+    int32_t *trace = guide->cache->trace;
     bool is_traced = false;
     while (frame[CURSOR] < texts->n_node_column) {
         const int64_t node = frame[CURSOR];
@@ -154,8 +154,8 @@ static int next_id(const tokdfa_guide *guide, place from, int32_t *frame, place 
     return NOWHERE;
 }
 
-/* The place after the next id that ends a symbol and that the row does not forbid; all of them are looked through. */
-static int next_ending(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+/* The state after the next id that ends a symbol and that the row does not forbid; all of them are looked through. */
+static int next_ending(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_followers *followers = guide->followers;
     const int32_t last = followers->pointer[from.row + 1];
@@ -183,25 +183,25 @@ static int next_ending(const tokdfa_guide *guide, place from, int32_t *frame, pl
     return NOWHERE;
 }
 
-static int goes_on(const tokdfa_guide *guide, place at);
+static int goes_on(const tokdfa_guide *guide, guide_state at);
 
-/* Whether any text goes on from a place: what all languages have in common. The search for special tokens begins anew,
+/* Whether any text goes on from a state: what all languages have in common. The search for special tokens begins anew,
    which finds no more of them. */
-static int any_goes_on(const tokdfa_guide *guide, place at) {
+static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
     if (guide->any == NULL) {
         return YES;
     }
-    const int status = goes_on(guide->any, (place){at.split, at.row, 0, 1});
+    const int status = goes_on(guide->any, (guide_state){at.split, at.row, 0, 1});
     if (status == MISSING) {
-        guide->room->missing_core = guide->any->room->missing_core;
-        guide->room->missing_column = guide->any->room->missing_column;
+        guide->cache->missing_core = guide->any->cache->missing_core;
+        guide->cache->missing_column = guide->any->cache->missing_column;
     }
-    return status == NO_ROOM ? NO_ROOM_FOR_ANY : status;
+    return status == TABLE_FULL ? TABLE_OF_ANY_FULL : status;
 }
 
-/* The next place after a place, and the id that leads to it: YES, NOWHERE if there are no more, or why that is not
+/* The next state after a state, and the id that leads to it: YES, NOWHERE if there are no more, or why that is not
    known. */
-static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, place *to, int32_t *id) {
+static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;
     const bool is_cut = from.split % guide->splits->n_cuts != 0;
@@ -210,7 +210,7 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
     }
     for (; frame[PHASE] != DONE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
         int status = NOWHERE;
-        if (frame[PHASE] == WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
+        if (frame[PHASE] == ALL_WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
             status = any_goes_on(guide, from);
             if (status != YES) {
                 return status;
@@ -222,9 +222,9 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
                 status = after(guide, from, *id, text_after(guide, from.text, *id), to);
             }
         } else if (is_cut) {
-            status = frame[PHASE] == WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
+            status = frame[PHASE] == ALL_WORDS ? next_ending(guide, from, frame, to, id) : NOWHERE;
         } else if (frame[PHASE] == NEAR) {
-            int32_t *near = guide->room->near + N_NEAR * (int64_t)from.text;
+            int32_t *near = guide->cache->near + N_NEAR * (int64_t)from.text;
             if (near[0] == -2) {
                 find_near(guide, from.text, near);
             }
@@ -257,105 +257,130 @@ static int next_place(const tokdfa_guide *guide, place from, int32_t *frame, pla
 }
 
 /* Forget what is known only within a search; what it has left open is a dead end if it found no end. */
-static void end_search(tokdfa_guide_room *room, int64_t n_seen, bool found_none) {
+static void end_search(tokdfa_guide_cache *cache, int64_t n_seen, bool found_none) {
     for (int64_t k = 0; k < n_seen; k++) {
-        uint8_t *value = room->values + room->trail[k];
+        uint8_t *value = cache->values + cache->trail[k];
         if (*value == ON_PATH || *value == LEFT_OPEN) {
-            *value = found_none ? DEAD_END : UNKNOWN;
+            *value = found_none ? DEAD_END : NOT_SEARCHED;
         }
     }
+}
+
+/* A search under way: the number of states that it has met, and of those on its path. */
+typedef struct {
+    tokdfa_guide_cache *cache;
+    int64_t n_seen, height;
+} path_search;
+
+ALWAYS_INLINE int32_t *top_frame(const path_search *run) {
+    return run->cache->frames + N_FRAME * (run->height - 1);
+}
+
+/* Put the state of a slot on the path. Returns YES, TOO_MANY or TABLE_FULL. */
+ALWAYS_INLINE int put_on_path(path_search *run, int64_t slot) {
+    tokdfa_guide_cache *cache = run->cache;
+    if (run->n_seen == cache->n_trail || run->n_seen == MOST_SEARCHED) {
+        return run->n_seen == MOST_SEARCHED ? TOO_MANY : TABLE_FULL;
+    }
+    cache->values[slot] = ON_PATH;
+    cache->low[slot] = (int32_t)run->n_seen;
+    cache->trail[run->n_seen++] = (int32_t)slot;
+    run->height++;
+    int32_t *frame = top_frame(run);
+    frame[SLOT] = (int32_t)slot, frame[PHASE] = HINT, frame[CURSOR] = 0, frame[WITHIN] = 0;
+    frame[ORDER] = (int32_t)run->n_seen - 1;
+    return YES;
+}
+
+/* Take the last state off the path, from which nothing was found. */
+ALWAYS_INLINE void take_off_path(path_search *run) {
+    tokdfa_guide_cache *cache = run->cache;
+    const int32_t *frame = top_frame(run), here = frame[SLOT], low = cache->low[here];
+    /* Without a way back to the path, nothing goes on from here, whatever is found elsewhere. */
+    cache->values[here] = low == frame[ORDER] ? DEAD_END : LEFT_OPEN;
+    if (--run->height > 0) {
+        const int64_t before = top_frame(run)[SLOT];
+        if (cache->values[here] == LEFT_OPEN && low < cache->low[before]) {
+            cache->low[before] = low;
+        }
+    }
+}
+
+/* Move on from the last state of the path. Returns YES once an end is found, NOWHERE if there is none, and why that is
+   not known; STILL_OPEN otherwise. */
+static int search_step(const tokdfa_guide *guide, path_search *run) {
+    tokdfa_guide_cache *cache = run->cache;
+    int32_t *frame = top_frame(run), id = -1;
+    const int64_t here = frame[SLOT];
+    const guide_state from = state_at(cache, here);
+    guide_state to;
+    const int status = next_state(guide, from, frame, &to, &id);
+    if (status < 0) {
+        return status;
+    }
+    if (status == NOWHERE) {
+        take_off_path(run);
+        return run->height == 0 ? NOWHERE : STILL_OPEN;
+    }
+    int value = GOES_ON;
+    int64_t reached = -1;
+    if (!is_end(guide, to.split, to.text)) {
+        reached = enter_state(cache, to);
+        if (reached < 0) {
+            return TABLE_FULL;
+        }
+        value = cache->values[reached];
+    }
+    if (value == GOES_ON) {
+        *hint_of(guide, from) = id;
+        for (; run->height > 0; run->height--) {
+            cache->values[top_frame(run)[SLOT]] = GOES_ON;
+        }
+        return YES;
+    }
+    if (value == NOT_SEARCHED) {
+        const int put = put_on_path(run, reached);
+        return put == YES ? STILL_OPEN : put;
+    }
+    if (value != DEAD_END && cache->low[reached] < cache->low[here]) {
+        cache->low[here] = cache->low[reached];
+    }
+    return STILL_OPEN;
 }
 
 /* Search from a slot of which nothing is known. */
 static int search(const tokdfa_guide *guide, int64_t start) {
-    tokdfa_guide_room *room = guide->room;
-    int64_t n_seen = 0, height = 0, slot = start;
-    for (;;) {
-        if (slot >= 0) {
-            /* A place more on the path. */
-            if (n_seen == room->n_trail || n_seen == MOST_SEARCHED) {
-                end_search(room, n_seen, false);
-                return n_seen == MOST_SEARCHED ? TOO_MANY : NO_ROOM;
-            }
-            room->values[slot] = ON_PATH;
-            room->low[slot] = (int32_t)n_seen;
-            room->trail[n_seen++] = (int32_t)slot;
-            int32_t *frame = room->frames + N_FRAME * height++;
-            frame[SLOT] = (int32_t)slot, frame[PHASE] = HINT, frame[CURSOR] = 0, frame[WITHIN] = 0;
-            frame[ORDER] = (int32_t)n_seen - 1;
-        }
-        int32_t *frame = room->frames + N_FRAME * (height - 1);
-        const int64_t here = frame[SLOT];
-        const place from = place_at(room, here);
-        place to;
-        int32_t id = -1;
-        const int status = next_place(guide, from, frame, &to, &id);
-        if (status < 0) {
-            end_search(room, n_seen, false);
-            return status;
-        }
-        slot = -1;
-        if (status == NOWHERE) {
-            /* Without a way back to the path, nothing goes on from here, whatever is found elsewhere. */
-            const int32_t low = room->low[here];
-            room->values[here] = low == frame[ORDER] ? DEAD_END : LEFT_OPEN;
-            if (--height == 0) {
-                end_search(room, n_seen, true);
-                return NOWHERE;
-            }
-            const int64_t before = room->frames[N_FRAME * (height - 1) + SLOT];
-            if (room->values[here] == LEFT_OPEN && low < room->low[before]) {
-                room->low[before] = low;
-            }
-            continue;
-        }
-        int value = GOES_ON;
-        int64_t reached = -1;
-        if (!is_end(guide, to.split, to.text)) {
-            reached = slot_of(room, to);
-            if (reached < 0) {
-                end_search(room, n_seen, false);
-                return NO_ROOM;
-            }
-            value = room->values[reached];
-        }
-        if (value == GOES_ON) {
-            *hint_of(guide, from) = id;
-            while (height > 0) {
-                room->values[room->frames[N_FRAME * --height + SLOT]] = GOES_ON;
-            }
-            end_search(room, n_seen, false);
-            return YES;
-        }
-        if (value == UNKNOWN) {
-            slot = reached;
-        } else if (value != DEAD_END && room->low[reached] < room->low[here]) {
-            room->low[here] = room->low[reached];
-        }
+    path_search run = {guide->cache, 0, 0};
+    int status = put_on_path(&run, start);
+    status = status == YES ? STILL_OPEN : status;
+    while (status == STILL_OPEN) {
+        status = search_step(guide, &run);
     }
+    end_search(run.cache, run.n_seen, status == NOWHERE);
+    return status;
 }
 
-/* Whether a stream goes on from a place, or ends there: YES, NOWHERE, or why that is not known. */
-static int goes_on(const tokdfa_guide *guide, place at) {
+/* Whether a stream goes on from a state, or ends there: YES, NOWHERE, or why that is not known. */
+static int goes_on(const tokdfa_guide *guide, guide_state at) {
     if (is_end(guide, at.split, at.text)) {
         return YES;
     }
-    const int64_t slot = slot_of(guide->room, at);
+    const int64_t slot = enter_state(guide->cache, at);
     if (slot < 0) {
-        return NO_ROOM;
+        return TABLE_FULL;
     }
-    const int value = guide->room->values[slot];
+    const int value = guide->cache->values[slot];
     return value == GOES_ON ? YES : value == DEAD_END ? NOWHERE : search(guide, slot);
 }
 
-/* Whether a stream is known to go on from a place, or to end there, whatever row it has. */
-ALWAYS_INLINE bool is_known_to_go_on(const tokdfa_guide *guide, place at) {
+/* Whether a stream is known to go on from a state, or to end there, whatever row it has. */
+ALWAYS_INLINE bool is_known_to_go_on(const tokdfa_guide *guide, guide_state at) {
     if (is_end(guide, at.split, at.text)) {
         return true;
     }
     at.row = EVERY_ROW;
-    const int64_t slot = find_slot(guide->room, at);
-    return guide->room->keys[4 * slot] != 0 && guide->room->values[slot] == GOES_ON;
+    const int64_t slot = find_state(guide->cache, at);
+    return guide->cache->keys[4 * slot] != 0 && guide->cache->values[slot] == GOES_ON;
 }
 
 #endif

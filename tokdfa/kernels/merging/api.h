@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* Pairs of tokens that merge: a hash table of keys left << 32 | right, -1 where there is none, with the priority of each
-   (smaller is stronger) and its product. Read-only once it is built. */
+/* Pairs of tokens that merge: a hash table of keys left << 32 | right, -1 where there is none, with the priority of
+   each (smaller is stronger) and its product. Read-only once it is built. */
 typedef struct {
     int64_t *keys;
     int64_t n_keys;

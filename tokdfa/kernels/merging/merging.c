@@ -15,19 +15,19 @@ static void insert(const tokdfa_merges *merges, int32_t left, int32_t right, int
 }
 
 /* The slot of a pair; -1 if it does not merge. */
-ALWAYS_INLINE int64_t find(const tokdfa_merges *merges, int32_t left, int32_t right) {
+ALWAYS_INLINE int64_t find_merge(const tokdfa_merges *merges, int32_t left, int32_t right) {
     int64_t key = pair_key(left, right), slot = pair_slot(merges->keys, merges->n_keys, key);
     return merges->keys[slot] == key ? slot : -1;
 }
 
 /* Pairs are prefetched so many before they are added. */
-enum { AHEAD = 16 };
+enum { PAIRS_AHEAD = 16 };
 
 TOKDFA_API void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
                                   const int32_t *priority, const int32_t *product, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) {
-            const uint64_t slot = first_slot(merges->n_keys, pair_key(left[i + AHEAD], right[i + AHEAD]));
+        if (i + PAIRS_AHEAD < n) {
+            const uint64_t slot = first_slot(merges->n_keys, pair_key(left[i + PAIRS_AHEAD], right[i + PAIRS_AHEAD]));
             PREFETCH(merges->keys + slot);
             PREFETCH(merges->priority + slot);
             PREFETCH(merges->product + slot);
@@ -36,15 +36,15 @@ TOKDFA_API void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *lef
     }
 }
 
-/* Room for merging a word: neighbours as a linked list, and a heap of priorities and places. An entry of the heap is
-   stale if the pair at that place now has another priority. */
+/* Working memory for merging a word: neighbours as a linked list, and a heap of priorities and indices. An entry of the
+   heap is stale if the pair at that index now has another priority. */
 typedef struct {
     int64_t *heap;
     int64_t size;
     int32_t *after, *before, *tokens;
-} workplace;
+} merge_memory;
 
-static bool open_workplace(workplace *w, int64_t longest) {
+static bool open_memory(merge_memory *w, int64_t longest) {
     size_t n = (size_t)longest + 1;
     w->heap = malloc(n * (3 * sizeof *w->heap + 3 * sizeof *w->after));
     if (!w->heap) {
@@ -56,7 +56,7 @@ static bool open_workplace(workplace *w, int64_t longest) {
     return true;
 }
 
-static int64_t longest_of(const int64_t *offsets, int64_t n) {
+static int64_t longest_piece(const int64_t *offsets, int64_t n) {
     int64_t longest = 0;
     for (int64_t i = 0; i < n; i++) {
         longest = greatest(longest, offsets[i + 1] - offsets[i]);
@@ -64,7 +64,7 @@ static int64_t longest_of(const int64_t *offsets, int64_t n) {
     return longest;
 }
 
-static void push(workplace *w, int64_t entry) {
+static void push(merge_memory *w, int64_t entry) {
     int64_t *heap = w->heap, child = w->size++;
     while (child > 0) {
         int64_t above = (child - 1) >> 1;
@@ -77,7 +77,7 @@ static void push(workplace *w, int64_t entry) {
     heap[child] = entry;
 }
 
-static int64_t pop(workplace *w) {
+static int64_t pop(merge_memory *w) {
     int64_t *heap = w->heap, least_entry = heap[0], size = --w->size, entry = heap[size], hole = 0;
     for (;;) {
         int64_t child = 2 * hole + 1;
@@ -97,23 +97,23 @@ static int64_t pop(workplace *w) {
     return least_entry;
 }
 
-/* Push the pair at place i, if it merges. */
-ALWAYS_INLINE void consider(const tokdfa_merges *merges, workplace *w, int32_t left, int32_t right, int64_t i) {
-    int64_t slot = find(merges, left, right);
+/* Push the pair at index i, if it merges. */
+ALWAYS_INLINE void consider(const tokdfa_merges *merges, merge_memory *w, int32_t left, int32_t right, int64_t i) {
+    int64_t slot = find_merge(merges, left, right);
     if (slot >= 0) {
         push(w, pair_key(merges->priority[slot], i));
     }
 }
 
 /* Most words have fewer symbols: for these a look at all pairs is faster than a heap. */
-enum { FEW = 16 };
+enum { FEW_SYMBOLS = 16 };
 
 /* Merge few tokens in place, the strongest pair first, ties going to the leftmost; return the number of tokens left. */
 static int64_t merge_few(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
-    int64_t slots[FEW]; /* of each token and the next one */
-    int32_t priority[FEW];
+    int64_t slots[FEW_SYMBOLS]; /* of each token and the next one */
+    int32_t priority[FEW_SYMBOLS];
     for (int64_t i = 0; i + 1 < n; i++) {
-        slots[i] = find(merges, tokens[i], tokens[i + 1]);
+        slots[i] = find_merge(merges, tokens[i], tokens[i + 1]);
         priority[i] = slots[i] < 0 ? INT32_MAX : merges->priority[slots[i]];
     }
     for (;;) {
@@ -134,15 +134,15 @@ static int64_t merge_few(const tokdfa_merges *merges, int32_t *tokens, int64_t n
             priority[i - 1] = priority[i];
         }
         for (int64_t i = greatest(best - 1, 0); i <= best && i + 1 < n; i++) {
-            slots[i] = find(merges, tokens[i], tokens[i + 1]);
+            slots[i] = find_merge(merges, tokens[i], tokens[i + 1]);
             priority[i] = slots[i] < 0 ? INT32_MAX : merges->priority[slots[i]];
         }
     }
 }
 
 /* Merge n tokens in place and return the number of tokens left. */
-static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens, int64_t n) {
-    if (n <= FEW) {
+static int64_t merge(const tokdfa_merges *merges, merge_memory *w, int32_t *tokens, int64_t n) {
+    if (n <= FEW_SYMBOLS) {
         return merge_few(merges, tokens, n);
     }
     int32_t *after = w->after, *before = w->before;
@@ -160,7 +160,7 @@ static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens,
             continue;
         }
         int32_t j = after[i];
-        int64_t slot = find(merges, tokens[i], tokens[j]);
+        int64_t slot = find_merge(merges, tokens[i], tokens[j]);
         if (slot < 0 || merges->priority[slot] != entry >> 32) {
             continue;
         }
@@ -187,11 +187,11 @@ static int64_t merge(const tokdfa_merges *merges, workplace *w, int32_t *tokens,
 
 /* Merge the n tokens of a word in place; return the number of tokens left, or NO_MEMORY. */
 TOKDFA_API int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *tokens, int64_t n) {
-    if (n <= FEW) {
+    if (n <= FEW_SYMBOLS) {
         return merge_few(merges, tokens, n);
     }
-    workplace w;
-    if (!open_workplace(&w, n)) {
+    merge_memory w;
+    if (!open_memory(&w, n)) {
         return TOKDFA_NO_MEMORY;
     }
     const int64_t left = merge(merges, &w, tokens, n);
@@ -199,11 +199,11 @@ TOKDFA_API int64_t tokdfa_merge_word(const tokdfa_merges *merges, int32_t *token
     return left;
 }
 
-/* Merge every piece separately. `tokens` has room for all symbols; returns the number of tokens. */
+/* Merge every piece separately. `tokens` has an entry for each symbol; returns the number of tokens. */
 TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *pieces,
                                         int64_t n_pieces, int64_t *offsets, int32_t *tokens) {
-    workplace w;
-    if (!open_workplace(&w, longest_of(pieces, n_pieces))) {
+    merge_memory w;
+    if (!open_memory(&w, longest_piece(pieces, n_pieces))) {
         return TOKDFA_NO_MEMORY;
     }
     int64_t end = 0;
@@ -221,8 +221,9 @@ TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_
 /* The pairs that were found last, by hash, so that most of those that are found again are left out. */
 enum { LAST_PAIRS = 1 << 12 };
 
-/* Find the pairs of symbols at the boundaries of parts, of the rules whose parts are known or made by rules before them;
-   write them to `pairs`, most of them once, and return their number. `*is_open` gets whether there are other rules. */
+/* Find the pairs of symbols at the boundaries of parts, of the rules whose parts are known or made by rules before
+   them; write them to `pairs`, most of them once, and return their number. `*is_open` gets whether there are other
+   rules. */
 static int64_t find_boundaries(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                             int32_t *first, int32_t *last, int64_t *pairs, bool *is_open) {
     int64_t known[LAST_PAIRS], n_pairs = 0;
@@ -273,10 +274,11 @@ TOKDFA_API int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right,
     return n_pairs;
 }
 
-/* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, with room for all pairs. */
+/* Find the pairs that make words, strongest word first; see merging.py. `merges` is empty, and large enough for all
+   pairs. */
 TOKDFA_API int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *merges) {
-    workplace w;
-    if (!open_workplace(&w, longest_of(job->offsets, job->n_words))) {
+    merge_memory w;
+    if (!open_memory(&w, longest_piece(job->offsets, job->n_words))) {
         return TOKDFA_NO_MEMORY;
     }
     bool given = job->n_start > 0;
@@ -315,8 +317,8 @@ TOKDFA_API int tokdfa_derive(const tokdfa_word_job *job, const tokdfa_merges *me
    merge was stronger than the one before it. */
 TOKDFA_API int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *symbols, const int64_t *offsets,
                                    int64_t n_words, int32_t *last, uint8_t *ascending) {
-    workplace w;
-    if (!open_workplace(&w, longest_of(offsets, n_words))) {
+    merge_memory w;
+    if (!open_memory(&w, longest_piece(offsets, n_words))) {
         return TOKDFA_NO_MEMORY;
     }
     int32_t *tokens = w.tokens;
@@ -326,12 +328,12 @@ TOKDFA_API int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *sy
         last[1] = last[2] = last[3] = -1;
         ascending[word] = 1;
         for (;;) {
-            int64_t best = -1, place = 0;
+            int64_t best = -1, at = 0;
             for (int64_t i = 0; i + 1 < n; i++) {
-                int64_t slot = find(merges, tokens[i], tokens[i + 1]);
+                int64_t slot = find_merge(merges, tokens[i], tokens[i + 1]);
                 if (slot >= 0 && (best < 0 || merges->priority[slot] < merges->priority[best])) {
                     best = slot;
-                    place = i;
+                    at = i;
                 }
             }
             if (best < 0) {
@@ -340,11 +342,11 @@ TOKDFA_API int tokdfa_derivations(const tokdfa_merges *merges, const int32_t *sy
             if (merges->priority[best] < last[3]) {
                 ascending[word] = 0;
             }
-            last[1] = tokens[place];
-            last[2] = tokens[place + 1];
+            last[1] = tokens[at];
+            last[2] = tokens[at + 1];
             last[3] = merges->priority[best];
-            tokens[place] = merges->product[best];
-            memmove(tokens + place + 1, tokens + place + 2, (size_t)(n - place - 2) * sizeof *tokens);
+            tokens[at] = merges->product[best];
+            memmove(tokens + at + 1, tokens + at + 2, (size_t)(n - at - 2) * sizeof *tokens);
             n--;
         }
         last[0] = (int32_t)n;

@@ -18,7 +18,7 @@ typedef struct {
 /* Whether a whole character that has no boundary before it begins at a place. */
 ALWAYS_INLINE bool joins(const tokdfa_form *form, const uint8_t *text, int64_t at, int64_t n) {
     const uint8_t *place = text + at;
-    const int64_t size = symbol_size(place[0]);
+    const int64_t size = utf8_size(place[0]);
     if (at + size > n) {
         return false;
     }
@@ -70,11 +70,11 @@ ALWAYS_INLINE bool find_change(const tokdfa_form *form, const uint8_t *text, int
         }
         int64_t n_codes = 0, end = begin;
         while (end < n && n_codes <= MOST_CHARACTERS) {
-            const int64_t size = symbol_size(text[end]);
+            const int64_t size = utf8_size(text[end]);
             if (size == 0 || end + size > n) {
                 break;
             }
-            const uint32_t code = symbol_at(text + end, size);
+            const uint32_t code = code_point_at(text + end, size);
             if (end > place && is_boundary(form, code)) {
                 break;
             }
@@ -92,8 +92,8 @@ ALWAYS_INLINE bool find_change(const tokdfa_form *form, const uint8_t *text, int
     return false;
 }
 
-/* The place at which the first stretch begins that changes, or is too long to be looked at; n if there is none. The text
-   is UTF-8. */
+/* The place at which the first stretch begins that changes, or is too long to be looked at; n if there is none. The
+   text is UTF-8. */
 int64_t VARIANT(first_change)(const tokdfa_form *form, const uint8_t *text, int64_t n) {
     changed_stretch found;
     return find_change(form, text, 0, n, &found) ? found.begin : n;

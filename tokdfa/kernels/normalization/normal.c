@@ -8,11 +8,11 @@ TOKDFA_API void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text
         int64_t at = offsets[word], end = offsets[word + 1];
         bool found = at < end && continues_symbol(text[at]);
         while (at < end && !found) {
-            int64_t size = symbol_size(text[at]);
+            int64_t size = utf8_size(text[at]);
             if (size == 0 || at + size > end) {
                 break;
             }
-            found = !is_boundary(form, symbol_at(text + at, size));
+            found = !is_boundary(form, code_point_at(text + at, size));
             at += size;
         }
         joins[word] = found;

@@ -15,7 +15,8 @@ enum { MOST_CHARACTERS = 64, MOST_PARTS = 4 * MOST_CHARACTERS };
 
 enum { CHANGED = 0, NORMAL = 1, TOO_LONG = 2 };
 
-enum { SYLLABLE = 0xAC00, LEAD = 0x1100, VOWEL = 0x1161, TAIL = 0x11A7, N_LEADS = 19, N_VOWELS = 21, N_TAILS = 28 };
+enum { SYLLABLE = 0xAC00, LEAD_JAMO = 0x1100, VOWEL_JAMO = 0x1161, TAIL_JAMO = 0x11A7 };
+enum { N_LEADS = 19, N_VOWELS = 21, N_TAILS = 28 };
 enum { N_SYLLABLES = N_LEADS * N_VOWELS * N_TAILS };
 
 ALWAYS_INLINE bool is_boundary(const tokdfa_form *form, uint32_t code) {
@@ -27,12 +28,12 @@ ALWAYS_INLINE bool continues_symbol(uint8_t byte) {
 }
 
 /* The number of bytes of the symbol that begins with a byte; 0 if none does. */
-ALWAYS_INLINE int64_t symbol_size(uint8_t lead) {
+ALWAYS_INLINE int64_t utf8_size(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
 }
 
 /* The symbol at a place that has all its bytes; at most 0x10FFFF, whatever the bytes are. */
-ALWAYS_INLINE uint32_t symbol_at(const uint8_t *place, int64_t size) {
+ALWAYS_INLINE uint32_t code_point_at(const uint8_t *place, int64_t size) {
     uint32_t code = size == 1 ? place[0] : place[0] & (0x7Fu >> size);
     for (int64_t i = 1; i < size; i++) {
         code = code << 6 | (place[i] & 0x3F);
@@ -61,11 +62,11 @@ ALWAYS_INLINE int order_of(const tokdfa_form *form, uint32_t code) {
 
 /* What two characters compose to; 0 if they do not. */
 ALWAYS_INLINE uint32_t composed_of(const tokdfa_form *form, uint32_t left, uint32_t right) {
-    if (left - LEAD < N_LEADS && right - VOWEL < N_VOWELS) {
-        return SYLLABLE + ((left - LEAD) * N_VOWELS + (right - VOWEL)) * N_TAILS;
+    if (left - LEAD_JAMO < N_LEADS && right - VOWEL_JAMO < N_VOWELS) {
+        return SYLLABLE + ((left - LEAD_JAMO) * N_VOWELS + (right - VOWEL_JAMO)) * N_TAILS;
     }
-    if (left - SYLLABLE < N_SYLLABLES && (left - SYLLABLE) % N_TAILS == 0 && right - TAIL - 1 < N_TAILS - 1) {
-        return left + (right - TAIL);
+    if (left - SYLLABLE < N_SYLLABLES && (left - SYLLABLE) % N_TAILS == 0 && right - TAIL_JAMO - 1 < N_TAILS - 1) {
+        return left + (right - TAIL_JAMO);
     }
     int64_t wanted = (int64_t)left << 32 | right, low = 0, high = form->n_pair;
     while (low < high) {
@@ -87,10 +88,10 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
         return MOST_PARTS + 1;
     }
     if (syllable < N_SYLLABLES) {
-        parts[n++] = LEAD + syllable / (N_VOWELS * N_TAILS);
-        parts[n++] = VOWEL + syllable % (N_VOWELS * N_TAILS) / N_TAILS;
+        parts[n++] = LEAD_JAMO + syllable / (N_VOWELS * N_TAILS);
+        parts[n++] = VOWEL_JAMO + syllable % (N_VOWELS * N_TAILS) / N_TAILS;
         if (syllable % N_TAILS) {
-            parts[n++] = TAIL + syllable % N_TAILS;
+            parts[n++] = TAIL_JAMO + syllable % N_TAILS;
         }
         return n;
     }
@@ -108,8 +109,8 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
     return n;
 }
 
-/* Write the parts of what characters between two boundaries become, for which there is room; returns their number, -1 if
-   they are too many to be looked at. */
+/* Write the parts of what characters between two boundaries become, for which there is room; returns their number, -1
+   if they are too many to be looked at. */
 ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
                                         uint32_t *parts) {
     uint8_t orders[MOST_PARTS];

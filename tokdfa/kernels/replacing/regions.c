@@ -5,12 +5,12 @@
 #include "../common/base.h"
 #include "api.h"
 
-enum { ROW = 4 };
+enum { N_FIELDS = 4 };
 
 /* In the place of the end of a region that is not known yet. */
 enum { OPEN = -1 };
 
-ALWAYS_INLINE bool is_cut(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_t place) {
+ALWAYS_INLINE bool is_cut_before(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_t place) {
     return cuts->table[cuts->last[ids[place - 1]] + cuts->first[ids[place]]];
 }
 
@@ -35,7 +35,7 @@ static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, c
     if (cuts->parts[before]) {
         return true;
     }
-    if (start == job->n_ids || match[3] == 0 || !is_cut(cuts, job->ids, start)) {
+    if (start == job->n_ids || match[3] == 0 || !is_cut_before(cuts, job->ids, start)) {
         return false;
     }
     /* Where the match does not begin with the id, the first symbol of the id stays. */
@@ -57,7 +57,7 @@ static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, co
     if (cuts->parts[after]) {
         return true;
     }
-    if (match[3] == 0 || !is_cut(cuts, job->ids, stop)) {
+    if (match[3] == 0 || !is_cut_before(cuts, job->ids, stop)) {
         return false;
     }
     return bytes_after(cuts, job, match) > 0 ||
@@ -67,20 +67,21 @@ static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, co
 /* Write the regions, in order; none overlaps the next. Returns their number. The last may be open. */
 TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job) {
     const int32_t *ids = job->ids;
-    int64_t n_regions = 0, *region = job->regions - ROW;
-    for (int64_t number = 0; number < job->n_matches / ROW; number++) {
-        const int64_t *match = job->matches + ROW * number;
-        const bool stays = stays_before(cuts, job, match, number ? match - ROW : NULL);
+    int64_t n_regions = 0, *region = job->regions - N_FIELDS;
+    for (int64_t number = 0; number < job->n_matches / N_FIELDS; number++) {
+        const int64_t *match = job->matches + N_FIELDS * number;
+        const bool stays = stays_before(cuts, job, match, number ? match - N_FIELDS : NULL);
         int64_t left = match[0];
         /* At the end of a region there is a cut, so nothing before that is looked at. */
-        const bool is_inside = n_regions > 0 && (region[1] == OPEN || left < region[1] || (left == region[1] && !stays));
+        const bool is_inside = n_regions > 0 &&
+                               (region[1] == OPEN || left < region[1] || (left == region[1] && !stays));
         if (!is_inside) {
             if (!stays && left > 0) {
                 do {
                     left--;
-                } while (left > 0 && !is_cut(cuts, ids, left));
+                } while (left > 0 && !is_cut_before(cuts, ids, left));
             }
-            region += ROW;
+            region += N_FIELDS;
             n_regions++;
             region[0] = left;
             region[1] = 0;
@@ -94,7 +95,7 @@ TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job
         if (!stays_after(cuts, job, match)) {
             do {
                 right++;
-            } while (right < job->n_ids && !is_cut(cuts, ids, right));
+            } while (right < job->n_ids && !is_cut_before(cuts, ids, right));
             if (right >= job->n_ids) {
                 right = job->final && match[1] < job->n_ids ? job->n_ids : OPEN;
             }
@@ -105,18 +106,18 @@ TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job
 }
 
 /* The number of ids of a region. */
-ALWAYS_INLINE size_t size_of(const int64_t *region) {
+ALWAYS_INLINE size_t region_size(const int64_t *region) {
     return (size_t)(region[1] - region[0]);
 }
 
-static uint64_t hash_of(const tokdfa_around *job, const int64_t *region) {
+static uint64_t region_hash(const tokdfa_around *job, const int64_t *region) {
     uint64_t key = 0x9E3779B97F4A7C15u;
     for (int64_t place = region[0]; place < region[1]; place++) {
         key = (key ^ (uint64_t)job->ids[place]) * 0xBF58476D1CE4E5B9u;
         key ^= key >> 29;
     }
     for (int64_t number = region[2]; number < region[3]; number++) {
-        const int64_t *match = job->matches + ROW * number;
+        const int64_t *match = job->matches + N_FIELDS * number;
         key = (key ^ (uint64_t)(match[0] - region[0]) ^ (uint64_t)match[2] << 20 ^ (uint64_t)match[3] << 40) *
               0x94D049BB133111EBu;
         key ^= key >> 31;
@@ -126,13 +127,14 @@ static uint64_t hash_of(const tokdfa_around *job, const int64_t *region) {
 
 /* Whether two regions have the same ids, and the same matches at the same places. */
 static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_t *other) {
-    if (size_of(one) != size_of(other) || one[3] - one[2] != other[3] - other[2] ||
+    if (region_size(one) != region_size(other) || one[3] - one[2] != other[3] - other[2] ||
         (job->begins && (one[0] == 0) != (other[0] == 0)) ||
-        memcmp(job->ids + one[0], job->ids + other[0], size_of(one) * sizeof *job->ids)) {
+        memcmp(job->ids + one[0], job->ids + other[0], region_size(one) * sizeof *job->ids)) {
         return false;
     }
     for (int64_t i = 0; i < one[3] - one[2]; i++) {
-        const int64_t *match = job->matches + ROW * (one[2] + i), *match_of_other = job->matches + ROW * (other[2] + i);
+        const int64_t *match = job->matches + N_FIELDS * (one[2] + i),
+                      *match_of_other = job->matches + N_FIELDS * (other[2] + i);
         if (match[0] - one[0] != match_of_other[0] - other[0] || match[2] != match_of_other[2] ||
             match[3] != match_of_other[3]) {
             return false;
@@ -144,14 +146,14 @@ static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_
 /* Number the kinds of regions: those of one kind have the same ids and matches. Writes the kind of each region, and the
    first region of each kind; returns the number of kinds. The table has 2^k entries, more than there are regions, all
    -1 at first. No region is open. */
-TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table,
-                                            int64_t n_table, int64_t *kind, int64_t *example) {
+TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table, int64_t n_table,
+                                           int64_t *kind, int64_t *example) {
     const uint64_t mask = (uint64_t)n_table - 1;
     int64_t n_kinds = 0;
     for (int64_t number = 0; number < n_regions; number++) {
-        const int64_t *region = job->regions + ROW * number;
-        uint64_t bucket = hash_of(job, region) & mask;
-        while (table[bucket] >= 0 && !are_equal(job, region, job->regions + ROW * example[table[bucket]])) {
+        const int64_t *region = job->regions + N_FIELDS * number;
+        uint64_t bucket = region_hash(job, region) & mask;
+        while (table[bucket] >= 0 && !are_equal(job, region, job->regions + N_FIELDS * example[table[bucket]])) {
             bucket = (bucket + 1) & mask;
         }
         if (table[bucket] < 0) {

@@ -1,9 +1,9 @@
 /* Skipping tokens at which nothing happens, if the automaton is too large for a table of the effects of tokens.
 
    A state is accelerated if the token read last leads to it from the idle state, too. Then the token alone determines
-   what the next one may do: as long as no token continues what the one before it has begun, each leads to an accelerated
-   state. So a block of tokens is scanned as a whole for those at which something may happen (runs.h), and only these are
-   read, by a cache of pairs of states and tokens. */
+   what the next one may do: as long as no token continues what the one before it has begun, each leads to an
+   accelerated state. So a block of tokens is scanned as a whole for those at which something may happen (runs.h), and
+   only these are read, by a cache of pairs of states and tokens. */
 #ifndef TOKDFA_SEARCH_ACCELERATED_H
 #define TOKDFA_SEARCH_ACCELERATED_H
 
@@ -32,17 +32,17 @@ ALWAYS_INLINE void write_match(const int32_t *ids, const uint64_t *marks, int64_
     found[1] = position + (outcome >> END_SHIFT & END_MASK);
     found[3] = token + 1;
     while (start < position) {
-        position -= size_of(marks[(uint32_t)ids[--token]]);
+        position -= size_by_marks(marks[(uint32_t)ids[--token]]);
     }
     found[2] = first_token(token, start - position);
 }
 
-/* The pending match ends within the token before. Restart there, unless the next token may change the match, or the rest
-   of that token has another one: then return false. */
+/* The pending match ends within the token before. Restart there, unless the next token may change the match, or the
+   rest of that token has another one: then return false. */
 ALWAYS_INLINE bool restart_within(const tokdfa_machine *machine, skipping *at, int64_t before, uint64_t marks,
                                   const int64_t *match) {
     const tokdfa_moves *moves = machine->moves;
-    const int64_t offset = match[1] - at->position + size_of(moves->marks[before]);
+    const int64_t offset = match[1] - at->position + size_by_marks(moves->marks[before]);
     const int64_t state = concerns(at->continuing, marks) ? -1 : state_after(machine, before, offset);
     if (state < 0) {
         return false;
@@ -69,11 +69,12 @@ ALWAYS_INLINE bool continue_with(const tokdfa_machine *machine, pair_cache cache
     return true;
 }
 
-/* After a token in an accelerated state, write down the matches of the runs that follow, up to one that must be read. */
+/* After a token in an accelerated state, write down the matches of the runs that follow_column, up to one that must be
+   read. */
 ALWAYS_INLINE void skip_runs(const tokdfa_search *search, const tokdfa_moves *moves, const int32_t *ids, skipping *at) {
-    const int64_t *positions = search->buffer + POSITIONS * ROW, *starts = search->buffer + STARTS * ROW;
-    const int64_t *expected = search->buffer + EXPECTED * ROW, *matched = search->buffer + MATCHED * ROW;
-    const int64_t *until = search->buffer + UNTIL * ROW;
+    const int64_t *positions = search->buffer + POSITIONS * RUN_ROW, *starts = search->buffer + STARTS * RUN_ROW;
+    const int64_t *expected = search->buffer + EXPECTED * RUN_ROW, *matched = search->buffer + MATCHED * RUN_ROW;
+    const int64_t *until = search->buffer + UNTIL * RUN_ROW;
     int64_t *found = search->found;
     for (;;) {
         while (at->first + starts[at->run] < at->token) {
@@ -111,18 +112,20 @@ ALWAYS_INLINE void end_skip(const skipping *at, tokdfa_search *search, const uin
         search->start = match[0];
         search->end = match[1];
         search->end_token = at->token - 1;
-        search->end_offset = match[1] - at->position + size_of(marks[ids[at->token - 1]]);
+        search->end_offset = match[1] - at->position + size_by_marks(marks[ids[at->token - 1]]);
     }
 }
 
-/* Read the token at hand, whose effect from the idle state is given. Returns false if it must be read symbol by symbol. */
+/* Read the token at hand, whose effect from the idle state is given. Returns false if it must be read symbol by
+   symbol. */
 ALWAYS_INLINE bool take_token(const tokdfa_machine *machine, const tokdfa_search *search, pair_cache cache,
                               const int32_t *ids, skipping *at, token_effect effect) {
     const uint64_t *marks = machine->moves->marks, it_is = effect.continuing;
     const int64_t idle = machine->forward->idle, id = ids[at->token];
     int64_t *found = search->found;
-    if (at->pending && (size_of(it_is) == 0 || (found[at->n_found + 1] < at->position &&
-                                                 !restart_within(machine, at, ids[at->token - 1], it_is, found + at->n_found)))) {
+    if (at->pending &&
+        (size_by_marks(it_is) == 0 || (found[at->n_found + 1] < at->position &&
+                                 !restart_within(machine, at, ids[at->token - 1], it_is, found + at->n_found)))) {
         return false; /* a token without text ends nothing */
     }
     if (at->state == idle) {
@@ -148,7 +151,7 @@ ALWAYS_INLINE bool take_token(const tokdfa_machine *machine, const tokdfa_search
         at->n_found += at->pending ? 0 : 4;
     }
     at->token++;
-    at->position = (search->buffer + POSITIONS * ROW)[at->token - at->first];
+    at->position = (search->buffer + POSITIONS * RUN_ROW)[at->token - at->first];
     if (effect.outcome & ACCELERATED) {
         skip_runs(search, machine->moves, ids, at);
     }
@@ -163,9 +166,15 @@ NEVER_INLINE int64_t skip_accelerated(const tokdfa_machine *machine, tokdfa_sear
                                       int64_t n, int64_t n_found) {
     const tokdfa_moves *moves = machine->moves;
     const pair_cache cache = cache_of(machine, search);
-    skipping at = {.token = search->token, .state = search->state, .position = search->position,
-                   .idle_token = search->idle_token, .continuing = moves->groups[2 * search->state],
-                   .n_found = n_found, .first = search->block_begin, .stop = search->block_end, .run = search->run};
+    skipping at = {.token = search->token,
+                   .state = search->state,
+                   .position = search->position,
+                   .idle_token = search->idle_token,
+                   .continuing = moves->groups[2 * search->state],
+                   .n_found = n_found,
+                   .first = search->block_begin,
+                   .stop = search->block_end,
+                   .run = search->run};
     while (at.token < n && at.n_found + 12 <= search->n_found) {
         if (at.token < at.first || at.token >= at.stop) {
             at.first = at.token;
@@ -173,7 +182,7 @@ NEVER_INLINE int64_t skip_accelerated(const tokdfa_machine *machine, tokdfa_sear
             at.run = 0;
             const run_block block = {ids + at.first, at.stop - at.first, moves, cache, search->buffer};
             filter_runs(&block, scan_marks(block.ids, moves->marks, block.size, at.position,
-                                           block.buffer + POSITIONS * ROW, block.buffer + STARTS * ROW));
+                                           block.buffer + POSITIONS * RUN_ROW, block.buffer + STARTS * RUN_ROW));
         }
         const int64_t id = ids[at.token];
         if (!take_token(machine, search, cache, ids, &at, (token_effect){moves->outcomes[id], moves->marks[id]})) {

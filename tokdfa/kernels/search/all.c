@@ -13,15 +13,15 @@ typedef struct {
     int64_t options; /* ALIGNED, FINAL */
 } chunk_for_all;
 
-/* The end of matches: where it is, in bytes and in tokens; the kind of the symbol after it; and the state after it, 0 at
-   the end of the text. */
+/* The end of matches: where it is, in bytes and in tokens; the kind of the symbol after it; and the state after it, 0
+   at the end of the text. */
 typedef struct {
     id_position where;
     int64_t position, right, state;
 } match_end;
 
-/* The matches that end at a position and begin no earlier than the floor: their number. Their beginnings go to `starts`,
-   the nearest first, as far as they fit. */
+/* The matches that end at a position and begin no earlier than the floor: their number. Their beginnings go to
+   `starts`, the nearest first, as far as they fit. */
 static int64_t starts_of(const chunk_for_all *c, const match_end *end) {
     const tokdfa_backward *backward = c->machine->backward;
     const int64_t floor = c->search->floor;
@@ -70,7 +70,8 @@ static int64_t fixed_starts(const chunk_for_all *c, const match_end *end) {
     return count;
 }
 
-/* Write down the matches of an end, the leftmost first. Returns their number, or minus their number if they do not fit. */
+/* Write down the matches of an end, the leftmost first. Returns their number, or minus their number if they do
+   not fit. */
 static int64_t write_matches(const chunk_for_all *c, const match_end *end, int64_t n_found) {
     const tokdfa_spelled *text = c->machine->text;
     const int64_t *starts = c->search->starts;
@@ -95,7 +96,7 @@ static int64_t write_matches(const chunk_for_all *c, const match_end *end, int64
 
 /* Read the symbol at the offset of the token, or the end of the text after the last one, `length` being that of the
    token. Returns whether matches end there, and where. */
-ALWAYS_INLINE bool read_symbol(const chunk_for_all *c, tokdfa_search *at, int64_t length, match_end *end) {
+ALWAYS_INLINE bool read_symbol_of_all(const chunk_for_all *c, tokdfa_search *at, int64_t length, match_end *end) {
     const tokdfa_forward *forward = c->machine->forward;
     const tokdfa_spelled *text = c->machine->text;
     int64_t offset = 0, delay;
@@ -105,7 +106,8 @@ ALWAYS_INLINE bool read_symbol(const chunk_for_all *c, tokdfa_search *at, int64_
         delay = ending >= 0 ? ending & 15 : ending;
     } else {
         const int64_t id = c->ids[at->token];
-        const bool special = is_special(text, id), at_boundary = forward->boundary >= 0 && at->offset == (special ? 1 : length);
+        const bool special = is_special(text, id),
+                   at_boundary = forward->boundary >= 0 && at->offset == (special ? 1 : length);
         const int64_t symbol = special ? EDGE : at_boundary ? 0 : text->bytes[begin_of(text, id) + at->offset];
         at->state = target(forward, at->state, at_boundary ? forward->boundary : forward->column_of[symbol]);
         delay = info_of(forward, at->state)->delay;
@@ -144,11 +146,12 @@ ALWAYS_INLINE void skip_for_all(const chunk_for_all *c, tokdfa_search *at) {
     }
 }
 
-/* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down until the
-   buffer is full. Returns how many numbers have been written; `more` says whether a part of the chunk is still to be
-   searched. If the matches that end at one position do not fit into a whole buffer, it returns minus their number. */
+/* Find all matches in a chunk of ids, in the order of their ends and then of their starts, and write them down
+   until the buffer is full. Returns how many numbers have been written; `more` says whether a part of the chunk
+   is still to be searched. If the matches that end at one position do not fit into a whole buffer, it returns
+   minus their number. */
 TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
-                                    int64_t options) {
+                                   int64_t options) {
     const chunk_for_all c = {machine, search, ids, n, options};
     tokdfa_search at = *search;
     int64_t n_found = 0;
@@ -164,7 +167,7 @@ TOKDFA_API int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search 
         while (at.offset < n_read && !at.more) {
             const int64_t state = at.state, offset = at.offset;
             match_end end;
-            const int64_t n_matches = read_symbol(&c, &at, length, &end) ? write_matches(&c, &end, n_found) : 0;
+            const int64_t n_matches = read_symbol_of_all(&c, &at, length, &end) ? write_matches(&c, &end, n_found) : 0;
             if (n_matches < 0) {
                 /* This symbol is read again when the buffer is empty. */
                 at.state = state;

@@ -15,15 +15,16 @@ typedef struct {
     int64_t n_starts;      /* the number of ids, plus 1 */
 } tokdfa_spelled;
 
-/* What is known of a state of the searching automaton; it fits into one line of the cache. Read-only once it is built. */
+/* What is known of a state of the searching automaton; it fits into one line of the cache. Read-only once it is
+   built. */
 typedef struct {
-    int64_t delay;       /* how many bytes ago a match has ended; -1 for none */
-    int64_t restart;     /* where to restart at its end */
-    int64_t right;       /* the kind of the symbol after it */
-    int64_t fixed;       /* its length; 0 if that must be found */
-    int64_t shorter;     /* a state whose match is the next shorter one */
-    int64_t ending;      /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
-    int64_t alive;       /* the columns, modulo 64, after which the search may not be dead */
+    int64_t delay;   /* how many bytes ago a match has ended; -1 for none */
+    int64_t restart; /* where to restart at its end */
+    int64_t right;   /* the kind of the symbol after it */
+    int64_t fixed;   /* its length; 0 if that must be found */
+    int64_t shorter; /* a state whose match is the next shorter one */
+    int64_t ending;  /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
+    int64_t alive;   /* the columns, modulo 64, after which the search may not be dead */
     int64_t end_restart; /* where to restart at the end of a match if the text ends here */
 } tokdfa_state_info;
 
@@ -33,7 +34,7 @@ typedef struct {
     const int32_t *table;      /* state q goes to table[q * n_columns + c] on column c; state 0 is the sink */
     int64_t n_table;
     int64_t n_columns;   /* at most 258 */
-    int64_t boundary;      /* the column that comes after every token; -1 for none */
+    int64_t boundary;    /* the column that comes after every token; -1 for none */
     const int64_t *info; /* a tokdfa_state_info for each state */
     int64_t n_info;      /* eight times the number of states */
     int64_t idle;        /* the state in which most of a text is read, in which no match has begun */
@@ -41,10 +42,10 @@ typedef struct {
 
 /* A reversed automaton over classes of code points. Read-only once it is built. */
 typedef struct {
-    const int32_t *table;     /* state q goes to table[q * (n_classes + 3) + c]; after the classes of code points come */
-                              /* those of broken symbols, and of an edge of the text */
-    const uint8_t *accepts;   /* by state */
-    const int32_t *initial;   /* the state for each kind of the symbol after a match */
+    const int32_t *table;   /* state q goes to table[q * (n_classes + 3) + c]; after the classes of code points come */
+                            /* those of broken symbols, and of an edge of the text */
+    const uint8_t *accepts; /* by state */
+    const int32_t *initial; /* the state for each kind of the symbol after a match */
     const uint16_t *class_of; /* the class of every code point */
     int64_t n_classes;
     int64_t delayed; /* whether it takes the symbol before a match to know that it begins after that symbol */
@@ -69,35 +70,35 @@ typedef struct {
 /* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the current
    chunk. It belongs to one thread. */
 typedef struct {
-    int64_t token, offset;   /* where it is: at an offset in a token */
-    int64_t state, position; /* the state there; where that token begins */
-    int64_t pending;         /* whether there is a match that may still become another one */
+    int64_t token, offset;              /* where it is: at an offset in a token */
+    int64_t state, position;            /* the state there; where that token begins */
+    int64_t pending;                    /* whether there is a match that may still become another one */
     int64_t end_token, end_offset, end; /* where that ends */
-    int64_t start;           /* where it begins; its end if that is not known */
-    int64_t last;            /* the state in which its end was seen */
-    int64_t floor;           /* no match begins before it: where the last leftmost one ended, or later */
-    int64_t idle_token;      /* a token before which nothing has begun to match */
-    int64_t first;           /* the index of the chunk's first token in the stream */
-    int64_t more;            /* why it has stopped: 0 at the end, 1 before more matches, 2 before more ids */
-    int64_t settled;         /* a token of the stream before which no later match begins */
-    int64_t *found;          /* four numbers a match, counted from the beginning of the stream: start and end in bytes, */
-                             /* its first token and the token after its last; for a leftmost match, bits 40 and up of */
-                             /* the third have the number of bytes of the first token that come before it */
+    int64_t start;                      /* where it begins; its end if that is not known */
+    int64_t last;                       /* the state in which its end was seen */
+    int64_t floor;                      /* no match begins before it: where the last leftmost one ended, or later */
+    int64_t idle_token;                 /* a token before which nothing has begun to match */
+    int64_t first;                      /* the index of the chunk's first token in the stream */
+    int64_t more;                       /* why it has stopped: 0 at the end, 1 before more matches, 2 before more ids */
+    int64_t settled;                    /* a token of the stream before which no later match begins */
+    int64_t *found; /* four numbers a match, counted from the beginning of the stream: start and end in bytes, */
+                    /* its first token and the token after its last; for a leftmost match, bits 40 and up of */
+                    /* the third have the number of bytes of the first token that come before it */
     int64_t n_found;
-    int64_t *passed;         /* keys of tokens read in vain beyond the pending match */
+    int64_t *passed; /* keys of tokens read in vain beyond the pending match */
     int64_t n_passed;
-    int64_t *futile;         /* a hash table of such keys beyond earlier matches, of 2^k slots, invalid at first */
+    int64_t *futile; /* a hash table of such keys beyond earlier matches, of 2^k slots, invalid at first */
     int64_t n_futile;
-    int64_t has_futile;      /* whether that table is valid */
-    int64_t *starts;         /* for all matches: where those that end at one position begin */
+    int64_t has_futile; /* whether that table is valid */
+    int64_t *starts;    /* for all matches: where those that end at one position begin */
     int64_t n_starts;
-    int64_t *cache;          /* of pair_cache.h: 2^k lines, -1 at first, for no more than 2^(k + 24) pairs */
+    int64_t *cache; /* of pair_cache.h: 2^k lines, -1 at first, for no more than 2^(k + 24) pairs */
     int64_t n_cache;
     int64_t block_begin, block_end; /* the block of tokens that has been scanned */
-    int64_t run;             /* the next of its runs; see runs.h */
-    int64_t leads;           /* whether tokens of it may be assumed to lead to the second state */
-    int64_t leads_next;      /* the same of the next block */
-    int64_t *buffer;         /* what has been found out about it; see runs.h and prefilter_scan.h */
+    int64_t run;                    /* the next of its runs; see runs.h */
+    int64_t leads;                  /* whether tokens of it may be assumed to lead to the second state */
+    int64_t leads_next;             /* the same of the next block */
+    int64_t *buffer;                /* what has been found out about it; see runs.h and prefilter_scan.h */
     int64_t n_buffer;
 } tokdfa_search;
 
@@ -122,7 +123,7 @@ typedef struct {
 
 /* The classes of tokens with equal effects. They belong to the caller, who fills in the inputs. */
 typedef struct {
-    const int32_t *effect; /* by id: the index of its effect */
+    const int32_t *effect;  /* by id: the index of its effect */
     const int32_t *effects; /* by index and state */
     int64_t n_effects;
     const int32_t *class_of; /* by effect */

@@ -17,10 +17,10 @@ typedef struct {
     const tokdfa_moves *moves;
     tokdfa_search *search;
     const int32_t *ids;
-    int64_t n;        /* the number of ids */
-    int64_t options;  /* ALIGNED, FINAL */
-    uintptr_t ahead;  /* the ids that are fetched meanwhile; see scan_block */
-    int64_t n_states;
+    int64_t n;                                   /* the number of ids */
+    int64_t options;                             /* ALIGNED, FINAL */
+    uintptr_t ahead;                             /* the ids that are fetched meanwhile; see scan_block */
+    int64_t n_states, n_classes, boundary, idle; /* of the forward automaton and the moves */
 } chunk;
 
 /* The state of a search, in registers; see tokdfa_search. */
@@ -33,10 +33,19 @@ typedef struct {
 } cursor;
 
 ALWAYS_INLINE cursor cursor_of(const tokdfa_search *search, int64_t n_found) {
-    return (cursor){.token = search->token, .offset = search->offset, .state = search->state,
-                    .position = search->position, .end_token = search->end_token, .end_offset = search->end_offset,
-                    .end = search->end, .start = search->start, .last = search->last, .floor = search->floor,
-                    .idle_token = search->idle_token, .n_found = n_found, .pending = search->pending};
+    return (cursor){.token = search->token,
+                    .offset = search->offset,
+                    .state = search->state,
+                    .position = search->position,
+                    .end_token = search->end_token,
+                    .end_offset = search->end_offset,
+                    .end = search->end,
+                    .start = search->start,
+                    .last = search->last,
+                    .floor = search->floor,
+                    .idle_token = search->idle_token,
+                    .n_found = n_found,
+                    .pending = search->pending};
 }
 
 ALWAYS_INLINE void keep_cursor(const cursor *at, tokdfa_search *search) {
@@ -66,9 +75,9 @@ ALWAYS_INLINE void step_back(const chunk *c, cursor *at, int64_t delay) {
 /* Skip tokens at which nothing happens, and those with simple matches. */
 ALWAYS_INLINE void skip_tokens(const chunk *c, cursor *at) {
     tokdfa_search *search = c->search;
-    if (c->moves->n_classes > 0) {
+    if (c->n_classes > 0) {
         token_position here = {at->token, at->state, at->position, at->idle_token};
-        skip_by_class(&here, search, c->moves, c->forward->idle, c->ids, c->n, c->ahead);
+        skip_by_class(&here, search, c->moves, c->idle, c->ids, c->n, c->ahead);
         at->token = here.token;
         at->state = here.state;
         at->position = here.position;
@@ -85,14 +94,15 @@ ALWAYS_INLINE void skip_tokens(const chunk *c, cursor *at) {
     }
 }
 
-/* Look at the token after a pending match before it is read. The state becomes 0 if it cannot improve the match. Returns
-   whether the token is skipped, as it changes nothing but the state. */
+/* Look at the token after a pending match before it is read. The state becomes 0 if it cannot improve the match.
+   Returns whether the token is skipped, as it changes nothing but the state. */
 ALWAYS_INLINE bool skip_beyond(const chunk *c, cursor *at, int64_t id, int64_t length) {
     tokdfa_search *search = c->search;
-    const int64_t n_classes = c->moves->n_classes;
+    const int64_t n_classes = c->n_classes;
     if ((search->first + at->token) % STRIDE == 0) {
         const uint64_t key = (uint64_t)((search->first + at->token) * c->n_states + at->state);
-        if (search->has_futile && (uint64_t)search->futile[(key * HASH) >> 20 & ((uint64_t)search->n_futile - 1)] == key) {
+        if (search->has_futile &&
+            (uint64_t)search->futile[(key * HASH) >> 20 & ((uint64_t)search->n_futile - 1)] == key) {
             at->state = 0;
         } else if (at->n_passed < search->n_passed) {
             search->passed[at->n_passed++] = (int64_t)key;
@@ -110,7 +120,7 @@ ALWAYS_INLINE bool skip_beyond(const chunk *c, cursor *at, int64_t id, int64_t l
             /* Most often a match ends where the next token begins. */
             at->state = 0;
         }
-    } else if (c->forward->boundary < 0 && length > 0 &&
+    } else if (c->boundary < 0 && length > 0 &&
                !((uint64_t)info_of(c->forward, at->state)->alive >> (first_column(c->text, c->forward, id) & 63) & 1)) {
         at->state = 0;
     }
@@ -146,9 +156,9 @@ ALWAYS_INLINE bool take_outcome(const chunk *c, cursor *at, int64_t id, int64_t 
 }
 
 /* Read the symbols of a token from the offset on, as far as the search is not dead, and note the last match. */
-ALWAYS_INLINE void read_symbols(const chunk *c, cursor *at, int64_t length) {
+ALWAYS_INLINE void read_token_symbols(const chunk *c, cursor *at, int64_t length) {
     const tokdfa_forward *forward = c->forward;
-    const int64_t id = c->ids[at->token], boundary = forward->boundary, special = is_special(c->text, id);
+    const int64_t id = c->ids[at->token], boundary = c->boundary, special = is_special(c->text, id);
     const uint8_t *bytes = c->text->bytes + begin_of(c->text, id);
     const int64_t stop = (special ? 1 : length) + (boundary >= 0);
     int64_t offset = at->offset, state = at->state;
@@ -187,13 +197,13 @@ ALWAYS_INLINE bool read_next(const chunk *c, cursor *at) {
         if (skip_beyond(c, at, id, length)) {
             return true;
         }
-    } else if (at->offset == 0 && at->state == c->forward->idle) {
+    } else if (at->offset == 0 && at->state == c->idle) {
         at->idle_token = at->token;
         if (take_outcome(c, at, id, length)) {
             return true;
         }
     }
-    read_symbols(c, at, length);
+    read_token_symbols(c, at, length);
     if (at->state > 0) {
         at->position += length;
         at->token++;

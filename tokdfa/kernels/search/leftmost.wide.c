@@ -61,8 +61,8 @@ ALWAYS_INLINE void keep_futile(tokdfa_search *search, cursor *at) {
     }
 }
 
-/* Write down the pending match, and restart at its end. `right` is the kind of the symbol after a match at the end of the
-   stream; otherwise -1. */
+/* Write down the pending match, and restart at its end. `right` is the kind of the symbol after a match at the end of
+   the stream; otherwise -1. */
 ALWAYS_INLINE void settle_match(const chunk *c, cursor *at, int64_t right) {
     const tokdfa_state_info *info = info_of(c->forward, right >= 0 ? at->state : at->last);
     int64_t start_token = at->end_token;
@@ -99,7 +99,19 @@ ALWAYS_INLINE void settle_match(const chunk *c, cursor *at, int64_t right) {
 NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                   int64_t options, uintptr_t ahead) {
     const int64_t n_states = machine->forward->n_info / (int64_t)(sizeof(tokdfa_state_info) / sizeof(int64_t));
-    const chunk c = {machine, machine->text, machine->forward, machine->moves, search, ids, n, options, ahead, n_states};
+    const chunk c = {.machine = machine,
+                     .text = machine->text,
+                     .forward = machine->forward,
+                     .moves = machine->moves,
+                     .search = search,
+                     .ids = ids,
+                     .n = n,
+                     .options = options,
+                     .ahead = ahead,
+                     .n_states = n_states,
+                     .n_classes = machine->moves->n_classes,
+                     .boundary = machine->forward->boundary,
+                     .idle = machine->forward->idle};
     const int64_t most = search->n_found;
     cursor at = cursor_of(search, 0);
     while (at.n_found + 4 <= most) {
@@ -126,8 +138,8 @@ NEVER_INLINE int64_t search_chunk(const tokdfa_machine *machine, tokdfa_search *
     return at.n_found;
 }
 
-/* Search a chunk of ids. Returns how many numbers have been written; `more` says whether a part of the chunk is still to
-   be searched. */
+/* Search a chunk of ids. Returns how many numbers have been written; `more` says whether a part of the chunk is still
+   to be searched. */
 int64_t VARIANT(find_leftmost)(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids, int64_t n,
                                int64_t options);
 
@@ -155,9 +167,9 @@ ALWAYS_INLINE bool copy_more(tokdfa_copying *copying, int32_t *restrict ids, int
     return true;
 }
 
-/* Search as tokdfa_find_leftmost does, in a buffer of n ids to which more are copied as the search gets there. If
-   they do not fit, those that are not needed any more are forgotten. It stops early at an id that is not below the limit,
-   or if those that are still needed take more than half of the buffer. */
+/* Search as tokdfa_find_leftmost does, in a buffer of n ids to which more are copied as the search gets there. If they
+   do not fit, those that are not needed any more are forgotten. It stops early at an id that is not below the limit, or
+   if those that are still needed take more than half of the buffer. */
 int64_t VARIANT(find_leftmost_in_copy)(const tokdfa_machine *machine, tokdfa_search *search, tokdfa_copying *copying,
                                        int32_t *ids, int64_t n, int64_t options);
 
@@ -207,12 +219,12 @@ int64_t find_leftmost_in_copy_wide(const tokdfa_machine *machine, tokdfa_search 
 #endif
 
 TOKDFA_API int64_t tokdfa_find_leftmost(const tokdfa_machine *machine, tokdfa_search *search, const int32_t *ids,
-                                         int64_t n, int64_t options) {
+                                        int64_t n, int64_t options) {
     return CHOOSE(find_leftmost)(machine, search, ids, n, options);
 }
 
 TOKDFA_API int64_t tokdfa_find_leftmost_in_copy(const tokdfa_machine *machine, tokdfa_search *search,
-                                                 tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
+                                                tokdfa_copying *copying, int32_t *ids, int64_t n, int64_t options) {
     return CHOOSE(find_leftmost_in_copy)(machine, search, copying, ids, n, options);
 }
 #endif

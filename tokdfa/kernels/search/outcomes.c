@@ -5,7 +5,7 @@ enum { MOST_COLUMNS = 258 };
 
 /* Note the columns, modulo 64, that do not lead a state to the sink. */
 TOKDFA_API void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns,
-                                      const uint16_t *column_of, int64_t *info) {
+                                     const uint16_t *column_of, int64_t *info) {
     bool used[MOST_COLUMNS] = {false};
     for (int symbol = 0; symbol <= EDGE; symbol++) {
         used[column_of[symbol]] = true;
@@ -78,7 +78,7 @@ static int64_t idle_outcome(const tokdfa_spelled *text, const tokdfa_forward *fo
 /* The outcomes of all tokens from the idle state. The pattern has no assertions and is not aligned, so that a search
    restarts in the idle state. `runs` has an entry per byte, or is NULL. */
 TOKDFA_API void tokdfa_idle_outcomes(const tokdfa_spelled *text, const tokdfa_forward *forward,
-                                      const tokdfa_backward *backward, int64_t *outcomes, int32_t *runs) {
+                                     const tokdfa_backward *backward, int64_t *outcomes, int32_t *runs) {
     for (int64_t id = 0; id < text->n_starts - 1; id++) {
         outcomes[id] = idle_outcome(text, forward, backward, id, runs ? runs + begin_of(text, id) : NULL);
     }
@@ -131,10 +131,10 @@ static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
     }
 }
 
-/* Fill the tables of accelerated.h: entry 2 q of `groups` has the groups of tokens that may lead state q to where they do not
-   lead the idle one, entry 2 q + 1 those that may not end the search at once; and the marks of ids. */
+/* Fill the tables of accelerated.h: entry 2 q of `groups` has the groups of tokens that may lead state q to where they
+   do not lead the idle one, entry 2 q + 1 those that may not end the search at once; and the marks of ids. */
 TOKDFA_API void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
-                                    uint64_t *groups, uint64_t *marks) {
+                                   uint64_t *groups, uint64_t *marks) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
     const int32_t *of_idle = forward->table + forward->idle * n_columns;
     bool used[MOST_COLUMNS] = {false};

@@ -1,13 +1,14 @@
 /* The codes of tokens by which a search scans many of them at a time.
 
-   A token is accelerated if it leads to the state to which it leads from the idle state, and nothing happens on the way;
-   otherwise it is active. After an accelerated token, whether the next one is accelerated depends on these two alone, so
-   pairs of neighbours are tested independently: the first has a row of bits, and the second the column of its bit. There
-   are few rows and columns. Those that differ least are merged; then some accelerated tokens are not recognized, and are
-   read one by one.
+   A token is accelerated if it leads to the state to which it leads from the idle state, and nothing happens on the
+   way; otherwise it is active. After an accelerated token, whether the next one is accelerated depends on these two
+   alone, so pairs of neighbours are tested independently: the first has a row of bits, and the second the column of its
+   bit. There are few rows and columns. Those that differ least are merged; then some accelerated tokens are not
+   recognized, and are read one by one.
 
-   Many pairs with an active second token may lead to one and the same state, the second state: after a symbol that is spelled by two tokens, for instance, most patterns wait as they do after any other. These pairs have
-   bits of their own, and so have the tokens that are active after the second state. */
+   Many pairs with an active second token may lead to one and the same state, the second state: after a symbol that is
+   spelled by two tokens, for instance, most patterns wait as they do after any other. These pairs have bits of their
+   own, and so have the tokens that are active after the second state. */
 #include <stdlib.h>
 
 #include "search.h"
@@ -20,8 +21,8 @@ typedef struct {
     int64_t weight, index;
 } weighted;
 
-/* Pairs of tokens, by the state after the first one: the second one is active; and it does not lead to the second state,
-   or something happens. */
+/* Pairs of tokens, by the state after the first one: the second one is active; and it does not lead to the second
+   state, or something happens. */
 typedef struct {
     uint64_t active[N_WORDS], elsewhere[N_WORDS];
 } pairs;
@@ -69,8 +70,8 @@ static pairs united(const pairs *one, const pairs *other) {
     return both;
 }
 
-/* Put a set into a group and return its index: that of an equal set, a new group if there are fewer than most, or the one
-   with which least is lost. Groups before the first one are left alone; in group 0 all bits are set. */
+/* Put a set into a group and return its index: that of an equal set, a new group if there are fewer than most, or the
+   one with which least is lost. Groups before the first one are left alone; in group 0 all bits are set. */
 static int into_group(const group *one, group *groups, int first, int *n_groups, int most) {
     int best = 0;
     int64_t least_cost = INT64_MAX;
@@ -104,10 +105,10 @@ static void weigh_classes(const int32_t *properties, int64_t n_ids, int64_t n_cl
     qsort(classes, (size_t)n_classes, sizeof *classes, heavier_first);
 }
 
-/* List the accelerated states, the heaviest first: `states`, and `accelerated_of` the index of a state among them, -1 of
-   others. Returns how many there are. */
+/* List the accelerated states, the heaviest first: `states`, and `accelerated_of` the index of a state among them, -1
+   of others. Returns how many there are. */
 static int list_accelerated(const int32_t *of_idle, int64_t n_classes, int64_t n_states, const weighted *classes,
-                        weighted *by_state, int16_t *accelerated_of, int64_t *states) {
+                            weighted *by_state, int16_t *accelerated_of, int64_t *states) {
     for (int64_t state = 0; state < n_states; state++) {
         by_state[state] = (weighted){0, state};
         accelerated_of[state] = -1;
@@ -128,7 +129,8 @@ static int list_accelerated(const int32_t *of_idle, int64_t n_classes, int64_t n
     return n_accelerated;
 }
 
-/* The state that most pairs with an active second token lead to; NO_SECOND if there is none. `by_state` is overwritten. */
+/* The state that most pairs with an active second token lead to; NO_SECOND if there is none. `by_state` is
+   overwritten. */
 static int64_t find_second(const known_moves *moves, weighted *by_state) {
     const int32_t *of_idle = moves->entries + moves->idle * moves->n_classes;
     int64_t second = 0;
@@ -205,8 +207,8 @@ static void code_classes(const known_moves *moves, int64_t second, uint16_t *of_
 
 /* Fill the codes of ids, and the rows. Returns the second state; NO_SECOND if there is none. */
 TOKDFA_API int64_t tokdfa_fill_prefilter(const int32_t *properties, int64_t n_ids, const int32_t *entries,
-                                        int64_t n_classes, int64_t n_states, int64_t idle, uint16_t *codes,
-                                        uint16_t *rows) {
+                                         int64_t n_classes, int64_t n_states, int64_t idle, uint16_t *codes,
+                                         uint16_t *rows) {
     weighted *classes = malloc((size_t)n_classes * sizeof *classes);
     weighted *by_state = malloc((size_t)n_states * sizeof *by_state);
     int16_t *accelerated_of = malloc((size_t)n_states * sizeof *accelerated_of);
@@ -216,8 +218,8 @@ TOKDFA_API int64_t tokdfa_fill_prefilter(const int32_t *properties, int64_t n_id
     if (has_memory) {
         weigh_classes(properties, n_ids, n_classes, classes);
         known_moves moves = {entries, n_classes, n_states, idle, classes, accelerated_of, {0}, 0};
-        moves.n_accelerated =
-            list_accelerated(entries + idle * n_classes, n_classes, n_states, classes, by_state, accelerated_of, moves.states);
+        moves.n_accelerated = list_accelerated(entries + idle * n_classes, n_classes, n_states, classes, by_state,
+                                               accelerated_of, moves.states);
         second = find_second(&moves, by_state);
         code_classes(&moves, second, of_class, rows);
         for (int64_t id = 0; id < n_ids; id++) {

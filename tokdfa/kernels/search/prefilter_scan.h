@@ -1,21 +1,22 @@
 /* Scanning a block of tokens as a whole: where they begin, and which of them have to be read.
 
-   It is assumed that every token is accelerated (see prefilter.c) or, where that often fails, that some of those that come
-   after an accelerated token lead to the second state. If the search is in the state that is assumed before a token, and that token is
-   not active, then the search is in the state that is assumed after it, and nothing has happened. Each token is looked at
-   beside the one before it, so that no look-up waits for another. */
+   It is assumed that every token is accelerated (see prefilter.c) or, where that often fails, that some of those that
+   come after an accelerated token lead to the second state. If the search is in the state that is assumed before a
+   token, and that token is not active, then the search is in the state that is assumed after it, and nothing has
+   happened. Each token is looked at beside the one before it, so that no look-up waits for another. */
 #ifndef TOKDFA_SEARCH_PREFILTER_SCAN_H
 #define TOKDFA_SEARCH_PREFILTER_SCAN_H
 
+#include "../common/byte_bits.h"
 #include "search.h"
 
 #if defined(TOKDFA_WIDE) && defined(__AVX2__)
-#include <immintrin.h>
 #define TOKDFA_SHUFFLES
 #endif
 
-/* The number of tokens of a block, of those with bits in one word, and of those in a group, which are scanned together. */
-enum { SCAN_BLOCK = 1 << 13, WORD = 64, GROUP = 32 };
+/* The number of tokens of a block, of those with bits in one word, and of those in a group, which are scanned
+   together. */
+enum { SCAN_BLOCK = 1 << 13, SCAN_GROUP = 32 };
 
 /* The next block is scanned with the second state if at least one token in MANY_ACTIVE of this one is active without
    it, or one in MANY_LED is led to it: to look for them takes a fifth of the scan. */
@@ -53,11 +54,11 @@ ALWAYS_INLINE int64_t length_by_class(const int32_t *properties, int32_t id) {
 ALWAYS_INLINE void fetch_group(uintptr_t ahead, int64_t index) {
     const uintptr_t first = ahead + (uintptr_t)index * sizeof(int32_t);
     PREFETCH_FAR((const uint8_t *)first);
-    PREFETCH_FAR((const uint8_t *)(first + GROUP * sizeof(int32_t) / 2));
+    PREFETCH_FAR((const uint8_t *)(first + SCAN_GROUP * sizeof(int32_t) / 2));
 }
 
-/* PERF: prefetch the codes and properties of all tokens. A long stream needs most of them; without this, each rare token
-   would wait for memory when it comes. */
+/* PERF: prefetch the codes and properties of all tokens. A long stream needs most of them; without this, each rare
+   token would wait for memory when it comes. */
 ALWAYS_INLINE void fetch_tables(const tokdfa_moves *moves, int64_t n_ids) {
     enum { CACHE_LINE = 64 };
     const uint8_t *codes = (const uint8_t *)moves->codes, *properties = (const uint8_t *)moves->properties;
@@ -74,7 +75,8 @@ ALWAYS_INLINE void fetch_tables(const tokdfa_moves *moves, int64_t n_ids) {
    whether the token before the group is led. After one that is led, a token is assumed to be accelerated. */
 ALWAYS_INLINE marked mark_led(uint32_t active, uint32_t elsewhere, uint32_t after_second, uint32_t led_before) {
     const uint32_t even = 0x55555555, may = active & ~elsewhere & ~led_before;
-    /* Of adjacent tokens that may be led, every other one is. Adding the first one clears all that are adjacent to it. */
+    /* Of adjacent tokens that may be led, every other one is. Adding the first one clears all that are adjacent
+       to it. */
     const uint32_t in_even = may & ~(may + (may & ~(may << 1) & even));
     const uint32_t led = (in_even & even) | (may & ~in_even & ~even), after = led << 1 | led_before;
     return (marked){(active & ~led & ~after) | (after_second & after), led};
@@ -98,11 +100,6 @@ ALWAYS_INLINE __m128i eight_codes(const uint16_t *restrict codes, const int32_t 
     two = load_64(bytes + 24);
     eight = _mm_insert_epi16(eight, codes[(uint32_t)two], 6);
     return _mm_insert_epi16(eight, codes[two >> 32], 7);
-}
-
-/* The sixteen bytes at a pointer, twice. */
-ALWAYS_INLINE __m256i twice(const uint8_t *bytes) {
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)bytes));
 }
 
 /* Sixteen rows of sixteen bits, and the bits of the columns. */
@@ -145,7 +142,7 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
     const __m256i no_length = _mm256_set1_epi8(-1), idle_row = _mm256_set1_epi8(CODE_IDLE_ROW);
     __m256i known_before = _mm256_set1_epi8((char)before);
     int64_t index = 0, at = *position;
-    for (; index + GROUP <= size; index += GROUP) {
+    for (; index + SCAN_GROUP <= size; index += SCAN_GROUP) {
         const int32_t *ids = job.ids + index;
         fetch_group(job.ahead, index);
         /* In this order packing leaves the bytes in theirs. */
@@ -162,7 +159,7 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
         if (leads) {
             const uint32_t after = (uint32_t)_mm256_movemask_epi8(_mm256_shuffle_epi8(after_second, column));
             found = mark_led(found.active, bits_of(second, row_before, column), after, led_before);
-            led_before = found.led >> (GROUP - 1);
+            led_before = found.led >> (SCAN_GROUP - 1);
             idle = job.second_is_idle ? idle | found.led : idle & ~found.led;
             memcpy((uint8_t *)job.led + index / 8, &found.led, sizeof found.led);
         }
@@ -171,13 +168,13 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
         int64_t n_bytes = _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
         if (UNLIKELY(_mm256_movemask_epi8(_mm256_cmpeq_epi8(lengths, no_length)))) {
             n_bytes = 0;
-            for (int i = 0; i < GROUP; i++) {
+            for (int i = 0; i < SCAN_GROUP; i++) {
                 n_bytes += length_by_class(job.properties, ids[i]);
             }
         }
         memcpy((uint8_t *)job.active + index / 8, &found.active, sizeof found.active);
         memcpy((uint8_t *)job.idle + index / 8, &idle, sizeof idle);
-        job.begins[index / GROUP] = at;
+        job.begins[index / SCAN_GROUP] = at;
         at += n_bytes;
         known_before = known;
     }
@@ -188,19 +185,19 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
 #else
 
 ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, int64_t *position, bool leads) {
-    enum { FEW = 8 };
+    enum { FEW_TOKENS = 8 };
     int64_t index = 0, at = *position;
     uint32_t row = before & CODE_ROW_MASK, led_before = 0;
-    for (; index + GROUP <= size; index += GROUP) {
+    for (; index + SCAN_GROUP <= size; index += SCAN_GROUP) {
         marked found = {0, 0};
         uint32_t elsewhere = 0, after_second = 0, idle = 0;
         fetch_group(job.ahead, index);
-        job.begins[index / GROUP] = at;
-        for (int done = 0; done < GROUP; done += FEW) {
+        job.begins[index / SCAN_GROUP] = at;
+        for (int done = 0; done < SCAN_GROUP; done += FEW_TOKENS) {
             const int32_t *ids = job.ids + index + done;
             const uint32_t row_before = row;
             uint32_t any = 0, longest = 0, n_bytes = 0;
-            for (int i = 0; i < FEW; i++) {
+            for (int i = 0; i < FEW_TOKENS; i++) {
                 const uint32_t code = job.codes[(uint32_t)ids[i]];
                 any |= (uint32_t)job.rows[row] >> (code >> CODE_COLUMN_SHIFT & CODE_COLUMN_MASK);
                 row = code & CODE_ROW_MASK;
@@ -210,7 +207,7 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
             }
             if (any & 1) {
                 row = row_before;
-                for (int i = 0; i < FEW; i++) {
+                for (int i = 0; i < FEW_TOKENS; i++) {
                     const uint32_t code = job.codes[(uint32_t)ids[i]];
                     const uint32_t column = code >> CODE_COLUMN_SHIFT & CODE_COLUMN_MASK;
                     found.active |= ((uint32_t)job.rows[row] >> column & 1) << (done + i);
@@ -220,20 +217,20 @@ ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, i
             }
             if (longest >> CODE_LENGTH_SHIFT == CODE_NO_LENGTH) {
                 n_bytes = 0;
-                for (int i = 0; i < FEW; i++) {
+                for (int i = 0; i < FEW_TOKENS; i++) {
                     n_bytes += (uint32_t)length_by_class(job.properties, ids[i]);
                 }
             }
             at += n_bytes;
         }
         if (leads) {
-            for (int i = 0; (found.active | led_before) && i < GROUP; i++) {
+            for (int i = 0; (found.active | led_before) && i < SCAN_GROUP; i++) {
                 const uint32_t code = job.codes[(uint32_t)job.ids[index + i]];
                 const uint32_t column = code >> CODE_COLUMN_SHIFT & CODE_COLUMN_MASK;
                 after_second |= ((uint32_t)job.rows[2 * N_CODE_ROWS] >> column & 1) << i;
             }
             found = mark_led(found.active, elsewhere, after_second, led_before);
-            led_before = found.led >> (GROUP - 1);
+            led_before = found.led >> (SCAN_GROUP - 1);
             idle = job.second_is_idle ? idle | found.led : idle & ~found.led;
         }
         const uint64_t lower = index % WORD ? UINT32_MAX : 0;
@@ -259,19 +256,19 @@ ALWAYS_INLINE int64_t count_bits(const uint64_t *words, int64_t n) {
 /* Scan the tokens from `first` to `stop`, of which the first one begins at a position. Meanwhile it fetches ids that
    are read later: with token i the one that is i entries after `ahead`. */
 ALWAYS_INLINE void scan_block(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle_state,
-                          const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
-                          uintptr_t ahead) {
+                              const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
+                              uintptr_t ahead) {
     uint64_t *bits = (uint64_t *)search->buffer;
     const scan_job job = {ids + first,
-                           moves->codes,
-                           moves->rows,
-                           moves->properties,
-                           bits + ACTIVE,
-                           bits + LED,
-                           bits + IDLE,
-                           search->buffer + BEGINS,
-                           ahead + (uintptr_t)first * sizeof(int32_t),
-                           moves->second == idle_state};
+                          moves->codes,
+                          moves->rows,
+                          moves->properties,
+                          bits + ACTIVE,
+                          bits + LED,
+                          bits + IDLE,
+                          search->buffer + BEGINS,
+                          ahead + (uintptr_t)first * sizeof(int32_t),
+                          moves->second == idle_state};
     const int64_t size = stop - first;
     const bool leads = search->leads_next;
     uint16_t before = first > 0 ? job.codes[(uint32_t)ids[first - 1]] : 0;
@@ -286,7 +283,7 @@ ALWAYS_INLINE void scan_block(tokdfa_search *search, const tokdfa_moves *moves, 
     uint64_t idle = index % WORD ? job.idle[index / WORD] & (bit - 1) : 0;
     bool led_before = leads && index > 0 && job.led[(index - 1) / WORD] >> (index - 1) % WORD & 1;
     job.led[index / WORD] = leads && index % WORD ? job.led[index / WORD] & (bit - 1) : 0;
-    job.begins[index / GROUP] = position;
+    job.begins[index / SCAN_GROUP] = position;
     for (; index < size; index++) {
         const int32_t id = job.ids[index];
         const uint16_t code = job.codes[(uint32_t)id];

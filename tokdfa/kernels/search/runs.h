@@ -14,12 +14,12 @@
 
 /* The number of tokens in a block. Its rows are not a power of two apart, or they would evict each other from the
    processor's cache. */
-enum { RUN_BLOCK = 1024, ROW = RUN_BLOCK + 66 };
+enum { RUN_BLOCK = 1024, RUN_ROW = RUN_BLOCK + 66 };
 
 /* The rows of the block's buffer. For each token: where it begins. For each run of active tokens: where it begins; its
    only match, 0 for none; the token that has the match; the last token that it covers. Then for each run that is being
    read: its number, the state reached, and the groups that continue from there. */
-enum { POSITIONS, STARTS, EXPECTED, MATCHED, UNTIL, READING, REACHED, OPEN, N_ROWS };
+enum { POSITIONS, STARTS, EXPECTED, MATCHED, UNTIL, READING, REACHED, OPEN_FOR, N_ROWS };
 
 /* The number of tokens of a run that are read at most. */
 enum { MOST_TOKENS = 64 };
@@ -104,7 +104,7 @@ ALWAYS_INLINE int64_t scan_marks(const int32_t *restrict ids, const uint64_t *re
     for (; index < size; index++) {
         uint64_t it_is = marks[(uint32_t)ids[index]];
         positions[index] = position;
-        position += size_of(it_is);
+        position += size_by_marks(it_is);
         noted[n_noted] = index;
         n_noted += (before >> (it_is >> GROUP_SHIFT & GROUP_MASK) | it_is >> HAPPENS_SHIFT) & 1;
         before = it_is;
@@ -128,14 +128,14 @@ ALWAYS_INLINE int64_t choose(uint64_t first, int64_t one, int64_t other) {
     return other ^ ((one ^ other) & -(int64_t)first);
 }
 
-/* Read the token of a block from a state. PERF: no branch, so that many look-ups are under way at a time; a pair that is
-   not cached is INTRICATE, all bits of it. */
+/* Read the token of a block from a state. PERF: no branch, so that many look-ups are under way at a time; a pair that
+   is not cached is INTRICATE, all bits of it. */
 ALWAYS_INLINE reading read_token(const run_block *block, int64_t index, int64_t state, uint64_t continuing) {
     const tokdfa_moves *moves = block->moves;
     const int64_t id = block->ids[index];
     const uint64_t it_is = moves->marks[id], is_last = index + 1 == block->size;
     const uint64_t after = moves->marks[(uint32_t)block->ids[index + 1 - (int64_t)is_last]];
-    const uint64_t pair = mixed(block->cache, state, id), concerned = concerns(continuing, it_is);
+    const uint64_t pair = mixed_pair(block->cache, state, id), concerned = concerns(continuing, it_is);
     const int64_t *entry = entry_in(line_of(block->cache, pair), pair);
     const int64_t known = entry[OUTCOME] | ((int64_t)has_tag(entry, pair) - 1);
     const int64_t outcome = choose(concerned, known, moves->outcomes[id]);
@@ -143,7 +143,8 @@ ALWAYS_INLINE reading read_token(const run_block *block, int64_t index, int64_t 
     const uint64_t bits = (uint64_t)outcome, unknown = bits >> 63;
     const uint64_t follows = concerns(next, after) | (after >> HAPPENS_SHIFT & 1);
     const uint64_t match = bits >> MATCH_BIT & 1;
-    const uint64_t within = match & ~(bits >> COMPLETE_BIT) & ((int64_t)(bits >> END_SHIFT & END_MASK) != size_of(it_is));
+    const uint64_t within = match & ~(bits >> COMPLETE_BIT) &
+                            ((int64_t)(bits >> END_SHIFT & END_MASK) != size_by_marks(it_is));
     const uint64_t accelerated = bits >> ACCELERATED_BIT & ~unknown & 1;
     const uint64_t hard = ((bits >> LOOSE_BIT & 1) | within | (match & follows) | unknown | is_last) & ~accelerated;
     const int64_t expected = (outcome & -(int64_t)(match & ~accelerated)) | -(int64_t)hard;
@@ -154,17 +155,17 @@ ALWAYS_INLINE reading read_token(const run_block *block, int64_t index, int64_t 
    and sets that of those that continue. */
 ALWAYS_INLINE uint64_t begin_runs(const run_block *block, int64_t n_noted, uint64_t *n_reading) {
     const tokdfa_moves *moves = block->moves;
-    int64_t *starts = block->buffer + STARTS * ROW, *expected = block->buffer + EXPECTED * ROW;
-    int64_t *matched = block->buffer + MATCHED * ROW, *until = block->buffer + UNTIL * ROW;
-    int64_t *runs = block->buffer + READING * ROW, *reached = block->buffer + REACHED * ROW;
-    int64_t *open_for = block->buffer + OPEN * ROW;
+    int64_t *starts = block->buffer + STARTS * RUN_ROW, *expected = block->buffer + EXPECTED * RUN_ROW;
+    int64_t *matched = block->buffer + MATCHED * RUN_ROW, *until = block->buffer + UNTIL * RUN_ROW;
+    int64_t *runs = block->buffer + READING * RUN_ROW, *reached = block->buffer + REACHED * RUN_ROW;
+    int64_t *open_for = block->buffer + OPEN_FOR * RUN_ROW;
     uint64_t n_runs = 1, n_open = 0;
     /* PERF: cached pairs are far apart in memory: all are prefetched before any is read, and some that are not needed,
        as that is faster than to ask which. */
     for (int64_t number = 1; number < n_noted; number++) {
         const int64_t index = starts[number];
         const uint32_t id = (uint32_t)block->ids[index], before = (uint32_t)block->ids[index - 1];
-        PREFETCH(line_of(block->cache, mixed(block->cache, moves->outcomes[before] >> STATE_SHIFT, id)));
+        PREFETCH(line_of(block->cache, mixed_pair(block->cache, moves->outcomes[before] >> STATE_SHIFT, id)));
     }
     for (int64_t number = 1; number < n_noted; number++) {
         const int64_t index = starts[number];
@@ -183,13 +184,13 @@ ALWAYS_INLINE uint64_t begin_runs(const run_block *block, int64_t n_noted, uint6
     return n_runs;
 }
 
-/* Turn the tokens noted in a block into runs, each assumed to be entered in an accelerated state, which is checked later.
-   A run that must be read again is expected to be INTRICATE. The last run, at the end, is one of these. */
+/* Turn the tokens noted in a block into runs, each assumed to be entered in an accelerated state, which is checked
+   later. A run that must be read again is expected to be INTRICATE. The last run, at the end, is one of these. */
 ALWAYS_INLINE void filter_runs(const run_block *block, int64_t n_noted) {
-    int64_t *starts = block->buffer + STARTS * ROW, *expected = block->buffer + EXPECTED * ROW;
-    int64_t *matched = block->buffer + MATCHED * ROW, *until = block->buffer + UNTIL * ROW;
-    int64_t *runs = block->buffer + READING * ROW, *reached = block->buffer + REACHED * ROW;
-    int64_t *open_for = block->buffer + OPEN * ROW;
+    int64_t *starts = block->buffer + STARTS * RUN_ROW, *expected = block->buffer + EXPECTED * RUN_ROW;
+    int64_t *matched = block->buffer + MATCHED * RUN_ROW, *until = block->buffer + UNTIL * RUN_ROW;
+    int64_t *runs = block->buffer + READING * RUN_ROW, *reached = block->buffer + REACHED * RUN_ROW;
+    int64_t *open_for = block->buffer + OPEN_FOR * RUN_ROW;
     uint64_t n_reading;
     expected[0] = INTRICATE;
     const uint64_t n_runs = begin_runs(block, n_noted, &n_reading);

@@ -19,22 +19,27 @@ enum { EDGE = 256 };
    something happens, and plus 2 if the search is dead after the first symbol. */
 enum { LENGTH_SHIFT = 16, LENGTH_MASK = 0x7FFF, CLASS_MASK = 0xFFFF };
 
-/* Codes of ids in the prefilter, see prefilter.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others its length, or
-   NO_LENGTH if it is not shorter. The row is IDLE_ROW if the id leads from the idle state to the idle state. Bit c of row
-   r is set unless tokens of column c are accelerated after tokens of row r that are; bit c of row N_CODE_ROWS + r, unless they
-   lead to the second state and nothing happens; and bit c of row 2 N_CODE_ROWS, unless they are accelerated after
-   the second state. */
+/* Codes of ids in the prefilter, see prefilter.c: bits 0 to 3 have the row of the id, 4 to 7 its column, and the others
+   its length, or NO_LENGTH if it is not shorter. The row is IDLE_ROW if the id leads from the idle state to the idle
+   state. Bit c of row r is set unless tokens of column c are accelerated after tokens of row r that are; bit c of row
+   N_CODE_ROWS + r, unless they lead to the second state and nothing happens; and bit c of row 2 N_CODE_ROWS, unless
+   they are accelerated after the second state. */
 enum { NO_SECOND = -1, N_CODE_ROWS = 16, N_CODE_COLUMNS = 16, CODE_ROW_MASK = 15, CODE_COLUMN_MASK = 15 };
 enum { CODE_COLUMN_SHIFT = 4, CODE_LENGTH_SHIFT = 8, CODE_NO_LENGTH = 255, CODE_IDLE_ROW = 1 };
 
 /* Outcomes, the effects of a token on a state: bits 0 to 15 give where a match begins, counted from the start of the
    token, plus BIAS; bits 16 to 23 where it ends, counted likewise; then come the marks: there is a match; it is
-   complete; its beginning is known only if the state is the idle one; the state is accelerated. Bits from 32 on have the
-   state after the token. Whatever is less simple is INTRICATE; DEAD ends the search before it has seen another match.
-   */
+   complete; its beginning is known only if the state is the idle one; the state is accelerated. Bits from 32 on have
+   the state after the token. Whatever is less simple is INTRICATE; DEAD ends the search before it has seen another
+   match. */
 enum { START_MASK = 0xFFFF, BIAS = 1 << 15, END_SHIFT = 16, END_MASK = 0xFF };
 enum { MATCH_BIT = 24, COMPLETE_BIT = 25, LOOSE_BIT = 26, ACCELERATED_BIT = 27, STATE_SHIFT = 32 };
-enum { MATCH = 1 << MATCH_BIT, COMPLETE = 1 << COMPLETE_BIT, LOOSE = 1 << LOOSE_BIT, ACCELERATED = 1 << ACCELERATED_BIT };
+enum {
+    MATCH = 1 << MATCH_BIT,
+    COMPLETE = 1 << COMPLETE_BIT,
+    LOOSE = 1 << LOOSE_BIT,
+    ACCELERATED = 1 << ACCELERATED_BIT
+};
 enum { INTRICATE = -1, DEAD = -2 };
 
 /* Marks of ids, for accelerated ones: bits 0 to 39 give the groups of tokens that may lead the state after the token

@@ -1,11 +1,12 @@
-/* The effects of tokens on all states of a searching automaton at once, and the classes of tokens with equal effects.
-*/
+/* The effects of tokens on all states of a searching automaton at once, and the classes of tokens with equal
+   effects. */
 #include <stdlib.h>
 
 #include "search.h"
 
 /* The index of the last effect: that of an equal one before it, if there is one. */
-static int32_t index_of_effect(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects, int64_t n_states) {
+static int32_t index_of_effect(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects,
+                               int64_t n_states) {
     const int32_t *last = effects + n_effects * n_states;
     /* Four sums, so that none waits for another. */
     uint64_t keys[4] = {1, 2, 3, 4}, key = 0;
@@ -40,10 +41,10 @@ static int32_t *entries_by_column(const tokdfa_forward *forward, int64_t n_state
     return entries;
 }
 
-/* The effect followed by a column; whether the first symbol of a token ends the search is kept apart from the others.
-   */
-static void follow(const int32_t *restrict entries, const int32_t *restrict effect, bool is_first, int64_t n_states,
-                   int32_t *restrict made) {
+/* The effect followed by a column; whether the first symbol of a token ends the search is kept apart from the
+   others. */
+static void follow_column(const int32_t *restrict entries, const int32_t *restrict effect, bool is_first,
+                          int64_t n_states, int32_t *restrict made) {
     for (int64_t state = 0; state < n_states; state++) {
         const int32_t entry = entries[effect[state] >> 2];
         made[state] = is_first ? entry : (entry & ~2) | (effect[state] & 3);
@@ -53,7 +54,7 @@ static void follow(const int32_t *restrict entries, const int32_t *restrict effe
 /* The effect of each token on all states; see tables.py. `effects` has max_effects + 1 rows.
    Returns their number; 0 if there are more than max_effects. */
 TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
-                                         int32_t *effect, int32_t *effects) {
+                                        int32_t *effect, int32_t *effects) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;
     uint64_t buckets = 16;
     while (buckets < 2 * (uint64_t)(max_effects + 2)) {
@@ -85,8 +86,8 @@ TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa
             const int64_t column = offset == length ? forward->boundary : forward->column_of[symbol];
             int32_t after = following[current * n_columns + column];
             if (after < 0) {
-                follow(entries + column * n_states, effects + current * n_states, current == 0, n_states,
-                       effects + n_effects * n_states);
+                follow_column(entries + column * n_states, effects + current * n_states, current == 0, n_states,
+                              effects + n_effects * n_states);
                 after = index_of_effect(effects, known, buckets, n_effects, n_states);
                 if (after == n_effects) {
                     if (++n_effects > max_effects) {
@@ -125,7 +126,7 @@ TOKDFA_API int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, i
 
 /* Fill the properties of ids, and what classes do to states; see search.h. */
 TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward,
-                                     const tokdfa_class_job *job) {
+                                    const tokdfa_class_job *job) {
     const int64_t n_states = forward->n_table / forward->n_columns, n_classes = job->n_classes;
     for (int64_t index = 0; index < job->n_effects; index++) {
         if (job->class_of[index] < 0) {
@@ -133,8 +134,8 @@ TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_for
         }
         for (int64_t state = 0; state < n_states; state++) {
             const int32_t entry = job->effects[index * n_states + state];
-            job->entries[state * n_classes + job->class_of[index]] =
-                (int32_t)((entry >> 2) * 4 * n_classes) + (entry & 3);
+            job->entries[state * n_classes + job->class_of[index]] = (int32_t)((entry >> 2) * 4 * n_classes) +
+                                                                     (entry & 3);
         }
     }
     for (int64_t id = 0; id < text->n_starts - 1; id++) {

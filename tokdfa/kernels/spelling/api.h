@@ -36,9 +36,9 @@ void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t *offsets, c
 enum { TOKDFA_BETWEEN_WORDS = 0 };
 
 /* A tokenizer.json and what is read of it: words with their ids, each followed by the separator; or, if it is scored,
-   words with their scores, which are digits * 10^powers, with a sign; and rules, as strings or as pairs of strings, each
-   followed by the separator. The places of both in the file, from the bracket to the byte
-   after the other one. It belongs to one thread. */
+   words with their scores, which are digits * 10^powers, with a sign; and rules, as strings or as pairs of strings,
+   each followed by the separator. The places of both in the file, from the bracket to the byte after the other one. It
+   belongs to one thread. */
 typedef struct {
     const uint8_t *data;
     int64_t n_data;
@@ -65,8 +65,8 @@ typedef struct {
 enum { TOKDFA_LONGEST_KEY = 256, TOKDFA_MOST_PREFIXES = 32, TOKDFA_MOST_NODES = 1 << 20 };
 enum { TOKDFA_CROWDED_TABLE = -1, TOKDFA_LARGE_TABLE = -2, TOKDFA_OUTSIDE_TABLE = -3 };
 
-/* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after it,
-   and has a value. It belongs to one thread. */
+/* A character table of SentencePiece, and the words in it: word i begins at text[offsets[i]], with a zero byte after
+   it, and has a value. It belongs to one thread. */
 typedef struct {
     const uint32_t *units;
     int64_t n_units;
@@ -84,8 +84,8 @@ typedef struct {
 
 enum { TOKDFA_LONGEST_SPELLING = 1024, TOKDFA_NORMAL_PIECE = 1, TOKDFA_MOST_KINDS = 6 };
 
-/* The pieces of a SentencePiece model, each followed by a zero byte, with scores and kinds; and what else is in the model.
-   It belongs to one thread. */
+/* The pieces of a SentencePiece model, each followed by a zero byte, with scores and kinds; and what else is in the
+   model. It belongs to one thread. */
 typedef struct {
     const uint8_t *data;
     int64_t n_data;

@@ -7,7 +7,7 @@
 #define LEAF ((uint32_t)1 << 8)
 #define FAR ((uint32_t)1 << 9)
 #define VALUE ((uint32_t)0x7FFFFFFF)
-#define LABEL ((uint32_t)1 << 31 | 0xFF)
+#define UNIT_LABEL ((uint32_t)1 << 31 | 0xFF)
 #define LABELS 256
 enum { SHORT_KEY = 16 };
 
@@ -27,7 +27,7 @@ static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first
     }
     int64_t n = 0;
     for (int64_t at = 0; at < n_units; at++) {
-        const uint32_t label = units[at] & LABEL;
+        const uint32_t label = units[at] & UNIT_LABEL;
         if (label && label < LABELS) {
             ends[label + 1]++;
         }
@@ -36,7 +36,7 @@ static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first
         ends[label + 1] += ends[label];
     }
     for (int32_t at = 0; at < n_units; at++) {
-        const uint32_t label = units[at] & LABEL;
+        const uint32_t label = units[at] & UNIT_LABEL;
         if (label && label < LABELS) {
             by_label[ends[label]++] = at;
             n++;

@@ -7,7 +7,7 @@
 #include "api.h"
 
 /* Rules are looked up in blocks, so that memory is fetched for all of a block at once. */
-enum { BLOCK = 16, WORDS = 3 * BLOCK };
+enum { LOOKUP_BLOCK = 16, LOOKUP_WORDS = 3 * LOOKUP_BLOCK };
 
 typedef struct {
     uint64_t v0, v1, v2, v3, tail;
@@ -18,7 +18,7 @@ ALWAYS_INLINE uint64_t rotated(uint64_t value, int by) {
     return value << by | value >> (64 - by);
 }
 
-ALWAYS_INLINE void mix(hasher *h) {
+ALWAYS_INLINE void sip_round(hasher *h) {
     h->v0 += h->v1;
     h->v1 = rotated(h->v1, 13) ^ h->v0;
     h->v0 = rotated(h->v0, 32);
@@ -33,7 +33,7 @@ ALWAYS_INLINE void mix(hasher *h) {
 
 ALWAYS_INLINE void take_word(hasher *h, uint64_t word) {
     h->v3 ^= word;
-    mix(h);
+    sip_round(h);
     h->v0 ^= word;
 }
 
@@ -43,7 +43,7 @@ ALWAYS_INLINE hasher begin(const tokdfa_word_table *table) {
     return h;
 }
 
-ALWAYS_INLINE void take(hasher *h, const uint8_t *text, int64_t n) {
+ALWAYS_INLINE void take_bytes(hasher *h, const uint8_t *text, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         h->tail |= (uint64_t)text[i] << (8 * (h->n++ & 7));
         if (!(h->n & 7)) {
@@ -53,17 +53,17 @@ ALWAYS_INLINE void take(hasher *h, const uint8_t *text, int64_t n) {
     }
 }
 
-ALWAYS_INLINE uint64_t hash_of(hasher h) {
+ALWAYS_INLINE uint64_t finished_hash(hasher h) {
     take_word(&h, h.tail | h.n << 56);
     h.v2 ^= 0xFF;
-    mix(&h);
-    mix(&h);
-    mix(&h);
+    sip_round(&h);
+    sip_round(&h);
+    sip_round(&h);
     return h.v0 ^ h.v1 ^ h.v2 ^ h.v3;
 }
 
 /* A slot holds the upper half of a hash and the number of the word plus one; 0 is a free one. */
-ALWAYS_INLINE uint64_t slot_of(uint64_t hash, int64_t number) {
+ALWAYS_INLINE uint64_t word_slot(uint64_t hash, int64_t number) {
     return (hash >> 32) << 32 | (uint64_t)(number + 1);
 }
 
@@ -75,7 +75,7 @@ typedef struct {
 } wanted;
 
 /* The number of the word; -1 if the vocabulary does not have it. */
-ALWAYS_INLINE int32_t find(const tokdfa_word_table *table, const wanted *word) {
+ALWAYS_INLINE int32_t look_up(const tokdfa_word_table *table, const wanted *word) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
     for (uint64_t place = word->hash & mask;; place = (place + 1) & mask) {
         const uint64_t slot = table->slots[place];
@@ -95,10 +95,10 @@ ALWAYS_INLINE int32_t find(const tokdfa_word_table *table, const wanted *word) {
 }
 
 /* A whole word. */
-ALWAYS_INLINE wanted word_at(const tokdfa_word_table *table, const uint8_t *text, int64_t length) {
+ALWAYS_INLINE wanted hashed_word(const tokdfa_word_table *table, const uint8_t *text, int64_t length) {
     hasher h = begin(table);
-    take(&h, text, length);
-    return (wanted){text, text + length, length, 0, hash_of(h)};
+    take_bytes(&h, text, length);
+    return (wanted){text, text + length, length, 0, finished_hash(h)};
 }
 
 /* Enter all words. There are more slots than words, and a power of two of them, all zeros. Returns the first word that
@@ -106,23 +106,23 @@ ALWAYS_INLINE wanted word_at(const tokdfa_word_table *table, const uint8_t *text
 TOKDFA_API int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
     const int64_t n = table->n_offsets - 1;
-    wanted words[BLOCK];
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        const int64_t size = least(BLOCK, n - first);
+    wanted words[LOOKUP_BLOCK];
+    for (int64_t first = 0; first < n; first += LOOKUP_BLOCK) {
+        const int64_t size = least(LOOKUP_BLOCK, n - first);
         for (int64_t i = 0; i < size; i++) {
             const int64_t at = table->offsets[first + i];
-            words[i] = word_at(table, table->text + at, table->offsets[first + i + 1] - at - table->gap);
+            words[i] = hashed_word(table, table->text + at, table->offsets[first + i + 1] - at - table->gap);
             PREFETCH(table->slots + (words[i].hash & mask));
         }
         for (int64_t i = 0; i < size; i++) {
-            if (find(table, words + i) >= 0) {
+            if (look_up(table, words + i) >= 0) {
                 return first + i;
             }
             uint64_t place = words[i].hash & mask;
             while (table->slots[place]) {
                 place = (place + 1) & mask;
             }
-            table->slots[place] = slot_of(words[i].hash, first + i);
+            table->slots[place] = word_slot(words[i].hash, first + i);
         }
     }
     return -1;
@@ -132,8 +132,8 @@ TOKDFA_API int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
 TOKDFA_API void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets,
                                       int64_t n, int32_t *found) {
     for (int64_t i = 0; i < n; i++) {
-        const wanted word = word_at(table, text + offsets[i], offsets[i + 1] - offsets[i]);
-        found[i] = find(table, &word);
+        const wanted word = hashed_word(table, text + offsets[i], offsets[i + 1] - offsets[i]);
+        found[i] = look_up(table, &word);
     }
 }
 
@@ -147,14 +147,14 @@ TOKDFA_API int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t un
         const int64_t length = table->offsets[number + 1] - table->offsets[number] - table->gap;
         hasher h = begin(table);
         for (int64_t cut = unit; cut < length; cut += unit) {
-            take(&h, text + cut - unit, unit);
-            const wanted left = {text, text + cut, cut, 0, hash_of(h)};
-            const int32_t found = find(table, &left);
+            take_bytes(&h, text + cut - unit, unit);
+            const wanted left = {text, text + cut, cut, 0, finished_hash(h)};
+            const int32_t found = look_up(table, &left);
             if (found < 0) {
                 continue;
             }
-            const wanted right = word_at(table, text + cut, length - cut);
-            const int32_t rest = find(table, &right);
+            const wanted right = hashed_word(table, text + cut, length - cut);
+            const int32_t rest = look_up(table, &right);
             if (rest >= 0) {
                 splits[n++] = found;
                 splits[n++] = rest;
@@ -166,7 +166,7 @@ TOKDFA_API int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t un
 }
 
 /* The end of the part that begins at a place: that of the text, or the next of either separator. */
-ALWAYS_INLINE int64_t end_of(const tokdfa_rule_lines *lines, int64_t at) {
+ALWAYS_INLINE int64_t end_of_part(const tokdfa_rule_lines *lines, int64_t at) {
     while (at < lines->n_text && lines->text[at] != lines->inner && lines->text[at] != lines->outer) {
         at++;
     }
@@ -178,11 +178,11 @@ ALWAYS_INLINE int64_t end_of(const tokdfa_rule_lines *lines, int64_t at) {
 ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rule_lines *lines, int64_t at,
                                 wanted *words) {
     const uint8_t *text = lines->text;
-    const int64_t middle = end_of(lines, at);
+    const int64_t middle = end_of_part(lines, at);
     if (middle == at || middle == lines->n_text || text[middle] != lines->inner) {
         return -1;
     }
-    const int64_t right = middle + 1, stop = end_of(lines, right), after = right + lines->skipped;
+    const int64_t right = middle + 1, stop = end_of_part(lines, right), after = right + lines->skipped;
     if (stop == right || after > stop || (stop < lines->n_text && text[stop] != lines->outer)) {
         return -1;
     }
@@ -190,12 +190,12 @@ ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rul
     words[1] = (wanted){text + right, text + stop, stop - right, 0, 0};
     words[2] = (wanted){text + at, text + after, middle - at, stop - after, 0};
     hasher left = begin(table), other = begin(table);
-    take(&left, text + at, middle - at);
-    take(&other, text + right, stop - right);
-    words[0].hash = hash_of(left);
-    words[1].hash = hash_of(other);
-    take(&left, text + after, stop - after);
-    words[2].hash = hash_of(left);
+    take_bytes(&left, text + at, middle - at);
+    take_bytes(&other, text + right, stop - right);
+    words[0].hash = finished_hash(left);
+    words[1].hash = finished_hash(other);
+    take_bytes(&left, text + after, stop - after);
+    words[2].hash = finished_hash(left);
     return stop + 1;
 }
 
@@ -203,11 +203,11 @@ ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rul
    that needs a word that the vocabulary lacks. */
 TOKDFA_API int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_lines *lines) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
-    wanted words[WORDS];
+    wanted words[LOOKUP_WORDS];
     int64_t done = 0, at = 0;
     while (done < lines->n_rules && at >= 0) {
         int64_t n = 0;
-        while (n < BLOCK && done + n < lines->n_rules) {
+        while (n < LOOKUP_BLOCK && done + n < lines->n_rules) {
             at = read_rule(table, lines, at, words + 3 * n);
             if (at < 0) {
                 break;
@@ -219,7 +219,7 @@ TOKDFA_API int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const to
         }
         for (int64_t i = 0; i < n; i++, done++) {
             for (int64_t part = 0; part < 3; part++) {
-                const int32_t number = find(table, words + 3 * i + part);
+                const int32_t number = look_up(table, words + 3 * i + part);
                 if (number < 0) {
                     return done;
                 }

@@ -170,7 +170,7 @@ static const uint8_t *take_escape(const uint8_t *at, const uint8_t *end, uint8_t
 }
 
 /* The number of bytes of the symbol of two bytes or more at a place; 0 if this is not UTF-8. */
-ALWAYS_INLINE int64_t symbol_size(const uint8_t *at, const uint8_t *end) {
+ALWAYS_INLINE int64_t checked_symbol_size(const uint8_t *at, const uint8_t *end) {
     const uint8_t first = *at;
     const int64_t size = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
     if (!size || end - at < size) {
@@ -209,7 +209,7 @@ static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, uint8_t
             *to++ = byte;
             at++;
         } else {
-            const int64_t size = symbol_size(at, end);
+            const int64_t size = checked_symbol_size(at, end);
             if (!size) {
                 return NULL;
             }
@@ -437,9 +437,9 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
     }
 }
 
-/* Read both parts, or the one of them that there is. There is room for as many bytes of words, and of rules, as the file
-   has, for `most_ids` ids, or scores, and for one offset more. Returns which of them are there, and written plainly; 0 if
-   one is not. */
+/* Read both parts, or the one of them that there is. There is room for as many bytes of words, and of rules, as the
+   file has, for `most_ids` ids, or scores, and for one offset more. Returns which of them are there, and written
+   plainly; 0 if one is not. */
 TOKDFA_API int64_t tokdfa_read_model(tokdfa_model_text *model) {
     const uint8_t *end = model->data + model->n_data, *at = after_byte(model->data, end, '{');
     model->n_ids = model->n_rules = model->n_rule_bytes = model->in_pairs = model->offsets[0] = 0;

@@ -4,7 +4,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-#define CHUNK 8
+#define KEY_BYTES 8
 
 /* A word, by its next eight bytes: as a big-endian number, zeros past its end. `left` is how many bytes there are from
    them on, nine for all that are longer. */
@@ -18,7 +18,7 @@ typedef struct {
     int64_t low, high, depth;
 } group;
 
-static int compare_parts(const void *one, const void *other) {
+static int compare_keys(const void *one, const void *other) {
     const part *a = one, *b = other;
     if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
@@ -31,15 +31,15 @@ static int compare_parts(const void *one, const void *other) {
 
 static part part_at(const uint8_t *text, const int64_t *offsets, int64_t gap, int32_t number, int64_t depth) {
     const int64_t begin = offsets[number] + depth, left = offsets[number + 1] - gap - begin;
-    part made = {0, number, (int32_t)least(left, CHUNK + 1)};
-    for (int64_t i = 0; i < CHUNK; i++) {
+    part made = {0, number, (int32_t)least(left, KEY_BYTES + 1)};
+    for (int64_t i = 0; i < KEY_BYTES; i++) {
         made.key = made.key << 8 | (i < left ? text[begin + i] : 0);
     }
     return made;
 }
 
-/* Sort words, which begin at offsets[i], with a gap of so many bytes after each. `order` gets their numbers; equal words
-   keep their order. Returns 0. */
+/* Sort words, which begin at offsets[i], with a gap of so many bytes after each. `order` gets their numbers; equal
+   words keep their order. Returns 0. */
 TOKDFA_API int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap,
                                       int32_t *order) {
     part *parts = malloc((size_t)(n_words + 1) * sizeof *parts);
@@ -60,14 +60,15 @@ TOKDFA_API int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets
         for (int64_t i = here.low; i < here.high; i++) {
             parts[i] = part_at(text, offsets, gap, order[i], here.depth);
         }
-        qsort(parts + here.low, (size_t)(here.high - here.low), sizeof *parts, compare_parts);
+        qsort(parts + here.low, (size_t)(here.high - here.low), sizeof *parts, compare_keys);
         for (int64_t i = here.low, begin = i; i < here.high; i++) {
             order[i] = parts[i].number;
-            if (i + 1 < here.high && parts[i + 1].key == parts[i].key && parts[i + 1].left > CHUNK && parts[i].left > CHUNK) {
+            const bool is_equal = i + 1 < here.high && parts[i + 1].key == parts[i].key;
+            if (is_equal && parts[i + 1].left > KEY_BYTES && parts[i].left > KEY_BYTES) {
                 continue;
             }
             if (i > begin) {
-                groups[n_groups++] = (group){begin, i + 1, here.depth + CHUNK};
+                groups[n_groups++] = (group){begin, i + 1, here.depth + KEY_BYTES};
             }
             begin = i + 1;
         }

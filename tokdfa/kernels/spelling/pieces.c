@@ -96,8 +96,8 @@ static bool take_piece(tokdfa_piece_list *list, const uint8_t *at, const uint8_t
     return true;
 }
 
-/* Read the pieces. There is room for as many bytes of text, and of what is left, as the model has, for `most` pieces and
-   for one offset more. Returns whether all of it is written plainly. */
+/* Read the pieces. There is room for as many bytes of text, and of what is left, as the model has, for `most` pieces
+   and for one offset more. Returns whether all of it is written plainly. */
 TOKDFA_API int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
     const uint8_t *at = list->data, *end = at + list->n_data;
     list->n_pieces = list->n_left = list->offsets[0] = 0;

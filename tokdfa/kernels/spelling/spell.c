@@ -3,7 +3,7 @@
 #include "api.h"
 
 /* Most words are shorter; where there is room, these are copied without looking at their lengths. */
-enum { SHORT = 16 };
+enum { SHORT_WORD = 16 };
 
 /* The length of the word of each number, 0 for negative ones. Returns the sum. */
 TOKDFA_API int64_t tokdfa_spelled_lengths(const int64_t *offsets, const int32_t *numbers, int64_t n, int64_t *lengths) {
@@ -25,8 +25,8 @@ TOKDFA_API void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t 
             continue;
         }
         const int64_t begin = offsets[numbers[i]], length = offsets[numbers[i] + 1] - begin;
-        if (length <= SHORT && begin + SHORT <= n_text && written + SHORT <= n_spelled) {
-            memcpy(spelled + written, text + begin, SHORT);
+        if (length <= SHORT_WORD && begin + SHORT_WORD <= n_text && written + SHORT_WORD <= n_spelled) {
+            memcpy(spelled + written, text + begin, SHORT_WORD);
         } else if (length > 0) {
             memcpy(spelled + written, text + begin, (size_t)length);
         }

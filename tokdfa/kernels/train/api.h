@@ -8,7 +8,7 @@ typedef struct {
     int32_t *text; /* symbols, with boundaries (-1) before, between and after the pieces */
     int64_t n_text;
     const int64_t *weight; /* by position: the number of occurrences of its piece */
-    int32_t *length;       /* of each token, in symbols, with room for the tokens to come */
+    int32_t *length;       /* of each token, in symbols, those to come included */
     int64_t n_length;
     const int32_t *rank; /* of each token, for fixed ties; empty if pairs are ordered by age */
     int64_t n_rank;
@@ -40,11 +40,11 @@ typedef struct {
     uint32_t *slots;
     int64_t n_slots;
     void *entries;
-    int64_t entries_room;
+    int64_t entries_capacity;
     uint8_t *bytes;
-    int64_t bytes_room;
+    int64_t bytes_capacity;
     int64_t *ends;
-    int64_t ends_room;
+    int64_t ends_capacity;
 } tokdfa_pieces;
 
 tokdfa_pieces *tokdfa_new_pieces(void);

@@ -1,8 +1,8 @@
 /* Greedy training: merge a most frequent pair everywhere, and keep the counts of all pairs as they change.
 
-   The text is one array: the pieces with a boundary (-1) before, between and after them. A token that spans the positions
-   p to e has its number at p and at e, so each neighbour of a token is found by one read. The position where its right
-   part began has INSIDE: a position listed for a pair is still valid iff both tokens are where they were.
+   The text is one array: the pieces with a boundary (-1) before, between and after them. A token that spans the
+   positions p to e has its number at p and at e, so each neighbour of a token is found by one read. The position where
+   its right part began has INSIDE: a position listed for a pair is still valid iff both tokens are where they were.
 
    A pair of neighbours can arise only when the younger of its tokens is made, and from then on it can only become
    rarer. So each pair gets its positions once, in order, and they are checked when it is merged; an entry of the queue
@@ -22,13 +22,13 @@ static int64_t tie_of(const tokdfa_corpus *c, int64_t row, int64_t first, int64_
         return 0;
     default:
         /* Without ranks the pairs are ordered by age, and rows are numbered as they enter. */
-        return c->n_rank ? key_of(c->rank[u], c->rank[v]) : row;
+        return c->n_rank ? pair_key(c->rank[u], c->rank[v]) : row;
     }
 }
 
 /* Count the pairs of symbols that begin before `stop`. For now `to` is the number of positions, and `from` the position
-   of the second symbol of the pair that counted last, which is needed for runs. False if there is no memory: then it can
-   be called again. */
+   of the second symbol of the pair that counted last, which is needed for runs. False if there is no memory: then it
+   can be called again. */
 static bool count_symbols(tokdfa_training *t, int64_t stop) {
     const tokdfa_corpus *c = t->corpus;
     for (; t->at < stop; t->at++) {
@@ -37,11 +37,11 @@ static bool count_symbols(tokdfa_training *t, int64_t stop) {
         if (u < 0 || v < 0) {
             continue;
         }
-        const int64_t key = key_of(u, v);
+        const int64_t key = pair_key(u, v);
         int64_t row = find_pair(t, key);
         if (row < 0) {
-            if (2 * (t->n_pairs + 1) > t->n_table || t->n_pairs == t->pairs_room) {
-                if (!make_room_for_rows(t, 1) || !make_room_in_table(t, 1)) {
+            if (2 * (t->n_pairs + 1) > t->n_table || t->n_pairs == t->pairs_capacity) {
+                if (!reserve_rows(t, 1) || !reserve_slots(t, 1)) {
                     return false;
                 }
                 row = find_pair(t, key);
@@ -61,7 +61,7 @@ static bool count_symbols(tokdfa_training *t, int64_t stop) {
     return true;
 }
 
-/* Make room for the positions of the pairs that are frequent enough, and for these in the queue. False if there is no
+/* Reserve the positions of the pairs that are frequent enough, and the queue for these. False if there is no
    memory: then nothing has changed. */
 static bool lay_out_pool(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
@@ -72,8 +72,8 @@ static bool lay_out_pool(tokdfa_training *t) {
             n_queued++;
         }
     }
-    int32_t *pool = with_room(t->pool, &t->pool_room, 0, wanted + wanted / 2 + 16, sizeof *pool);
-    entry *heap = with_room(t->heap, &t->heap_room, 0, n_queued + 16, sizeof *heap);
+    int32_t *pool = with_capacity(t->pool, &t->pool_capacity, 0, wanted + wanted / 2 + 16, sizeof *pool);
+    entry *heap = with_capacity(t->heap, &t->heap_capacity, 0, n_queued + 16, sizeof *heap);
     t->pool = pool ? pool : t->pool;
     t->heap = heap ? heap : t->heap;
     if (!pool || !heap) {
@@ -96,7 +96,7 @@ static void list_symbols(tokdfa_training *t, int64_t stop) {
         if (text[t->at] < 0 || text[t->at + 1] < 0) {
             continue;
         }
-        pair *found = t->pairs + find_pair(t, key_of(text[t->at], text[t->at + 1]));
+        pair *found = t->pairs + find_pair(t, pair_key(text[t->at], text[t->at + 1]));
         if (found->count > 0) {
             t->pool[found->to++] = (int32_t)t->at;
         }
@@ -142,13 +142,13 @@ static int64_t replace(tokdfa_training *t, pair *merged, int32_t product) {
         const int64_t x = text[at - 1], y = text[end], weight = c->weight[at];
         /* An x that is the product was made in this round, and the pair between was subtracted already. */
         if (x >= 0 && x != product) {
-            int64_t row = find_pair(t, key_of(x, u));
+            int64_t row = find_pair(t, pair_key(x, u));
             if (row >= 0 && (x != u || c->overlapping || ends_even_run(text, at, u, first))) {
                 t->pairs[row].count -= weight;
             }
         }
         if (y >= 0 && !(y == v && u == v)) {
-            int64_t row = find_pair(t, key_of(v, y));
+            int64_t row = find_pair(t, pair_key(v, y));
             if (row >= 0 && (y != v || c->overlapping || begins_even_run(text, middle, v, last))) {
                 t->pairs[row].count -= weight;
             }
@@ -174,8 +174,8 @@ ALWAYS_INLINE pair *new_pair(tokdfa_training *t, int32_t *number, int64_t *n_new
     return t->pairs + t->n_pairs + *number;
 }
 
-/* Count the pairs that `product` makes with its neighbours, in rows after the last; returns their number. For now `from`
-   of such a row is its first position and `to` the number of its positions. */
+/* Count the pairs that `product` makes with its neighbours, in rows after the last; returns their number. For now
+   `from` of such a row is its first position and `to` the number of its positions. */
 static int64_t count_new(tokdfa_training *t, const pair *merged, int64_t product) {
     const tokdfa_corpus *c = t->corpus;
     const int32_t *const text = c->text;
@@ -185,12 +185,12 @@ static int64_t count_new(tokdfa_training *t, const pair *merged, int64_t product
         const int64_t at = t->pool[i], end = at + length, weight = c->weight[at];
         const int64_t x = text[at - 1], y = text[end];
         if (x >= 0 && x != product) {
-            pair *made = new_pair(t, t->new_left + x, &n_new, key_of(x, product), at - c->length[x]);
+            pair *made = new_pair(t, t->new_left + x, &n_new, pair_key(x, product), at - c->length[x]);
             made->count += weight;
             made->to++;
         }
         if (y >= 0) {
-            pair *made = new_pair(t, t->new_right + y, &n_new, key_of(product, y), at);
+            pair *made = new_pair(t, t->new_right + y, &n_new, pair_key(product, y), at);
             made->to++;
             if (y != product) {
                 made->count += weight;
@@ -254,7 +254,7 @@ static void list_new(tokdfa_training *t, const pair *merged, int64_t product) {
     }
 }
 
-/* Whether the top of the queue is up to date; if not, move it to its place. */
+/* Whether the top of the queue is up to date; if not, move it down. */
 static bool settle_top(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     entry top = t->heap[0];
@@ -279,8 +279,8 @@ static bool settle_top(tokdfa_training *t) {
     return false;
 }
 
-/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if there is no memory: then
-   nothing has changed. */
+/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if there is no memory:
+   then nothing has changed. */
 static bool begin_merge(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     const int64_t row = t->heap[0].row;
@@ -288,7 +288,7 @@ static bool begin_merge(tokdfa_training *t) {
     const int64_t product = t->n_tokens;
     const int64_t n_positions = t->pairs[row].to - t->pairs[row].from;
     /* No token makes more pairs than it has neighbours, nor more than there are tokens on either side. */
-    if (!make_room_for_rows(t, least(2 * n_positions, 2 * c->n_length))) {
+    if (!reserve_rows(t, least(2 * n_positions, 2 * c->n_length))) {
         return false;
     }
     drop_top(t);
@@ -306,11 +306,11 @@ static bool begin_merge(tokdfa_training *t) {
 /* List and queue the pairs that a merge has made; false if there is no memory: then it can be called again. */
 static bool end_merge(tokdfa_training *t) {
     const int64_t n_pool = t->unlisted.n_pool, n_kept = t->unlisted.n_kept;
-    int32_t *pool = with_room(t->pool, &t->pool_room, t->n_pool, n_pool - t->n_pool, sizeof *pool);
+    int32_t *pool = with_capacity(t->pool, &t->pool_capacity, t->n_pool, n_pool - t->n_pool, sizeof *pool);
     t->pool = pool ? pool : t->pool;
-    entry *heap = with_room(t->heap, &t->heap_room, t->n_heap, n_kept, sizeof *heap);
+    entry *heap = with_capacity(t->heap, &t->heap_capacity, t->n_heap, n_kept, sizeof *heap);
     t->heap = heap ? heap : t->heap;
-    if (!pool || !heap || !make_room_in_table(t, n_kept)) {
+    if (!pool || !heap || !reserve_slots(t, n_kept)) {
         return false;
     }
     list_new(t, t->pairs + t->unlisted.row, t->n_tokens);
@@ -326,7 +326,7 @@ static bool end_merge(tokdfa_training *t) {
     return true;
 }
 
-/* Merge pairs until `target` rules are made, for which there must be room, or no pair is left, or the merges have
+/* Merge pairs until `target` rules are made, which must fit, or no pair is left, or the merges have
    inspected `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is
    left. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
 TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {

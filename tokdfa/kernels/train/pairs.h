@@ -1,13 +1,14 @@
 /* The pairs of a text that is being merged: a growing table of rows, found by their key, and a queue of them.
 
-   The key of a pair of tokens u and v is u · 2³² + v. The hash table holds the row's number with part of the key's hash,
-   so most rows of other pairs need not be fetched. The queue is a binary heap of entries (count, tie, row): the greatest
-   count first, then the least tie, then by spelling if the tie rule says so. */
+   The key of a pair of tokens u and v is u · 2³² + v. The hash table holds the row's number with part of the key's
+   hash, so most rows of other pairs need not be fetched. The queue is a binary heap of entries (count, tie, row): the
+   greatest count first, then the least tie, then by spelling if the tie rule says so. */
 #ifndef TOKDFA_TRAIN_PAIRS_H
 #define TOKDFA_TRAIN_PAIRS_H
 
+#include "../common/pair_slot.h"
 #include "api.h"
-#include "room.h"
+#include "capacity.h"
 
 /* Ties: by a number that a pair keeps, by its first position now, or by its spelling. */
 enum { FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT };
@@ -29,13 +30,13 @@ struct tokdfa_training {
     enum training_stage stage;
     int64_t at; /* before merging: the next position of the text */
     pair *pairs;
-    int64_t n_pairs, pairs_room;
+    int64_t n_pairs, pairs_capacity;
     int64_t *table; /* a power of two of slots, at most half of them taken; -1 is a free one */
     int64_t n_table;
     int32_t *pool; /* positions */
-    int64_t n_pool, pool_room;
+    int64_t n_pool, pool_capacity;
     entry *heap;
-    int64_t n_heap, heap_room;
+    int64_t n_heap, heap_capacity;
     int32_t *new_left, *new_right; /* by token: the number of a pair that a merge makes with it; -1 between merges */
     int32_t *row_of;               /* by the number of such a pair: its row, -1 if it is forgotten */
     int64_t n_tokens, n_made;
@@ -46,10 +47,6 @@ struct tokdfa_training {
     } unlisted;
 };
 
-ALWAYS_INLINE int64_t key_of(int64_t u, int64_t v) {
-    return (int64_t)((uint64_t)u << 32 | (uint64_t)v);
-}
-
 ALWAYS_INLINE int64_t left_of(int64_t key) {
     return key >> 32;
 }
@@ -59,13 +56,13 @@ ALWAYS_INLINE int64_t right_of(int64_t key) {
 }
 
 /* Fibonacci hashing: 2⁶⁴ over the golden ratio. */
-ALWAYS_INLINE uint64_t mix(int64_t key) {
+ALWAYS_INLINE uint64_t mix_pair(int64_t key) {
     return (uint64_t)key * 0x9E3779B97F4A7C15u;
 }
 
 /* The row of a pair, or -1 - slot with the free slot where its number belongs. */
 ALWAYS_INLINE int64_t find_pair(const tokdfa_training *t, int64_t key) {
-    const uint64_t mixed = mix(key), mask = (uint64_t)t->n_table - 1;
+    const uint64_t mixed = mix_pair(key), mask = (uint64_t)t->n_table - 1;
     const int64_t mark = (int64_t)(mixed >> 33);
     uint64_t slot = mixed >> 20 & mask;
     for (; t->table[slot] >= 0; slot = (slot + 1) & mask) {
@@ -79,18 +76,18 @@ ALWAYS_INLINE int64_t find_pair(const tokdfa_training *t, int64_t key) {
 
 /* Write a row's number into the free slot that `find_pair` returned. */
 ALWAYS_INLINE void enter_pair(tokdfa_training *t, int64_t slot, int64_t key, int64_t row) {
-    t->table[slot] = (int64_t)(mix(key) >> 33 << 32) | row;
+    t->table[slot] = (int64_t)(mix_pair(key) >> 33 << 32) | row;
 }
 
-/* Make room for the rows of more pairs. */
-static bool make_room_for_rows(tokdfa_training *t, int64_t more) {
-    pair *pairs = with_room(t->pairs, &t->pairs_room, t->n_pairs, more, sizeof *pairs);
+/* Reserve the rows of more pairs. */
+static bool reserve_rows(tokdfa_training *t, int64_t more) {
+    pair *pairs = with_capacity(t->pairs, &t->pairs_capacity, t->n_pairs, more, sizeof *pairs);
     t->pairs = pairs ? pairs : t->pairs;
     return pairs != NULL;
 }
 
-/* Make room for more pairs in the hash table, which they fill at most by half. */
-static bool make_room_in_table(tokdfa_training *t, int64_t more) {
+/* Reserve slots for more pairs in the hash table, which they fill at most by half. */
+static bool reserve_slots(tokdfa_training *t, int64_t more) {
     int64_t size = t->n_table;
     while (size < 2 * (t->n_pairs + more)) {
         size *= 2;
@@ -123,8 +120,8 @@ static int compare_units(const int32_t *units, int64_t start, int64_t end, int64
     return (start < end) - (other < other_end);
 }
 
-/* Whether pair `a` is merged before the equally frequent pair `b` by its spelling. The spelling of a pair is that of the
-   text at any of its positions, merged or not. */
+/* Whether pair `a` is merged before the equally frequent pair `b` by its spelling. The spelling of a pair is that of
+   the text at any of its positions, merged or not. */
 NEVER_INLINE bool is_spelled_before(const tokdfa_training *t, const pair *a, const pair *b) {
     const tokdfa_corpus *c = t->corpus;
     const int64_t p = t->pool[a->from], q = t->pool[b->from];
@@ -153,7 +150,7 @@ ALWAYS_INLINE bool comes_before(const tokdfa_training *t, const entry *a, const 
     return t->corpus->tie >= SENTENCEPIECE && is_spelled_before(t, t->pairs + a->row, t->pairs + b->row);
 }
 
-/* Put an entry in the place of the top one. */
+/* Replace the top entry. */
 static void sift_down(tokdfa_training *t, entry put) {
     entry *heap = t->heap;
     const int64_t size = t->n_heap;
@@ -183,7 +180,7 @@ static void drop_top(tokdfa_training *t) {
     }
 }
 
-/* Add a row to the queue, which has room for it. */
+/* Add a row to the queue, which has the capacity. */
 static void push_row(tokdfa_training *t, int64_t row) {
     entry *heap = t->heap;
     const entry put = {t->pairs[row].count, t->pairs[row].tie, row};

@@ -6,7 +6,7 @@
    this takes less memory than slots that hold the entries, and fewer pages are touched. */
 #include "../common/packed.h"
 #include "api.h"
-#include "room.h"
+#include "capacity.h"
 
 typedef struct {
     packed_word key;
@@ -17,10 +17,10 @@ typedef struct {
 #define LONG_PIECE ((uint64_t)0xFF << 56)
 
 /* The number of pieces that are looked up at the same time, so that their slots and entries are fetched together. */
-#define TOGETHER 16
+#define PIECES_AT_ONCE 16
 
 /* The key of a piece of 16 bytes or more: a hash and the length. */
-static packed_word key_of_long(const uint8_t *piece, int64_t length) {
+static packed_word long_piece_key(const uint8_t *piece, int64_t length) {
     uint64_t hashed = (uint64_t)length;
     int64_t at = 0;
     for (; at + 8 <= length; at += 8) {
@@ -74,24 +74,24 @@ ALWAYS_INLINE uint32_t *find_hashed(const tokdfa_pieces *pieces, packed_word key
 }
 
 /* The slot of a piece, or the free one where it belongs. */
-static uint32_t *find_slot(const tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
+static uint32_t *piece_slot(const tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
     return find_hashed(pieces, key, hash_packed(key.low, key.high), piece, length);
 }
 
 /* Keep a new piece; returns its number plus one, 0 if there is no memory. */
 NEVER_INLINE uint32_t keep_piece(tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
-    uint8_t *bytes = with_room(pieces->bytes, &pieces->bytes_room, pieces->n_bytes, length, 1);
+    uint8_t *bytes = with_capacity(pieces->bytes, &pieces->bytes_capacity, pieces->n_bytes, length, 1);
     pieces->bytes = bytes ? bytes : pieces->bytes;
-    int64_t *ends = with_room(pieces->ends, &pieces->ends_room, pieces->n_pieces, 1, sizeof *ends);
+    int64_t *ends = with_capacity(pieces->ends, &pieces->ends_capacity, pieces->n_pieces, 1, sizeof *ends);
     pieces->ends = ends ? ends : pieces->ends;
-    entry *entries = with_room(pieces->entries, &pieces->entries_room, pieces->n_pieces, 1, sizeof *entries);
+    entry *entries = with_capacity(pieces->entries, &pieces->entries_capacity, pieces->n_pieces, 1, sizeof *entries);
     pieces->entries = entries ? entries : pieces->entries;
     /* A slot has 32 bits for the number of an entry. */
     if (!bytes || !ends || !entries || pieces->n_pieces == UINT32_MAX - 1 ||
         (2 * pieces->n_pieces >= pieces->n_slots && !double_table(pieces))) {
         return 0;
     }
-    uint32_t *const free_slot = find_slot(pieces, key, piece, length);
+    uint32_t *const free_slot = piece_slot(pieces, key, piece, length);
     memcpy(bytes + pieces->n_bytes, piece, (size_t)length);
     pieces->n_bytes += length;
     ends[pieces->n_pieces] = pieces->n_bytes;
@@ -102,7 +102,7 @@ NEVER_INLINE uint32_t keep_piece(tokdfa_pieces *pieces, packed_word key, const u
 
 /* The key of a piece in a text of `size` bytes. */
 ALWAYS_INLINE packed_word key_at(const uint8_t *text, int64_t size, int64_t start, int64_t length) {
-    return LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : key_of_long(text + start, length);
+    return LIKELY(length <= LONGEST_PACKED) ? pack_at(text, size, start, length) : long_piece_key(text + start, length);
 }
 
 /* Free a slot; pieces after it move up, so that they are found. */
@@ -128,14 +128,14 @@ NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t 
     entry *const entries = pieces->entries;
     for (int64_t i = 0; i < n_spans; i++) {
         const int64_t start = spans[2 * i], length = spans[2 * i + 1] - start;
-        const uint32_t *found = find_slot(pieces, key_at(text, size, start, length), text + start, length);
+        const uint32_t *found = piece_slot(pieces, key_at(text, size, start, length), text + start, length);
         entries[*found - 1].count -= weights ? (uint64_t)weights[i] : 1;
     }
     for (; pieces->n_pieces > n_pieces; pieces->n_pieces--) {
         const int64_t start = pieces->n_pieces > 1 ? pieces->ends[pieces->n_pieces - 2] : 0;
         const int64_t length = pieces->n_bytes - start;
         const uint8_t *piece = pieces->bytes + start;
-        take_out(pieces, find_slot(pieces, entries[pieces->n_pieces - 1].key, piece, length));
+        take_out(pieces, piece_slot(pieces, entries[pieces->n_pieces - 1].key, piece, length));
         pieces->n_bytes = start;
     }
 }
@@ -145,10 +145,10 @@ NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t 
 TOKDFA_API int64_t tokdfa_add_pieces(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
                                       int64_t n_spans, const int64_t *weights) {
     const int64_t n_before = pieces->n_pieces;
-    packed_word keys[TOGETHER];
-    uint64_t hashes[TOGETHER];
-    for (int64_t first = 0; first < n_spans; first += TOGETHER) {
-        const int64_t n_keys = least(TOGETHER, n_spans - first);
+    packed_word keys[PIECES_AT_ONCE];
+    uint64_t hashes[PIECES_AT_ONCE];
+    for (int64_t first = 0; first < n_spans; first += PIECES_AT_ONCE) {
+        const int64_t n_keys = least(PIECES_AT_ONCE, n_spans - first);
         const uint32_t *const slots = pieces->slots;
         const uint64_t mask = (uint64_t)pieces->n_slots - 1;
         for (int64_t k = 0; k < n_keys; k++) {
@@ -193,12 +193,12 @@ TOKDFA_API tokdfa_pieces *tokdfa_new_pieces(void) {
         return NULL;
     }
     pieces->n_slots = 1 << 13;
-    pieces->bytes_room = 1 << 14;
-    pieces->ends_room = pieces->entries_room = 1 << 12;
+    pieces->bytes_capacity = 1 << 14;
+    pieces->ends_capacity = pieces->entries_capacity = 1 << 12;
     pieces->slots = calloc((size_t)pieces->n_slots, sizeof *pieces->slots);
-    pieces->bytes = malloc((size_t)pieces->bytes_room);
-    pieces->ends = malloc((size_t)pieces->ends_room * sizeof *pieces->ends);
-    pieces->entries = malloc((size_t)pieces->entries_room * sizeof(entry));
+    pieces->bytes = malloc((size_t)pieces->bytes_capacity);
+    pieces->ends = malloc((size_t)pieces->ends_capacity * sizeof *pieces->ends);
+    pieces->entries = malloc((size_t)pieces->entries_capacity * sizeof(entry));
     if (!pieces->slots || !pieces->bytes || !pieces->ends || !pieces->entries) {
         tokdfa_free_pieces(pieces);
         return NULL;

@@ -62,8 +62,7 @@ NEVER_INLINE bool forbidden_by_histories(const tokdfa_pair_test *test, const uin
         }
         for (int64_t i = 0; i < n_open; i++) {
             int64_t k = open[i];
-            int64_t state = look_back(folding->pairs, folding->n_pairs, folding->made, folding->birth, folding->head,
-                                      folding->tail, &u[k], &v[k], &time[k]);
+            int64_t state = look_back(folding, &u[k], &v[k], &time[k]);
             if (state < 0) {
                 open[n_left++] = (uint8_t)k;
                 continue;

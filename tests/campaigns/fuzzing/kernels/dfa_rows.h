@@ -33,8 +33,8 @@ static gathered gather(const dictionary *d, int64_t skipped) {
         parent[state] = d->parent[state];
         product[state] = state ? d->product[d->rule[state]] : -1;
     }
-    tokdfa_arrange(removed, d->n_states, d->birth, d->n_tokens, d->head, product, d->n_symbols, counts, offset,
-                   position, width);
+    tokdfa_arrange(&(tokdfa_arrangement){removed, d->n_states, d->birth, d->n_tokens, d->head, product, d->n_symbols,
+                                         counts, offset, position, width});
     for (int64_t state = 1; state < d->n_states; state++) {
         first[state] = position[removed[state]];
     }
@@ -145,8 +145,8 @@ static void compare_rows(input *in) {
     uint64_t *bits = ZEROS(&memory, uint64_t, n_bits);
     int32_t *least_rank = ROOM(&memory, int32_t, n_pairs);
     int64_t *only_first = ROOM(&memory, int64_t, n_pairs), *only_second = ROOM(&memory, int64_t, n_pairs);
-    tokdfa_compare_rows(&rows[0], &rows[1], chosen[0], chosen[1], n_pairs, bits, n_bits, least_rank, only_first,
-                        only_second);
+    tokdfa_compare_rows(&rows[0], &rows[1], &(tokdfa_row_pairs){chosen[0], chosen[1], n_pairs, bits, n_bits, least_rank,
+                                                                only_first, only_second});
     for (int64_t i = 0; i < n_pairs; i++) {
         int64_t least_found = -1, only[2] = {0, 0};
         for (int64_t r = 0; r < n_ranks; r++) {

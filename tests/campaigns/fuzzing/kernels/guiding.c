@@ -29,16 +29,16 @@ static void use_ban(tables *t, input *in) {
 
 /* What the class in Python does where the kernel lacks something. */
 static void help(tables *t, int64_t status) {
-    REQUIRE(status == MISSING || status == NO_ROOM || status == NO_ROOM_FOR_ANY);
-    tokdfa_guide_room *room = status == NO_ROOM_FOR_ANY ? &t->every_room : &t->room;
+    REQUIRE(status == MISSING || status == TABLE_FULL || status == TABLE_OF_ANY_FULL);
+    tokdfa_guide_cache *cache = status == TABLE_OF_ANY_FULL ? &t->every_cache : &t->cache;
     if (status == MISSING) {
-        const int64_t at = t->room.missing_core * t->width + t->room.missing_column;
+        const int64_t at = t->cache.missing_core * t->width + t->cache.missing_column;
         REQUIRE(t->splits.targets[at] == -1);
         ((int32_t *)(uintptr_t)t->splits.targets)[at] = t->targets[at];
-    } else if (2 * room->n_known >= room->n_values) {
-        make_slots(t, room, 2 * room->n_values);
+    } else if (2 * cache->n_known >= cache->n_values) {
+        make_slots(t, cache, 2 * cache->n_values);
     } else {
-        make_trail(t, room, 2 * room->n_trail);
+        make_trail(t, cache, 2 * cache->n_trail);
     }
 }
 
@@ -62,10 +62,10 @@ static void use_guide(tables *t, input *in) {
         same[N_COLUMNS + c] = 1;
     }
     t->every_text = read_groups(t, same, 2, final, in);
-    make_room(t, &t->room, t->n_texts);
-    make_room(t, &t->every_room, 2);
-    t->every = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->every_text, &t->every_room, NULL};
-    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->room, take(in) % 4 ? &t->every : NULL};
+    make_cache(t, &t->cache, t->n_texts);
+    make_cache(t, &t->every_cache, 2);
+    t->every = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->every_text, &t->every_cache, NULL};
+    t->guide = (tokdfa_guide){&t->splits, &t->followers, &t->ids, &t->texts, &t->cache, take(in) % 4 ? &t->every : NULL};
     const int64_t n = t->n_cores * t->n_cuts * t->n_rows * t->n_texts;
     uint8_t *alive = ZEROS(&t->memory, uint8_t, n);
 #define NUMBER(s) (((s.core * t->n_cuts + s.cut) * t->n_rows + s.row) * t->n_texts + s.text)
@@ -104,7 +104,8 @@ static void use_guide(tables *t, input *in) {
         for (int32_t id = 0; id < t->n_ids; id++) {
             ids[id] = id;
         }
-        HELPED(status, tokdfa_guide_targets(&t->guide, split, 0, text, ids, t->n_ids, free, cut, spelled_to, text_to));
+        const tokdfa_guide_targets_job targets = {ids, t->n_ids, free, cut, spelled_to, text_to};
+        HELPED(status, tokdfa_guide_targets(&t->guide, split, 0, text, &targets));
         for (int32_t id = 0; id < t->n_ids; id++) {
             spot to;
             for (int64_t k = 0; k < 2; k++) {
@@ -116,8 +117,8 @@ static void use_guide(tables *t, input *in) {
             const bool is_one = step_by_definition(t, s, id, &to);
             HELPED(status, tokdfa_guide_target(&t->guide, split, row, 0, text, id));
             REQUIRE(status == is_one);
-            REQUIRE(!is_one || (t->room.found_split == to.core * t->n_cuts + to.cut && t->room.found_row == to.row &&
-                                t->room.found_text == to.text && t->room.found_spelled == 0));
+            REQUIRE(!is_one || (t->cache.found_split == to.core * t->n_cuts + to.cut && t->cache.found_row == to.row &&
+                                t->cache.found_text == to.text && t->cache.found_spelled == 0));
             HELPED(status, tokdfa_guide_step(&t->guide, split, row, 0, text, id));
             REQUIRE(status == (is_one && alive[NUMBER(to)]));
             /* The mask of the row: what is allowed, without what is fragile and forbidden. */

@@ -8,7 +8,7 @@
 
 
 enum { MOST_IDS = 20, MOST_LENGTH = 4, MOST_TEXTS = 5, MOST_CORES = 4, MOST_CUTS = 3, MOST_ROWS = 4, N_COLUMNS = 3 };
-enum { MISSING = -1, NO_ROOM = -2, NO_ROOM_FOR_ANY = -5 };
+enum { MISSING = -1, TABLE_FULL = -2, TABLE_OF_ANY_FULL = -5 };
 
 typedef struct {
     arena memory;
@@ -20,7 +20,7 @@ typedef struct {
     tokdfa_split_machine splits;
     tokdfa_guide_ids ids;
     tokdfa_guide_texts texts, every_text;
-    tokdfa_guide_room room, every_room;
+    tokdfa_guide_cache cache, every_cache;
     tokdfa_guide guide, every;
 } tables;
 
@@ -230,8 +230,8 @@ static tokdfa_guide_texts read_groups(tables *t, int32_t *table, int64_t n_texts
     for (int k = 0; k < 6; k++) {
         out[k] = ROOM(memory, int32_t, t->n_nodes);
     }
-    const int64_t n = tokdfa_merge_nodes(columns, t->end, t->n_nodes, is_dead, N_COLUMNS, out[0], out[1], out[2], out[3],
-                                         out[4], out[5]);
+    const int64_t n = tokdfa_merge_nodes(&(tokdfa_merge_job){columns, t->n_nodes, t->end, is_dead, N_COLUMNS, out[0],
+                                                             out[1], out[2], out[3], out[4], out[5]});
     REQUIRE(n >= 1 && n <= t->n_nodes);
     /* An atom an id, in the order of the nodes; ids with a dead column are in none. */
     int32_t *at_node = ROOM(memory, int32_t, n + 1), *atom_class = ROOM(memory, int32_t, t->n_ids);
@@ -265,30 +265,30 @@ static tokdfa_guide_texts read_groups(tables *t, int32_t *table, int64_t n_texts
                                     .atom_ids = atom_ids, .atom_row = atom_row, .atom_bits = atom_bits};
 }
 
-static void make_slots(tables *t, tokdfa_guide_room *room, int64_t n) {
+static void make_slots(tables *t, tokdfa_guide_cache *cache, int64_t n) {
     arena *memory = &t->memory;
-    const int32_t *keys = room->keys;
-    const uint8_t *values = room->values;
-    const int64_t n_before = room->n_values;
-    room->keys = ZEROS(memory, int32_t, 4 * n), room->values = ZEROS(memory, uint8_t, n);
-    room->n_values = n, room->n_known = 0, room->low = ZEROS(memory, int32_t, n);
-    tokdfa_guide_enter(room, keys, values, n_before);
+    const int32_t *keys = cache->keys;
+    const uint8_t *values = cache->values;
+    const int64_t n_before = cache->n_values;
+    cache->keys = ZEROS(memory, int32_t, 4 * n), cache->values = ZEROS(memory, uint8_t, n);
+    cache->n_values = n, cache->n_known = 0, cache->low = ZEROS(memory, int32_t, n);
+    tokdfa_guide_enter(cache, keys, values, n_before);
 }
 
-static void make_trail(tables *t, tokdfa_guide_room *room, int64_t n) {
-    room->trail = ZEROS(&t->memory, int32_t, n), room->n_trail = n;
-    room->frames = ZEROS(&t->memory, int32_t, 5 * n);
+static void make_trail(tables *t, tokdfa_guide_cache *cache, int64_t n) {
+    cache->trail = ZEROS(&t->memory, int32_t, n), cache->n_trail = n;
+    cache->frames = ZEROS(&t->memory, int32_t, 5 * n);
 }
 
-static void make_room(tables *t, tokdfa_guide_room *room, int64_t n_texts) {
+static void make_cache(tables *t, tokdfa_guide_cache *cache, int64_t n_texts) {
     arena *memory = &t->memory;
-    make_slots(t, room, 2);
-    make_trail(t, room, 1);
-    room->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), room->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
-    room->hint = MINUS_ONES(memory, int32_t, 8), room->n_hint = 8;
-    room->near = ROOM(memory, int32_t, 4 * n_texts);
+    make_slots(t, cache, 2);
+    make_trail(t, cache, 1);
+    cache->path = ZEROS(memory, int32_t, MOST_LENGTH + 1), cache->trace = ZEROS(memory, int32_t, MOST_LENGTH + 1);
+    cache->hint = MINUS_ONES(memory, int32_t, 8), cache->n_hint = 8;
+    cache->near = ROOM(memory, int32_t, 4 * n_texts);
     for (int64_t k = 0; k < 4 * n_texts; k++) {
-        room->near[k] = -2;
+        cache->near[k] = -2;
     }
 }
 

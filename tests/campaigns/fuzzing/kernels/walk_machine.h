@@ -43,8 +43,8 @@ static void build_pairs(machine *m) {
         n_live += d->birth[token] >= 0;
     }
     int32_t *removed = exactly(memory, d->removed, d->n_states, sizeof *removed);
-    tokdfa_arrange(removed, d->n_states, d->birth, d->n_tokens, d->head, product, d->n_symbols, below_, offset,
-                   position, width);
+    tokdfa_arrange(&(tokdfa_arrangement){removed, d->n_states, d->birth, d->n_tokens, d->head, product, d->n_symbols,
+                                         below_, offset, position, width});
     uint8_t *seen = ZEROS(memory, uint8_t, d->n_tokens);
     for (int64_t token = 0; token < d->n_tokens; token++) {
         REQUIRE(position[token] >= 0 && position[token] < d->n_tokens && !seen[position[token]]);

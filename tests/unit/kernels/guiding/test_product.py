@@ -125,10 +125,10 @@ def test_rooms_that_are_too_small_are_enlarged(tmp_path: Path) -> None:
     tokens = tokens_of(tokenizer)
     expected = PrefixAutomaton(tokens, texts_of(tokens, "[^x]{1,9}"))
     small = PrefixAutomaton(tokens, texts_of(tokens, "[^x]{1,9}"))
-    kernels.resize_slots(small._room, 2, keep=False)
-    kernels.resize_search(small._room, 1)
+    kernels.resize_slots(small._cache, 2, keep=False)
+    kernels.resize_search(small._cache, 1)
     assert small.allowed(small.initial).tolist() == expected.allowed(expected.initial).tolist()
-    assert len(small._room.fields["values"]) > 2
+    assert len(small._cache.fields["values"]) > 2
 
 
 def test_numbers_out_of_range_are_no_places() -> None:

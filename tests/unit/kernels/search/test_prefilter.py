@@ -47,7 +47,7 @@ finder_of = cache(finder)
 
 
 def after_rest(properties: list[int], entries: Int32Array, idle: int, before: int, after: int) -> tuple[int, int]:
-    """Where an id leads after another accelerated one, and where it leads from the idle state: -1 if something happens."""
+    """Where an id leads after another accelerated one, and where from the idle state: -1 if something happens."""
     n_classes = entries.shape[1]
     first, second = int(entries[idle, properties[before] & 0xFFFF]), int(entries[idle, properties[after] & 0xFFFF])
     reached = int(entries[first // (4 * n_classes), properties[after] & 0xFFFF])
