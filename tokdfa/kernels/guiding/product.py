@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 NOWHERE, YES, MISSING, TABLE_FULL, TOO_MANY, NO_SUCH_STATE, TABLE_OF_ANY_FULL = 0, 1, -1, -2, -3, -4, -5
-"""The results: no; yes; a cell is missing in the table of the pre-tokenizer (it is in the cache); the cache is too small;
+"""The results: no; yes; the table of the pre-tokenizer lacks a cell, which is in the cache; the cache is too small;
 a search did not come to an end; not a state of the automaton; the cache of the automaton of all texts is too small."""
 
 MOST_SEARCHED = 1 << 17

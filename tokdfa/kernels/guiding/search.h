@@ -16,7 +16,7 @@ enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
    elsewhere ids of the shortest rest of a text, special tokens, which are few and may be the only way to an end, ids of
    single bytes that lead no further away from one, and all words. Where no text at all goes on, none of the language
    does: that is asked before all words are tried, and remembered for every state of the language. */
-enum { HINT, NEAR, SPECIALS, BYTES, ALL_WORDS, DONE, N_NEAR = 4 };
+enum { HINT, NEAR, SPECIALS, BYTES, ALL_WORDS, NO_MORE, N_NEAR = 4 };
 
 /* A frame of the path: the slot of a state and its number in the search; what is tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
@@ -208,7 +208,7 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
     if (from.row == EVERY_ROW && is_cut) {
         return NOWHERE;
     }
-    for (; frame[PHASE] != DONE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
+    for (; frame[PHASE] != NO_MORE; frame[PHASE]++, frame[CURSOR] = 0, frame[WITHIN] = 0) {
         int status = NOWHERE;
         if (frame[PHASE] == ALL_WORDS && frame[CURSOR] == 0 && frame[WITHIN] == 0) {
             status = any_goes_on(guide, from);

@@ -27,7 +27,7 @@ TOKDFA_API void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *lef
                                   const int32_t *priority, const int32_t *product, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         if (i + PAIRS_AHEAD < n) {
-            const uint64_t slot = first_slot(merges->n_keys, pair_key(left[i + PAIRS_AHEAD], right[i + PAIRS_AHEAD]));
+            const uint64_t slot = first_pair_slot(merges->n_keys, pair_key(left[i + PAIRS_AHEAD], right[i + PAIRS_AHEAD]));
             PREFETCH(merges->keys + slot);
             PREFETCH(merges->priority + slot);
             PREFETCH(merges->product + slot);
@@ -239,7 +239,7 @@ static int64_t find_boundaries(const int32_t *left, const int32_t *right, const 
            give it the same symbols. */
         const int32_t made = product[i];
         const int64_t pair = pair_key(before, after);
-        const uint64_t slot = first_slot(LAST_PAIRS, pair);
+        const uint64_t slot = first_pair_slot(LAST_PAIRS, pair);
         first[made] = outer;
         last[made] = last[right[i]];
         pairs[n_pairs] = pair;

@@ -74,7 +74,7 @@ ALWAYS_INLINE bool find_change(const tokdfa_form *form, const uint8_t *text, int
             if (size == 0 || end + size > n) {
                 break;
             }
-            const uint32_t code = code_point_at(text + end, size);
+            const uint32_t code = symbol_code(text + end, size);
             if (end > place && is_boundary(form, code)) {
                 break;
             }

@@ -12,7 +12,7 @@ TOKDFA_API void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text
             if (size == 0 || at + size > end) {
                 break;
             }
-            found = !is_boundary(form, code_point_at(text + at, size));
+            found = !is_boundary(form, symbol_code(text + at, size));
             at += size;
         }
         joins[word] = found;

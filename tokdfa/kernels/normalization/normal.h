@@ -33,7 +33,7 @@ ALWAYS_INLINE int64_t utf8_size(uint8_t lead) {
 }
 
 /* The symbol at a place that has all its bytes; at most 0x10FFFF, whatever the bytes are. */
-ALWAYS_INLINE uint32_t code_point_at(const uint8_t *place, int64_t size) {
+ALWAYS_INLINE uint32_t symbol_code(const uint8_t *place, int64_t size) {
     uint32_t code = size == 1 ? place[0] : place[0] & (0x7Fu >> size);
     for (int64_t i = 1; i < size; i++) {
         code = code << 6 | (place[i] & 0x3F);

@@ -5,7 +5,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-enum { N_FIELDS = 4 };
+enum { MATCH_FIELDS = 4 };
 
 /* In the place of the end of a region that is not known yet. */
 enum { OPEN = -1 };
@@ -67,10 +67,10 @@ static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, co
 /* Write the regions, in order; none overlaps the next. Returns their number. The last may be open. */
 TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job) {
     const int32_t *ids = job->ids;
-    int64_t n_regions = 0, *region = job->regions - N_FIELDS;
-    for (int64_t number = 0; number < job->n_matches / N_FIELDS; number++) {
-        const int64_t *match = job->matches + N_FIELDS * number;
-        const bool stays = stays_before(cuts, job, match, number ? match - N_FIELDS : NULL);
+    int64_t n_regions = 0, *region = job->regions - MATCH_FIELDS;
+    for (int64_t number = 0; number < job->n_matches / MATCH_FIELDS; number++) {
+        const int64_t *match = job->matches + MATCH_FIELDS * number;
+        const bool stays = stays_before(cuts, job, match, number ? match - MATCH_FIELDS : NULL);
         int64_t left = match[0];
         /* At the end of a region there is a cut, so nothing before that is looked at. */
         const bool is_inside = n_regions > 0 &&
@@ -81,7 +81,7 @@ TOKDFA_API int64_t tokdfa_regions(const tokdfa_id_cuts *cuts, tokdfa_around *job
                     left--;
                 } while (left > 0 && !is_cut_before(cuts, ids, left));
             }
-            region += N_FIELDS;
+            region += MATCH_FIELDS;
             n_regions++;
             region[0] = left;
             region[1] = 0;
@@ -117,7 +117,7 @@ static uint64_t region_hash(const tokdfa_around *job, const int64_t *region) {
         key ^= key >> 29;
     }
     for (int64_t number = region[2]; number < region[3]; number++) {
-        const int64_t *match = job->matches + N_FIELDS * number;
+        const int64_t *match = job->matches + MATCH_FIELDS * number;
         key = (key ^ (uint64_t)(match[0] - region[0]) ^ (uint64_t)match[2] << 20 ^ (uint64_t)match[3] << 40) *
               0x94D049BB133111EBu;
         key ^= key >> 31;
@@ -133,8 +133,8 @@ static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_
         return false;
     }
     for (int64_t i = 0; i < one[3] - one[2]; i++) {
-        const int64_t *match = job->matches + N_FIELDS * (one[2] + i),
-                      *match_of_other = job->matches + N_FIELDS * (other[2] + i);
+        const int64_t *match = job->matches + MATCH_FIELDS * (one[2] + i),
+                      *match_of_other = job->matches + MATCH_FIELDS * (other[2] + i);
         if (match[0] - one[0] != match_of_other[0] - other[0] || match[2] != match_of_other[2] ||
             match[3] != match_of_other[3]) {
             return false;
@@ -151,9 +151,9 @@ TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_r
     const uint64_t mask = (uint64_t)n_table - 1;
     int64_t n_kinds = 0;
     for (int64_t number = 0; number < n_regions; number++) {
-        const int64_t *region = job->regions + N_FIELDS * number;
+        const int64_t *region = job->regions + MATCH_FIELDS * number;
         uint64_t bucket = region_hash(job, region) & mask;
-        while (table[bucket] >= 0 && !are_equal(job, region, job->regions + N_FIELDS * example[table[bucket]])) {
+        while (table[bucket] >= 0 && !are_equal(job, region, job->regions + MATCH_FIELDS * example[table[bucket]])) {
             bucket = (bucket + 1) & mask;
         }
         if (table[bucket] < 0) {

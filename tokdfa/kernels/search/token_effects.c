@@ -51,7 +51,7 @@ static void follow_column(const int32_t *restrict entries, const int32_t *restri
     }
 }
 
-/* The effect of each token on all states; see tables.py. `effects` has max_effects + 1 rows.
+/* The effect of each token on all states; see search.py. `effects` has max_effects + 1 rows.
    Returns their number; 0 if there are more than max_effects. */
 TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
                                         int32_t *effect, int32_t *effects) {

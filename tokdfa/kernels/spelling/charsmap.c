@@ -129,7 +129,7 @@ ALWAYS_INLINE void write_word(tokdfa_charsmap *map, int64_t depth, uint8_t last,
 }
 
 /* Walk over all paths, given the children of all places. Returns 0, or the reason for stopping. */
-static int64_t walk(tokdfa_charsmap *map, const int32_t *first, const int32_t *child) {
+static int64_t read_words(tokdfa_charsmap *map, const int32_t *first, const int32_t *child) {
     const uint32_t *units = map->units, root = offset_of(units[0]);
     path_node nodes[TOKDFA_LONGEST_KEY + 2] = {{first[root], first[root + 1], 0, WHOLE}};
     int64_t depth = 0, n_nodes = 1;
@@ -189,7 +189,7 @@ TOKDFA_API int64_t tokdfa_read_charsmap(tokdfa_charsmap *map) {
     map->is_utf8 = true;
     int64_t status = TOKDFA_NO_MEMORY;
     if (first && child && find_children(map->units, map->n_units, first, child)) {
-        status = walk(map, first, child);
+        status = read_words(map, first, child);
     }
     free(first);
     free(child);

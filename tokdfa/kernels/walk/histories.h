@@ -17,7 +17,7 @@ ALWAYS_INLINE uint64_t memo_key(uint32_t left, uint32_t right) {
 }
 
 ALWAYS_INLINE uint64_t *memo_place(const tokdfa_pair_test *test, uint64_t key) {
-    return test->memo + first_slot(test->n_memo, (int64_t)key);
+    return test->memo + first_pair_slot(test->n_memo, (int64_t)key);
 }
 
 /* Find for n places, at most GROUP, whether the id there may not follow the one before it. Returns whether one of them
@@ -53,8 +53,8 @@ NEVER_INLINE bool forbidden_by_histories(const tokdfa_pair_test *test, const uin
     for (int64_t n_left = 0; n_open; n_open = n_left, n_left = 0) {
         for (int64_t i = 0; i < n_open; i++) {
             int64_t k = open[i];
-            PREFETCH(folding->pairs + first_slot(folding->n_pairs, pair_key(u[k], v[k])));
-            PREFETCH(folding->made + first_slot(folding->n_pairs, pair_key(u[k], v[k])));
+            PREFETCH(folding->pairs + first_pair_slot(folding->n_pairs, pair_key(u[k], v[k])));
+            PREFETCH(folding->made + first_pair_slot(folding->n_pairs, pair_key(u[k], v[k])));
             PREFETCH(folding->birth + u[k]);
             PREFETCH(folding->birth + v[k]);
             PREFETCH(folding->tail + u[k]);

@@ -70,7 +70,7 @@ NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64
 /* Whether a symbol before which there is a boundary begins at a place, and is whole. */
 ALWAYS_INLINE bool has_boundary(const tokdfa_form *form, const uint8_t *place, const uint8_t *end) {
     int64_t size = utf8_size(*place);
-    return size && size <= end - place && is_boundary(form, code_point_at(place, size));
+    return size && size <= end - place && is_boundary(form, symbol_code(place, size));
 }
 
 /* Whether the text that ends in the id at a place is normalized from the last boundary on that is not within that id. The
@@ -107,7 +107,7 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
         if (size == 0 || k + size > MOST_BYTES) {
             break;
         }
-        codes[n++] = code_point_at(text + k, size);
+        codes[n++] = symbol_code(text + k, size);
     }
     for (int64_t first = 0, next; first < n; first = next) {
         for (next = first + 1; next < n && !is_boundary(w->form, codes[next]); next++) {
