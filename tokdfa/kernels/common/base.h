@@ -26,10 +26,10 @@
 /* Returned by kernels that need memory of their own and do not get it. */
 #define TOKDFA_NO_MEMORY (-1000)
 
-/* The eight bytes from a place on as a little-endian number; the place need not be aligned. */
-ALWAYS_INLINE uint64_t load_64(const uint8_t *place) {
+/* The eight bytes from an address on as a little-endian number; it need not be aligned. */
+ALWAYS_INLINE uint64_t load_64(const uint8_t *bytes) {
     uint64_t value;
-    memcpy(&value, place, sizeof value);
+    memcpy(&value, bytes, sizeof value);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap64(value);
 #endif

@@ -80,8 +80,8 @@ ALWAYS_INLINE uint64_t hash_pair(uint64_t pair) {
 
 /* Whether something with this hash may have been added to bits in a power of two of words. */
 ALWAYS_INLINE bool may_have(const uint64_t *bits, int64_t n_bits, uint64_t hashed) {
-    uint64_t place = hashed & (64 * (uint64_t)n_bits - 1);
-    return bits[place >> 6] >> (place & 63) & 1;
+    uint64_t bit = hashed & (64 * (uint64_t)n_bits - 1);
+    return bits[bit >> 6] >> (bit & 63) & 1;
 }
 
 /* Prefetch what `may_have` and `add_bit` will read; there are bits. */
@@ -91,8 +91,8 @@ ALWAYS_INLINE void prefetch_bit(const uint64_t *bits, int64_t n_bits, uint64_t h
 
 /* Mark that something with this hash is there. */
 ALWAYS_INLINE void add_bit(uint64_t *bits, int64_t n_bits, uint64_t hashed) {
-    uint64_t place = hashed & (64 * (uint64_t)n_bits - 1);
-    bits[place >> 6] |= (uint64_t)1 << (place & 63);
+    uint64_t bit = hashed & (64 * (uint64_t)n_bits - 1);
+    bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
 }
 
 /* The least power of two that is at least `minimum`, and 16. */

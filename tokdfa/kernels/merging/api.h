@@ -3,28 +3,30 @@
 
 #include <stdint.h>
 
-/* Pairs of tokens that merge: a hash table of keys left << 32 | right, -1 where there is none, with the priority of
-   each (smaller is stronger) and its product. Read-only once it is built. */
+/* Memory: every array is allocated by Python (numpy), and lives as long as the Struct that points to it. C allocates
+   only within a call, and frees before it returns; a function that does may return TOKDFA_NO_MEMORY. */
+
+/* Pairs of tokens that merge, as a hash table. Read-only once it is built. */
 typedef struct {
-    int64_t *keys;
+    int64_t *keys; /* left << 32 | right; -1 in free slots */
     int64_t n_keys;
-    int32_t *priority;
-    int32_t *product;
+    int32_t *priority; /* by slot; smaller is stronger */
+    int32_t *product;  /* by slot: the token that the pair becomes */
 } tokdfa_merges;
 
-/* Words, and the outputs for the pairs that make them; see merging.py. It belongs to one thread. */
+/* Words, and the pairs that make them. It belongs to one thread. */
 typedef struct {
     const int32_t *text;
-    const int64_t *offsets;
+    const int64_t *offsets; /* word i is text[offsets[i]] to text[offsets[i + 1]]; the strongest comes first */
     int64_t n_words;
-    int64_t n_symbols;
-    const int64_t *start;
-    int64_t n_start; /* 0 unless the pairs that make the words are given */
+    int64_t n_symbols;    /* word i is the token n_symbols + i */
+    const int64_t *start; /* the pairs start[i] to start[i + 1] of `split_left` and `split_right` make word i */
+    int64_t n_start;      /* 0 unless they are given */
     const int32_t *split_left;
     const int32_t *split_right;
-    int32_t *left;
+    int32_t *left; /* written: by word, its pair; -1 if more than two tokens are left */
     int32_t *right;
-    int32_t *first;
+    int32_t *first; /* written: by word without a pair, the two tokens left after all pairs; -1 for more */
     int32_t *second;
 } tokdfa_word_job;
 

@@ -13,7 +13,7 @@ __all__ = ["check_lengths", "derivations", "derive", "empty_table", "inner_pairs
 
 
 def empty_table(n_pairs: int) -> Struct:
-    """Return a hash table with room for `n_pairs` pairs."""
+    """Return a hash table for `n_pairs` pairs."""
     # At most two thirds of it are used: a search ends in the cache line in which it begins, as a rule.
     capacity = slots_for(3 * n_pairs // 4 + 1, 16)
     keys, priority, product = zeros_together((capacity, np.int64), (capacity, np.int32), (capacity, np.int32))
@@ -24,10 +24,9 @@ def empty_table(n_pairs: int) -> Struct:
 def pair_table(
     left: Int32Array, right: Int32Array, priority: Int32Array, product: Int32Array, *, spread: int = 1
 ) -> Struct:
-    """Return the hash table of these pairs; of equal pairs the first one counts.
+    """Return the hash table of these pairs, `spread` times as large as needed; of equal pairs the first one counts.
 
-    It has `spread` times as much room as needed, for pairs that most pairs looked up are none of. Its fields are
-    arrays: ``keys``, ``left << 32 | right`` or -1 in free slots, ``priority`` and ``product``.
+    A large one is for look-ups of which most find nothing.
     """
     if not len(left) == len(right) == len(priority) == len(product):
         raise ValueError("a pair has two parts, a priority and a product")
@@ -37,11 +36,7 @@ def pair_table(
 
 
 def inner_pairs(left: Int32Array, right: Int32Array, product: Int32Array) -> Int64Array:
-    """Return the pairs of symbols that are side by side where rules join their parts, ascending.
-
-    Rule i makes the token ``product[i]`` of two others; tokens that no rule makes are symbols. A pair is
-    ``left << 32 | right``.
-    """
+    """Return the pairs of symbols, ``left << 32 | right``, that meet where rules join their parts, ascending."""
     if not len(left) == len(right) == len(product):
         raise ValueError("a rule has two parts and a product")
     columns = [np.ascontiguousarray(column, dtype=np.int32) for column in (left, right, product)]
@@ -84,14 +79,10 @@ def derive(
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Find for each of the words ``text[offsets[i]:offsets[i + 1]]`` the pair that makes it, strongest word first.
 
-    The symbols are the tokens below `n_symbols`, and word i is token n_symbols + i. Word i is merged with the pairs of
-    the words before it; if two tokens are left, they are its pair. The pairs ``start[i]`` to ``start[i + 1]`` of
-    `split_left` and `split_right` all make word i; if `start` is empty, only the pair that is found for a word makes
-    it.
-
-    Returns the pair of each word, -1 if more than two tokens are left, so that no text can make the word this way; and
-    for such words the two tokens that are left after all pairs have been used, -1 if there are more than two, or if the
-    pairs were given. A word of 2 ** 31 symbols is a LimitExceededError.
+    Word i, token n_symbols + i, is merged with the pairs of the words before it; if two tokens are left, they are its
+    pair. The pairs ``start[i]`` to ``start[i + 1]`` of `split_left` and `split_right` all make word i; if `start` is
+    empty, only the pair that is found makes it. Returns the pair of each word, -1 if more than two tokens are left; and
+    for such words the two tokens left after all pairs have been used, -1 if there are more, or the pairs were given.
     """
     check_lengths(offsets)
     n_words = len(offsets) - 1
@@ -108,8 +99,8 @@ def derive(
 def derivations(symbols: Int32Array, offsets: Int64Array, table: Struct) -> tuple[Int32Array, BoolArray]:
     """Merge the words ``symbols[offsets[i]:offsets[i + 1]]`` completely by a table of :func:`pair_table`.
 
-    Returns an array of shape (words, 4), the number of tokens left, and the parts and the priority of the last merge,
-    -1 if there was none; and whether no merge was stronger than the one before it.
+    Returns an array of shape (words, 4): the number of tokens left, and parts and priority of the last merge, -1 for
+    none; and whether no merge was stronger than the one before it.
     """
     check_lengths(offsets)
     n_words = len(offsets) - 1

@@ -3,7 +3,7 @@
 
 /* Tell of each word whether it begins within a symbol, or has a whole one without a boundary before it. */
 TOKDFA_API void tokdfa_find_joining(const tokdfa_form *form, const uint8_t *text, const int64_t *offsets,
-                                     int64_t n_words, uint8_t *joins) {
+                                    int64_t n_words, uint8_t *joins) {
     for (int64_t word = 0; word < n_words; word++) {
         int64_t at = offsets[word], end = offsets[word + 1];
         bool found = at < end && continues_symbol(text[at]);

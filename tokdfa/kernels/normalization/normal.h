@@ -32,17 +32,17 @@ ALWAYS_INLINE int64_t utf8_size(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
 }
 
-/* The symbol at a place that has all its bytes; at most 0x10FFFF, whatever the bytes are. */
-ALWAYS_INLINE uint32_t symbol_code(const uint8_t *place, int64_t size) {
-    uint32_t code = size == 1 ? place[0] : place[0] & (0x7Fu >> size);
+/* The code of a symbol that has all its bytes; at most 0x10FFFF, whatever the bytes are. */
+ALWAYS_INLINE uint32_t symbol_code(const uint8_t *bytes, int64_t size) {
+    uint32_t code = size == 1 ? bytes[0] : bytes[0] & (0x7Fu >> size);
     for (int64_t i = 1; i < size; i++) {
-        code = code << 6 | (place[i] & 0x3F);
+        code = code << 6 | (bytes[i] & 0x3F);
     }
     return code <= 0x10FFFF ? code : 0xFFFD;
 }
 
-/* The place of a number in an ascending list; -1 if it is not there. */
-ALWAYS_INLINE int64_t place_in(const int32_t *list, int64_t n, int32_t wanted) {
+/* The index of a number in an ascending list; -1 if it is not there. */
+ALWAYS_INLINE int64_t index_in(const int32_t *list, int64_t n, int32_t wanted) {
     int64_t low = 0, high = n;
     while (low < high) {
         int64_t middle = (low + high) >> 1;
@@ -56,8 +56,8 @@ ALWAYS_INLINE int64_t place_in(const int32_t *list, int64_t n, int32_t wanted) {
 }
 
 ALWAYS_INLINE int order_of(const tokdfa_form *form, uint32_t code) {
-    int64_t place = place_in(form->mark, form->n_mark, (int32_t)code);
-    return place < 0 ? 0 : form->order[place];
+    int64_t index = index_in(form->mark, form->n_mark, (int32_t)code);
+    return index < 0 ? 0 : form->order[index];
 }
 
 /* What two characters compose to; 0 if they do not. */
@@ -80,8 +80,8 @@ ALWAYS_INLINE uint32_t composed_of(const tokdfa_form *form, uint32_t left, uint3
     return low < form->n_pair && form->pair[low] == wanted ? (uint32_t)form->composed[low] : 0;
 }
 
-/* Write the parts of a character, which are fully decomposed, behind n others; returns their new number, or one more
-   than there is room for. */
+/* Write the parts of a character, which are fully decomposed, after n others; returns their new number, or one more
+   than fit. */
 ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t *parts, int64_t n) {
     uint32_t syllable = code - SYLLABLE;
     if (n + 3 > MOST_PARTS) {
@@ -95,12 +95,12 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
         }
         return n;
     }
-    int64_t place = place_in(form->whole, form->n_whole, (int32_t)code);
-    if (place < 0) {
+    int64_t index = index_in(form->whole, form->n_whole, (int32_t)code);
+    if (index < 0) {
         parts[n++] = code;
         return n;
     }
-    for (int32_t k = form->bounds[place]; k < form->bounds[place + 1]; k++) {
+    for (int32_t k = form->bounds[index]; k < form->bounds[index + 1]; k++) {
         if (n == MOST_PARTS) {
             return MOST_PARTS + 1;
         }
@@ -109,9 +109,9 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
     return n;
 }
 
-/* Write the parts of what characters between two boundaries become, for which there is room; returns their number, -1
-   if they are too many to be looked at. */
-ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
+/* Write the parts of what characters between two boundaries become, which fit; returns their number, -1
+   if they are too many. */
+ALWAYS_INLINE int64_t normalize_segment(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
                                         uint32_t *parts) {
     uint8_t orders[MOST_PARTS];
     int64_t n = 0;
@@ -127,13 +127,13 @@ ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t 
     for (int64_t i = 0; i < n; i++) {
         uint32_t code = parts[i];
         int order = order_of(form, code);
-        int64_t place = i;
-        for (; order && place > 0 && orders[place - 1] > order; place--) {
-            parts[place] = parts[place - 1];
-            orders[place] = orders[place - 1];
+        int64_t index = i;
+        for (; order && index > 0 && orders[index - 1] > order; index--) {
+            parts[index] = parts[index - 1];
+            orders[index] = orders[index - 1];
         }
-        parts[place] = code;
-        orders[place] = (uint8_t)order;
+        parts[index] = code;
+        orders[index] = (uint8_t)order;
     }
     if (!form->composes) {
         return n;
@@ -161,9 +161,9 @@ ALWAYS_INLINE int64_t normalize_stretch(const tokdfa_form *form, const uint32_t 
 }
 
 /* Whether characters between two boundaries are normalized. */
-NEVER_INLINE int check_stretch(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes) {
+NEVER_INLINE int check_segment(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes) {
     uint32_t parts[MOST_PARTS];
-    const int64_t n = normalize_stretch(form, codes, n_codes, parts);
+    const int64_t n = normalize_segment(form, codes, n_codes, parts);
     if (n < 0) {
         return TOO_LONG;
     }

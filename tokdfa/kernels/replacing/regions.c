@@ -1,30 +1,30 @@
-/* The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves in place.
+/* The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves.
 
    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-   side, unless these symbols, or those in their place, make a cut as well. Where two matches touch, both change. */
+   side, unless these symbols, or those in their index, make a cut as well. Where two matches touch, both change. */
 #include "../common/base.h"
 #include "api.h"
 
 enum { MATCH_FIELDS = 4 };
 
-/* In the place of the end of a region that is not known yet. */
+/* The end of a region that is not known yet. */
 enum { OPEN = -1 };
 
-ALWAYS_INLINE bool is_cut_before(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_t place) {
-    return cuts->table[cuts->last[ids[place - 1]] + cuts->first[ids[place]]];
+ALWAYS_INLINE bool is_cut_before(const tokdfa_id_cuts *cuts, const int32_t *ids, int64_t index) {
+    return cuts->table[cuts->last[ids[index - 1]] + cuts->first[ids[index]]];
 }
 
 /* The number of bytes of the last id of a match after it. */
 static int64_t bytes_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
     int64_t left = -match[2] - match[3];
-    for (int64_t place = match[0]; place < match[1]; place++) {
-        left += cuts->offsets[job->ids[place] + 1] - cuts->offsets[job->ids[place]];
+    for (int64_t index = match[0]; index < match[1]; index++) {
+        left += cuts->offsets[job->ids[index] + 1] - cuts->offsets[job->ids[index]];
     }
     return left;
 }
 
-/* Whether there is a cut before the first id of a match, whatever comes in its place. `previous` is the match before;
-   none if there is none. */
+/* Whether there is a cut before the first id of a match, whatever replaces it. `previous` is the match before, or
+   NULL. */
 static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match,
                          const int64_t *previous) {
     const int64_t start = match[0];
@@ -47,7 +47,7 @@ static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, c
     return left >= 0 && right >= 0 && cuts->table[left + right];
 }
 
-/* Whether there is a cut after the last id of a match, whatever comes in its place. */
+/* Whether there is a cut after the last id of a match, whatever replaces it. */
 static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
     const int64_t stop = match[1];
     if (stop == job->n_ids) {
@@ -112,8 +112,8 @@ ALWAYS_INLINE size_t region_size(const int64_t *region) {
 
 static uint64_t region_hash(const tokdfa_around *job, const int64_t *region) {
     uint64_t key = 0x9E3779B97F4A7C15u;
-    for (int64_t place = region[0]; place < region[1]; place++) {
-        key = (key ^ (uint64_t)job->ids[place]) * 0xBF58476D1CE4E5B9u;
+    for (int64_t index = region[0]; index < region[1]; index++) {
+        key = (key ^ (uint64_t)job->ids[index]) * 0xBF58476D1CE4E5B9u;
         key ^= key >> 29;
     }
     for (int64_t number = region[2]; number < region[3]; number++) {
@@ -125,7 +125,7 @@ static uint64_t region_hash(const tokdfa_around *job, const int64_t *region) {
     return key ^ (key >> 32);
 }
 
-/* Whether two regions have the same ids, and the same matches at the same places. */
+/* Whether two regions have the same ids, and the same matches in the same positions. */
 static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_t *other) {
     if (region_size(one) != region_size(other) || one[3] - one[2] != other[3] - other[2] ||
         (job->begins && (one[0] == 0) != (other[0] == 0)) ||
@@ -165,7 +165,7 @@ TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_r
     return n_kinds;
 }
 
-/* Write the ids with the stretches exchanged. What is written may overlap the ids, if it begins at least as far before
+/* Write the ids with the spans exchanged. What is written may overlap the ids, if it begins at least as far before
    them as it ever gets ahead of them: then nothing is overwritten that is still to be moved. */
 TOKDFA_API void tokdfa_splice(const tokdfa_exchange *job, int32_t *out) {
     int64_t read = 0, written = 0;

@@ -5,24 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.kernels.library import Struct, call, lib, writable
+from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = ["OPEN", "cut_tables", "kinds_of", "regions_around", "splice"]
 
 OPEN = -1
-"""In the place of the end of a region that is not known yet."""
+"""The end of a region that is not known yet."""
 
 
 def cut_tables(
     first: Int32Array, last: Int32Array, table: BoolArray, width: int, offsets: Int64Array, parts: BoolArray
 ) -> Struct:
-    """Return where ids are cut, as the kernels take it.
-
-    `first` has the class of the first symbol of each id, `last` `width` times the class of its last one, where `width`
-    is the number of classes; `table` says for their sum whether there is a cut between two ids. `parts` says whether
-    there are cuts beside an id, whatever comes there. The bytes of id i are those from ``offsets[i]`` to ``offsets[i +
-    1]``.
-    """
+    """Return the cuts between ids; the fields are those of ``tokdfa_id_cuts``."""
     return Struct(
         "tokdfa_id_cuts", first=first, last=last, table=table, width=width, offsets=np.ascontiguousarray(offsets),
         parts=parts,
@@ -34,13 +28,10 @@ def regions_around(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    `cuts` is of :func:`cut_tables`; `matches`, of shape (n, 4), those of
-    :class:`tokdfa.jobs.replacing.rewriting.Found`, in order, within the ids, which are checked. `beside` has the
-    classes of the first and the last symbol of what comes in the place of each match; None if that differs, or has
-    none. A text `begins` with the ids, and ends with them if `final`.
-
-    An int64 array of shape (n, 4): the first id of each region, the one after its last, its first match and the one
-    after its last. The end of the last region may be `OPEN`.
+    `matches`, of shape (n, 4), are those of :class:`tokdfa.jobs.replacing.rewriting.Found`, in order, within the ids,
+    which are checked. `beside` has the classes of the first and the last symbol of all replacements; None if they
+    differ, or have none. An int64 array of shape (n, 4) has the first id of each region, the one after its last, its
+    first match and the one after its last. The end of the last region may be `OPEN`.
     """
     regions: Int64Array = np.empty(matches.shape, dtype=np.int64)
     first_class, last_class = (-1, -1) if beside is None else beside
@@ -52,18 +43,16 @@ def regions_around(
 def kinds_of(
     ids: Int32Array, matches: Int64Array, regions: Int64Array, *, begins: bool
 ) -> tuple[Int64Array, Int64Array]:
-    """Number the kinds of regions, none open; those of one kind have the same ids, and matches at the same places.
+    """Return the kind of each region, none open, and the first region of each kind: with equal ids and matches.
 
-    If it `begins` a text, a region with the first id differs from all others. Returns the kind of each region, in the
-    order in which they are met, and the first region of each kind.
+    If it `begins` a text, a region with the first id differs from all others.
     """
     n = len(regions)
     kind: Int64Array = np.empty(n, dtype=np.int64)
     example: Int64Array = np.empty(n, dtype=np.int64)
     table: Int64Array = np.full(1 << (2 * n + 1).bit_length(), -1, dtype=np.int64)
     job = _around(ids, matches, np.ascontiguousarray(regions), -1, -1, begins=begins, final=False)
-    pointers = [writable(array, np.int64) for array in (table, kind, example)]
-    n_kinds = lib.tokdfa_kinds_of_regions(job.pointer, n, pointers[0], len(table), *pointers[1:])
+    n_kinds = call(lib.tokdfa_kinds_of_regions, job.pointer, n, out=(table, len(table), kind, example))
     return kind, example[:n_kinds]
 
 
@@ -79,11 +68,10 @@ def _around(
 def splice(
     ids: Int32Array, bounds: Int64Array, kind: Int64Array, fresh: Int32Array, offsets: Int64Array, out: Int32Array
 ) -> None:
-    """Write ids to `out`, with other ids in the place of the stretches `bounds`.
+    """Write ids to `out`, large enough, with ``fresh[offsets[k]:offsets[k + 1]]`` for each span of `kind` k.
 
-    These are of shape (n, 2), in order within the ids. In the place of a stretch of the `kind` k comes
-    ``fresh[offsets[k]:offsets[k + 1]]``. `out` has room for all. It may overlap the ids, if it begins at least as far
-    before them as what is written ever gets ahead of what is read.
+    The spans `bounds`, of shape (n, 2), are in order within the ids. `out` may overlap the ids, if it begins at least
+    as far before them as writing ever gets ahead of reading.
     """
     job = Struct("tokdfa_exchange", ids=ids, bounds=bounds, kind=kind, fresh=fresh, offsets=offsets)
     call(lib.tokdfa_splice, job.pointer, out=(out,))

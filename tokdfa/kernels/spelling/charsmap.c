@@ -1,4 +1,5 @@
-/* Reading a character table of SentencePiece: the words of a trie as Darts-clone writes it, ascending by their bytes. */
+/* Reading a character table of SentencePiece: the words of a trie as Darts-clone writes it, ascending by their
+   bytes. */
 #include <stdlib.h>
 
 #include "../common/base.h"
@@ -13,7 +14,7 @@ enum { SHORT_KEY = 16 };
 
 _Static_assert((int)SHORT_KEY <= (int)TOKDFA_LONGEST_KEY, "a path has so many bytes");
 
-/* How far from the place of a unit its children begin, but for the last byte. */
+/* How far from a unit its children begin, but for the last byte. */
 ALWAYS_INLINE uint32_t offset_of(uint32_t unit) {
     return unit >> 10 << ((unit & FAR) >> 6);
 }
@@ -56,8 +57,8 @@ static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first
     return true;
 }
 
-/* Mark which code points are words, which are in a longer one but not first, and which are first in a longer one. Each of
-   the words, in UTF-8, has a zero byte after it. */
+/* Mark which code points are words, which are in a longer one but not first, and which are first in a longer one. Each
+   of the words, in UTF-8, has a zero byte after it. */
 TOKDFA_API void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
                                         uint8_t *inside, uint8_t *first) {
     for (int64_t i = 0; i < n_words; i++) {
@@ -108,13 +109,13 @@ typedef struct {
     uint8_t utf8;
 } path_node;
 
-/* Write down the word that is the path to a node and one more byte, if there is room, and count it. */
+/* Write down the word that is the path to a node and one more byte, if it fits, and count it. */
 ALWAYS_INLINE void write_word(tokdfa_charsmap *map, int64_t depth, uint8_t last, uint32_t value) {
     const int64_t size = depth + 1;
-    if (map->n_words < map->room_for_words && map->n_bytes + size < map->room_for_bytes) {
+    if (map->n_words < map->most_words && map->n_bytes + size < map->most_bytes) {
         uint8_t *text = map->text + map->n_bytes;
         /* PERF: most words are short, and a copy of a fixed size takes half as long. */
-        if (LIKELY(depth <= SHORT_KEY && map->n_bytes + SHORT_KEY <= map->room_for_bytes)) {
+        if (LIKELY(depth <= SHORT_KEY && map->n_bytes + SHORT_KEY <= map->most_bytes)) {
             memcpy(text, map->path, SHORT_KEY);
         } else {
             memcpy(text, map->path, (size_t)depth);
@@ -141,8 +142,8 @@ static int64_t read_words(tokdfa_charsmap *map, const int32_t *first, const int3
             depth--;
             continue;
         }
-        const int32_t place = child[node->next++];
-        const uint32_t unit = units[place], to = (uint32_t)place ^ offset_of(unit);
+        const int32_t index = child[node->next++];
+        const uint32_t unit = units[index], to = (uint32_t)index ^ offset_of(unit);
         const bool is_word = unit & LEAF;
         const uint8_t byte = (uint8_t)unit, utf8 = after[node->utf8][byte];
         const bool is_crowded = node->n_prefixes + is_word > TOKDFA_MOST_PREFIXES;
@@ -176,9 +177,9 @@ static bool are_inside(const uint32_t *units, int64_t n_units) {
 }
 
 /* Read the words, each of which is followed by a zero byte, and their values. What does not fit is counted only.
-   Returns 0; TOKDFA_OUTSIDE_TABLE if a unit points outside of the table; TOKDFA_CROWDED_TABLE if more words than are allowed are prefixes of each other, TOKDFA_LARGE_TABLE if there
-   are too many nodes, or too deep: ends may be shared, so that there may be cycles. The bytes that lead there are then
-   in `path`. */
+   Returns 0; TOKDFA_OUTSIDE_TABLE if a unit points outside of the table; TOKDFA_CROWDED_TABLE if more words than are
+   allowed are prefixes of each other, TOKDFA_LARGE_TABLE if there are too many nodes, or too deep: ends may be shared,
+   so that there may be cycles. The bytes that lead there are then in `path`. */
 TOKDFA_API int64_t tokdfa_read_charsmap(tokdfa_charsmap *map) {
     if (!are_inside(map->units, map->n_units)) {
         return TOKDFA_OUTSIDE_TABLE;

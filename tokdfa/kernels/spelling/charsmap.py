@@ -57,9 +57,8 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
     """Return the words of a table: O(units and bytes of words).
 
     The units are the trie as Darts-clone writes it: 256, or a multiple of that; those that are not values point into
-    it, or a ValueError is raised. At first there is room for `expected` words, and bytes in them, for each unit. More
-    than 2²⁰ nodes, a word of more than 256 bytes, or too many words that are prefixes of each other are an
-    UnreadableTableError.
+    it, or a ValueError is raised. More than 2²⁰ nodes, a word of more than 256 bytes, or too many words that are
+    prefixes of each other are an UnreadableTableError. The first buffers hold `expected` words and bytes a unit.
     """
     if not len(units) or len(units) % 256 or len(units) >= 1 << 30:
         raise ValueError(_OUTSIDE)
@@ -72,19 +71,9 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
         path: Uint8Array = np.zeros(lib.TOKDFA_LONGEST_KEY + 1, dtype=np.uint8)
         offsets[0] = 0
         table = Struct(
-            "tokdfa_charsmap",
-            units=units,
-            text=text,
-            room_for_bytes=n_bytes,
-            offsets=offsets,
-            values=values,
-            room_for_words=n_words,
-            path=path,
-            n_path=0,
-            n_words=0,
-            n_bytes=0,
-            is_utf8=0,
-        )
+            "tokdfa_charsmap", units=units, text=text, most_bytes=n_bytes, offsets=offsets, values=values,
+            most_words=n_words, path=path, n_path=0, n_words=0, n_bytes=0, is_utf8=0,
+        )  # fmt: skip
         status = check_memory(lib.tokdfa_read_charsmap(table.pointer))
         found = table.pointer
         if status == lib.TOKDFA_OUTSIDE_TABLE:

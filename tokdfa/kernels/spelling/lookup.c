@@ -67,7 +67,7 @@ ALWAYS_INLINE uint64_t word_slot(uint64_t hash, int64_t number) {
     return (hash >> 32) << 32 | (uint64_t)(number + 1);
 }
 
-/* A word that is to be found: two stretches of a text, and the hash of both together. */
+/* A word that is to be found: two spans of a text, and the hash of both together. */
 typedef struct {
     const uint8_t *first, *second;
     int64_t n_first, n_second;
@@ -77,8 +77,8 @@ typedef struct {
 /* The number of the word; -1 if the vocabulary does not have it. */
 ALWAYS_INLINE int32_t look_up(const tokdfa_word_table *table, const wanted *word) {
     const uint64_t mask = (uint64_t)table->n_slots - 1;
-    for (uint64_t place = word->hash & mask;; place = (place + 1) & mask) {
-        const uint64_t slot = table->slots[place];
+    for (uint64_t at = word->hash & mask;; at = (at + 1) & mask) {
+        const uint64_t slot = table->slots[at];
         if (!slot) {
             return -1;
         }
@@ -118,11 +118,11 @@ TOKDFA_API int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
             if (look_up(table, words + i) >= 0) {
                 return first + i;
             }
-            uint64_t place = words[i].hash & mask;
-            while (table->slots[place]) {
-                place = (place + 1) & mask;
+            uint64_t at = words[i].hash & mask;
+            while (table->slots[at]) {
+                at = (at + 1) & mask;
             }
-            table->slots[place] = word_slot(words[i].hash, first + i);
+            table->slots[at] = word_slot(words[i].hash, first + i);
         }
     }
     return -1;
@@ -165,7 +165,7 @@ TOKDFA_API int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t un
     return n / 3;
 }
 
-/* The end of the part that begins at a place: that of the text, or the next of either separator. */
+/* The end of the part that begins at an offset: that of the text, or the next of either separator. */
 ALWAYS_INLINE int64_t end_of_part(const tokdfa_rule_lines *lines, int64_t at) {
     while (at < lines->n_text && lines->text[at] != lines->inner && lines->text[at] != lines->outer) {
         at++;
@@ -173,8 +173,8 @@ ALWAYS_INLINE int64_t end_of_part(const tokdfa_rule_lines *lines, int64_t at) {
     return at;
 }
 
-/* Read the rule at a place: its parts, and what they become without the first `skipped` bytes of the right one. Returns
-   where the next rule begins; -1 if this is not a rule. */
+/* Read the rule at an offset: its parts, and what they become without the first `skipped` bytes of the right one.
+   Returns where the next rule begins; -1 if this is not a rule. */
 ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rule_lines *lines, int64_t at,
                                 wanted *words) {
     const uint8_t *text = lines->text;

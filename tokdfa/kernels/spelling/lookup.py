@@ -24,14 +24,9 @@ class WordTable:
     def __init__(self, text: Uint8Array, offsets: Int64Array, gap: int = 0) -> None:
         check_words(text, offsets, gap)
         keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()
+        slots = np.zeros(slots_for(len(offsets) - 1), dtype=np.uint64)
         self._table = Struct(
-            "tokdfa_word_table",
-            text=text,
-            offsets=offsets,
-            gap=gap,
-            slots=np.zeros(slots_for(len(offsets) - 1), dtype=np.uint64),
-            key_0=keys[0],
-            key_1=keys[1],
+            "tokdfa_word_table", text=text, offsets=offsets, gap=gap, slots=slots, key_0=keys[0], key_1=keys[1]
         )
         self.again = int(lib.tokdfa_enter_words(self._table.pointer))
 
@@ -60,43 +55,34 @@ class WordTable:
         return found
 
     def splits(self, unit: int, low: int, high: int) -> Int32Array:
-        """Return every split of the words `low` to ``high - 1`` into two words of the table; none if some are equal.
+        """Return the splits of the words `low` to ``high - 1`` into two words, cut at multiples of `unit` bytes.
 
-        The words are cut at multiples of `unit` bytes; the length of each is a multiple of it. An int32 array of shape
-        (n, 3) has left part, right part and word, by word and cut.
+        An int32 array of shape (n, 3) has left part, right part and word, by word and cut; none if some are equal.
         """
         offsets = self._table.fields["offsets"]
         if unit < 1 or not 0 <= low <= high < len(offsets):
             raise ValueError(f"no words from {low} to {high}, in units of {unit}")
-        room: Int32Array = np.empty((int(offsets[high] - offsets[low]) // unit + 1, 3), dtype=np.int32)
+        splits: Int32Array = np.empty((int(offsets[high] - offsets[low]) // unit + 1, 3), dtype=np.int32)
         if self.again >= 0:
-            return room[:0]
-        n = call(lib.tokdfa_find_splits, self._table.pointer, unit, low, high, out=(room,))
-        return room[:n].copy()
+            return splits[:0]
+        n = call(lib.tokdfa_find_splits, self._table.pointer, unit, low, high, out=(splits,))
+        return splits[:n].copy()
 
     def find_rules(
         self, text: bytes | Uint8Array, n_rules: int, inner: int, outer: int, skipped: int = 0
     ) -> tuple[Int32Array, int]:
-        """Look up the parts of `n_rules` rules and the words that they make.
+        """Look up the parts of `n_rules` rules and the words that they make: shape (rules, 3), left, right and word.
 
         Rules are separated by the byte `outer`; each is two parts, not empty, separated by `inner`, which may be the
-        same byte. No part contains either. The word lacks the first `skipped` bytes of the right part.
-
-        Returns an array of shape (rules, 3), the numbers of the left part, the right part and the word; and the number
-        of rules up to the first one that is not written so, or that needs a word that there is not. The rows from there
-        on have no meaning.
+        same byte, and contain neither. The word lacks the first `skipped` bytes of the right part. Last is returned
+        the number of rules up to the first one that is written otherwise, or lacks a word; later rows are undefined.
         """
         found: Int32Array = np.zeros((n_rules, 3), dtype=np.int32)
         if not (n_rules and len(text)) or self.again >= 0:
             return found, 0
+        data = np.frombuffer(text, dtype=np.uint8)
         lines = Struct(
-            "tokdfa_rule_lines",
-            text=np.frombuffer(text, dtype=np.uint8),
-            inner=inner,
-            outer=outer,
-            skipped=skipped,
-            found=found,
-            n_rules=n_rules,
+            "tokdfa_rule_lines", text=data, inner=inner, outer=outer, skipped=skipped, found=found, n_rules=n_rules
         )
         n_found = int(lib.tokdfa_find_rules_in(self._table.pointer, lines.pointer))
         return found, n_found

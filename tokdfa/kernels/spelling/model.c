@@ -17,7 +17,7 @@ ALWAYS_INLINE const uint8_t *after_blanks(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* The place after blanks, a byte and blanks; NULL if there is another byte. */
+/* The byte after blanks, a byte and blanks; NULL if there is another byte. */
 ALWAYS_INLINE const uint8_t *after_byte(const uint8_t *at, const uint8_t *end, uint8_t byte) {
     at = after_blanks(at, end);
     return at < end && *at == byte ? after_blanks(at + 1, end) : NULL;
@@ -28,7 +28,7 @@ ALWAYS_INLINE uint64_t zeros_of(uint64_t word) {
     return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
 }
 
-/* The place after a string, given the one after its first quotation mark; NULL if it does not end. */
+/* The byte after a string, given the byte after its first quotation mark; NULL if it does not end. */
 static const uint8_t *after_string(const uint8_t *at, const uint8_t *end) {
     while (at < end) {
         if (end - at >= 8) {
@@ -54,7 +54,7 @@ ALWAYS_INLINE bool is_structure(uint8_t byte) {
     return byte == '"' || byte == ',' || byte == ':' || byte == '{' || byte == '}' || byte == '[' || byte == ']';
 }
 
-/* The place after a value; NULL if it does not end. */
+/* The byte after a value; NULL if it does not end. */
 static const uint8_t *after_value(const uint8_t *at, const uint8_t *end) {
     int64_t depth = 0;
     do {
@@ -135,7 +135,7 @@ ALWAYS_INLINE uint8_t *put_code_point(uint8_t *to, int32_t code) {
     return to;
 }
 
-/* Read an escape, given the place after its backslash, and write what it means. NULL for half of a surrogate pair, and
+/* Read an escape, given the byte after its backslash, and write what it means. NULL for half of a surrogate pair, and
    for the separator of words. */
 static const uint8_t *take_escape(const uint8_t *at, const uint8_t *end, uint8_t **to) {
     static const uint8_t letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -169,7 +169,7 @@ static const uint8_t *take_escape(const uint8_t *at, const uint8_t *end, uint8_t
     return at;
 }
 
-/* The number of bytes of the symbol of two bytes or more at a place; 0 if this is not UTF-8. */
+/* The number of bytes of the symbol of two bytes or more at a byte; 0 if this is not UTF-8. */
 ALWAYS_INLINE int64_t checked_symbol_size(const uint8_t *at, const uint8_t *end) {
     const uint8_t first = *at;
     const int64_t size = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
@@ -187,15 +187,15 @@ ALWAYS_INLINE int64_t checked_symbol_size(const uint8_t *at, const uint8_t *end)
     return is_wrong ? 0 : size;
 }
 
-/* Write a string and the separator of words after it, given the place after its first quotation mark; NULL if anything
+/* Write a string and the separator of words after it, given the byte after its first quotation mark; NULL if anything
    is odd. No more bytes are written than are read. */
-static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, uint8_t **place) {
-    uint8_t *to = *place;
+static const uint8_t *take_string(const uint8_t *at, const uint8_t *end, uint8_t **written) {
+    uint8_t *to = *written;
     while (at < end) {
         const uint8_t byte = *at;
         if (byte == '"') {
             *to++ = TOKDFA_BETWEEN_WORDS;
-            *place = to;
+            *written = to;
             return at + 1;
         }
         if (byte == '\\') {
@@ -235,7 +235,7 @@ static const uint8_t *take_id(const uint8_t *at, const uint8_t *end, int64_t lar
     return at;
 }
 
-/* Read the vocabulary, given the place after its brace; there is one word or more, and none is empty. */
+/* Read the vocabulary, given the byte after its brace; there is one word or more, and none is empty. */
 static const uint8_t *take_vocabulary(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end) {
     uint8_t *to = model->words;
     for (;;) {
@@ -313,7 +313,7 @@ static const uint8_t *take_score(const uint8_t *at, const uint8_t *end, tokdfa_m
     return at;
 }
 
-/* Read a vocabulary with scores, pairs of a word and a number, given the place after its bracket. There is one word or
+/* Read a vocabulary with scores, pairs of a word and a number, given the byte after its bracket. There is one word or
    more, and none is empty; their ids are their places. */
 static const uint8_t *take_scored(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end) {
     uint8_t *to = model->words;
@@ -359,7 +359,7 @@ static const uint8_t *take_pair(const uint8_t *at, const uint8_t *end, uint8_t *
     return after_byte(at, end, ']');
 }
 
-/* Read the rules, given the place after their bracket: all as strings, or all as pairs. */
+/* Read the rules, given the byte after their bracket: all as strings, or all as pairs. */
 static const uint8_t *take_rules(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end) {
     uint8_t *to = model->rules;
     at = after_blanks(at, end);
@@ -393,7 +393,7 @@ ALWAYS_INLINE bool is_named(const uint8_t *key, const uint8_t *after, const char
     return after - 1 - key == size && !memcmp(key, name, (size_t)size);
 }
 
-/* Read the members of an object, given the place after its brace: of the whole file, or of the model within it. */
+/* Read the members of an object, given the byte after its brace: of the whole file, or of the model within it. */
 static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end, bool is_model) {
     at = after_blanks(at, end);
     if (at < end && *at == '}') {
@@ -437,9 +437,8 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
     }
 }
 
-/* Read both parts, or the one of them that there is. There is room for as many bytes of words, and of rules, as the
-   file has, for `most_ids` ids, or scores, and for one offset more. Returns which of them are there, and written
-   plainly; 0 if one is not. */
+/* Read both parts, or the one of them that there is. Returns which of them are there, and written plainly; 0 if one is
+   not. */
 TOKDFA_API int64_t tokdfa_read_model(tokdfa_model_text *model) {
     const uint8_t *end = model->data + model->n_data, *at = after_byte(model->data, end, '{');
     model->n_ids = model->n_rules = model->n_rule_bytes = model->in_pairs = model->offsets[0] = 0;

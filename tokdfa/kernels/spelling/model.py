@@ -25,7 +25,7 @@ SEPARATOR = 0
 """The byte after each word, and after each part of a rule; no word that is read contains it."""
 
 NOWHERE = (0, 0)
-"""The place of a part that is not there."""
+"""The bytes of a part that is not there."""
 
 # A word of one byte, its quotation marks, a colon, a digit and a comma.
 _LEAST_ENTRY = 6
@@ -40,7 +40,7 @@ class Scores(NamedTuple):
 
 
 class ModelText(NamedTuple):
-    """What is read.
+    """A vocabulary and its rules, as they were read.
 
     Word i of the vocabulary, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, and the separator follows it. None
     is empty; there may be equal ones. They have `ids`, and `scores` if that is what they have; the ids are then their
@@ -81,42 +81,21 @@ def read_model(data: bytes, largest_id: int, *, scored: bool = False) -> ModelTe
     digits, powers = np.empty(n_scores, dtype=np.uint64), np.empty(n_scores, dtype=np.int32)
     signs = np.empty(n_scores, dtype=np.uint8)
     model = Struct(
-        "tokdfa_model_text",
-        data=np.frombuffer(data or b"\0", dtype=np.uint8),
-        n_data=len(data),
-        largest_id=largest_id,
-        most_ids=most,
-        is_scored=scored,
-        words=words,
-        offsets=offsets,
-        ids=ids,
-        digits=digits,
-        powers=powers,
-        signs=signs,
-        rules=rules,
-        **dict.fromkeys(
-            (
-                *("n_ids", "n_rules", "n_rule_bytes", "in_pairs"),
-                *("vocab_begin", "vocab_end", "merges_begin", "merges_end"),
-            ),
-            0,
-        ),
-    )
+        "tokdfa_model_text", data=np.frombuffer(data or b"\0", dtype=np.uint8), n_data=len(data), most_ids=most,
+        largest_id=largest_id, is_scored=scored, words=words, offsets=offsets, ids=ids, digits=digits, powers=powers,
+        signs=signs, rules=rules, n_ids=0, n_rules=0, n_rule_bytes=0, in_pairs=0, vocab_begin=0, vocab_end=0,
+        merges_begin=0, merges_end=0,
+    )  # fmt: skip
     if not lib.tokdfa_read_model(model.pointer) & lib.TOKDFA_HAS_WORDS:
         return None
     found = model.pointer
     n = found.n_ids
+    scores = Scores(digits[:n], powers[:n], signs[:n]) if scored else None
+    vocab, merges = (found.vocab_begin, found.vocab_end), (found.merges_begin, found.merges_end)
     return ModelText(
-        words[: int(offsets[n])],
-        offsets[: n + 1],
-        ids[:n],
-        Scores(digits[:n], powers[:n], signs[:n]) if scored else None,
-        rules[: found.n_rule_bytes],
-        found.n_rules,
-        bool(found.in_pairs),
-        (found.vocab_begin, found.vocab_end),
-        (found.merges_begin, found.merges_end),
-    )
+        words[: int(offsets[n])], offsets[: n + 1], ids[:n], scores, rules[: found.n_rule_bytes], found.n_rules,
+        bool(found.in_pairs), vocab, merges,
+    )  # fmt: skip
 
 
 # A tag, a length, and the same and a byte for the spelling.
@@ -124,11 +103,11 @@ _LEAST_PIECE = 5
 
 
 class PieceList(NamedTuple):
-    """What is read of a SentencePiece model.
+    """The pieces of a SentencePiece model.
 
     Piece i is ``text[offsets[i] : offsets[i + 1] - 1]``, and a zero byte follows it, which no piece has. It has 1 to
     1024 bytes, which need not be UTF-8. Its score is a value of 32 bits, its kind is from 1 to 6, as the format numbers
-    them. `left` is all that is not a piece, as it is written.
+    them. `left` is the rest of the model, as it is written.
     """
 
     text: Uint8Array
@@ -150,18 +129,9 @@ def read_pieces(data: bytes) -> PieceList | None:
     offsets, scores = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.float64)
     kinds = np.empty(most, dtype=np.uint8)
     pieces = Struct(
-        "tokdfa_piece_list",
-        data=np.frombuffer(data or b"\0", dtype=np.uint8),
-        n_data=len(data),
-        most=most,
-        text=text,
-        offsets=offsets,
-        scores=scores,
-        kinds=kinds,
-        left=left,
-        n_pieces=0,
-        n_left=0,
-    )
+        "tokdfa_piece_list", data=np.frombuffer(data or b"\0", dtype=np.uint8), n_data=len(data), most=most, text=text,
+        offsets=offsets, scores=scores, kinds=kinds, left=left, n_pieces=0, n_left=0,
+    )  # fmt: skip
     if not lib.tokdfa_read_pieces(pieces.pointer) or not pieces.pointer.n_pieces:
         return None
     n, found = pieces.pointer.n_pieces, pieces.pointer

@@ -13,7 +13,7 @@ typedef struct {
     int32_t number, left;
 } part;
 
-/* Words that are equal up to a place. */
+/* Words that are equal up to an offset. */
 typedef struct {
     int64_t low, high, depth;
 } group;

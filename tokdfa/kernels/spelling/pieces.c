@@ -21,7 +21,7 @@ ALWAYS_INLINE const uint8_t *take_number(const uint8_t *at, const uint8_t *end, 
     return NULL;
 }
 
-/* The place after the value of a field with this tag; NULL if it does not end, or is a group. */
+/* The byte after the value of a field with this tag; NULL if it does not end, or is a group. */
 static const uint8_t *after_field(const uint8_t *at, const uint8_t *end, uint32_t tag) {
     uint32_t size = 0;
     switch (tag & 7) {
@@ -96,8 +96,7 @@ static bool take_piece(tokdfa_piece_list *list, const uint8_t *at, const uint8_t
     return true;
 }
 
-/* Read the pieces. There is room for as many bytes of text, and of what is left, as the model has, for `most` pieces
-   and for one offset more. Returns whether all of it is written plainly. */
+/* Read the pieces. Returns whether all of the model is written plainly. */
 TOKDFA_API int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
     const uint8_t *at = list->data, *end = at + list->n_data;
     list->n_pieces = list->n_left = list->offsets[0] = 0;

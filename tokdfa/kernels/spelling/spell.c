@@ -2,7 +2,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* Most words are shorter; where there is room, these are copied without looking at their lengths. */
+/* Most words are shorter; where they fit, these are copied without looking at their lengths. */
 enum { SHORT_WORD = 16 };
 
 /* The length of the word of each number, 0 for negative ones. Returns the sum. */

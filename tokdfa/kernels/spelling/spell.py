@@ -20,8 +20,8 @@ _BLOCK = 1 << 15
 def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
     """Return the words of some numbers, one after the other, and the length of each.
 
-    Word i is ``text[offsets[i]:offsets[i + 1]]``; ascending from 0 to the length of the text. Negative numbers stand
-    for the empty word; the others are smaller than there are words.
+    Word i is ``text[offsets[i]:offsets[i + 1]]``. Negative numbers stand for the empty word; the others, checked, are
+    smaller than there are words.
     """
     lengths: Int64Array = np.empty(len(numbers), dtype=np.int64)
     pointers = readable(offsets, np.int64), readable(numbers, np.int32)
@@ -58,9 +58,8 @@ def read_letters(
 ) -> tuple[Uint8Array, Int64Array, BoolArray]:
     """Read the words ``text[offsets[i] : offsets[i + 1] - gap]``, UTF-8 whose code points represent bytes.
 
-    `byte_of` has the byte that each code point below U+0800 represents; -1 for those that represent none. Returns the
-    bytes of the words with their offsets; and whether each word has a code point that represents no byte. Such a word
-    has no bytes.
+    `byte_of` has the byte that each code point below U+0800 represents, -1 for none. Returns the bytes of the words,
+    their offsets, and which words have a code point that represents no byte; these have no bytes.
     """
     check_words(text, offsets, gap)
     if len(byte_of) > 0x800:

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+/* Memory: the arrays of a corpus are allocated by Python (numpy), and must live as long as the training. C allocates a
+   training (tokdfa_begin_training) and a table of pieces (tokdfa_new_pieces), NULL if there is no memory, and lets them
+   grow; the caller frees them (tokdfa_end_training, tokdfa_free_pieces). */
+
 /* The input and the output of a greedy training; see merging.c. It belongs to one thread. */
 typedef struct {
     int32_t *text; /* symbols, with boundaries (-1) before, between and after the pieces */
@@ -36,14 +40,14 @@ void tokdfa_end_training(tokdfa_training *training);
    It belongs to one thread at a time. */
 typedef struct {
     int64_t n_pieces;
-    int64_t n_bytes; /* of all of them */
-    uint32_t *slots;
-    int64_t n_slots;
-    void *entries;
+    int64_t n_bytes; /* of all pieces */
+    uint32_t *slots; /* a hash table: the index of an entry plus one, 0 for a free slot */
+    int64_t n_slots; /* a power of two */
+    void *entries;   /* key and count of each piece; see piece_table.c */
     int64_t entries_capacity;
-    uint8_t *bytes;
+    uint8_t *bytes; /* the pieces one after the other */
     int64_t bytes_capacity;
-    int64_t *ends;
+    int64_t *ends; /* the end of each piece */
     int64_t ends_capacity;
 } tokdfa_pieces;
 

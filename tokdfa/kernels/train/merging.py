@@ -25,10 +25,9 @@ PATIENCE: Final = 1 << 18
 class Text:
     """The text of a training.
 
-    `symbols` has the pieces as numbers of symbols, with a boundary, -1, before, between and after them: at most
-    `LONGEST_TEXT` entries, which the training writes to. `weight` has for each the number of occurrences of the piece;
-    the sum of all is less than 2⁶². For ties by spelling `units` spell the symbols, and `unit_at`, with one entry more
-    than there are symbols, is where the spelling of each begins; otherwise they are empty.
+    `symbols` has the pieces with a boundary, -1, before, between and after them: at most `LONGEST_TEXT` entries, which
+    the training overwrites. `weight` has for each the number of occurrences of its piece, less than 2⁶² in all. For
+    ties by spelling `units` spell the symbols, and the spelling of each begins at `unit_at`; otherwise they are empty.
     """
 
     symbols: Int32Array
@@ -40,48 +39,26 @@ class Text:
 class Training:
     """A greedy training under way: O(N log P) for N symbols and P pairs, for any number of merges; see ``merging.c``.
 
-    The text is checked by the caller; its symbols are less than `n_symbols`, and `merges` rules are made at most. `tie`
-    is one of `FIXED`, `FIRST_SEEN`, `SENTENCEPIECE`, `SUBWORD_NMT`. For `FIXED` ties, `rank` has the ranks of
-    ``n_symbols + merges`` tokens: the pair whose left token has the least rank wins, then the one whose right token has
-    the least; without ranks the oldest pair. If `overlapping`, runs count every position. A merge has the frequency
-    `least` or more, at least 1, and its product at most `longest` symbols.
+    The caller has checked the text, whose symbols are less than `n_symbols`. For `FIXED` ties, `rank` has the ranks of
+    all ``n_symbols + merges`` tokens: the pair with the least rank on the left wins, then on the right; without ranks
+    the oldest pair. If `overlapping`, runs count every position. A merge has the frequency `least` or more, at least 1,
+    and its product at most `longest` symbols.
 
-    `left`, `right` and `gain` have the tokens that the rules merge, and the number of replacements that each makes in
-    the corpus. Rule i makes the token ``n_symbols + i``.
+    Rule i makes the token ``n_symbols + i`` of `left` and `right`, by `gain` replacements in the corpus.
     """
 
     def __init__(
-        self,
-        text: Text,
-        n_symbols: int,
-        merges: int,
-        rank: Int32Array,
-        *,
-        tie: int,
-        overlapping: bool,
-        least: int,
+        self, text: Text, n_symbols: int, merges: int, rank: Int32Array, *, tie: int, overlapping: bool, least: int,
         longest: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._left, self._right = np.empty(merges, np.int32), np.empty(merges, np.int32)
         self._gain = np.empty(merges, np.int64)
         self._made = 0
         self._corpus = Struct(
-            "tokdfa_corpus",
-            text=text.symbols,
-            weight=text.weight,
-            length=np.ones(n_symbols + merges, np.int32),
-            rank=rank,
-            units=text.units,
-            unit_at=text.unit_at,
-            left=self._left,
-            right=self._right,
-            gain=self._gain,
-            n_symbols=n_symbols,
-            least=least,
-            longest=min(longest, LONGEST_TEXT),
-            tie=tie,
-            overlapping=overlapping,
-        )
+            "tokdfa_corpus", text=text.symbols, weight=text.weight, length=np.ones(n_symbols + merges, np.int32),
+            rank=rank, units=text.units, unit_at=text.unit_at, left=self._left, right=self._right, gain=self._gain,
+            n_symbols=n_symbols, least=least, longest=min(longest, LONGEST_TEXT), tie=tie, overlapping=overlapping,
+        )  # fmt: skip
         training = lib.tokdfa_begin_training(self._corpus.pointer)
         if not training:
             raise MemoryError("not enough memory for the pairs of the corpus")

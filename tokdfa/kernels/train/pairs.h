@@ -110,7 +110,7 @@ static bool reserve_slots(tokdfa_training *t, int64_t more) {
     return true;
 }
 
-/* The sign of the comparison of two stretches of units. */
+/* The sign of the comparison of two spans of units. */
 static int compare_units(const int32_t *units, int64_t start, int64_t end, int64_t other, int64_t other_end) {
     for (; start < end && other < other_end; start++, other++) {
         if (units[start] != units[other]) {

@@ -113,7 +113,7 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
         for (next = first + 1; next < n && !is_boundary(w->form, codes[next]); next++) {
         }
         if (next - first > 1 || !is_boundary(w->form, codes[first])) {
-            int status = check_stretch(w->form, codes + first, next - first);
+            int status = check_segment(w->form, codes + first, next - first);
             if (status != NORMAL) {
                 return status == CHANGED ? ALARM : UNDECIDED;
             }

@@ -128,7 +128,7 @@ static void normalize_around(const form *f, const int32_t *points, const int64_t
     job.n_out = below(in, 3000);
     job.out = ROOM(memory, uint8_t, job.n_out);
     int status;
-    while ((status = tokdfa_normalize(&f->tables, &job, text, places[n])) == TOKDFA_NO_ROOM_FOR_FORM) {
+    while ((status = tokdfa_normalize(&f->tables, &job, text, places[n])) == TOKDFA_FORM_BUFFER_FULL) {
         uint8_t *larger = ROOM(memory, uint8_t, 2 * job.n_out + 2000);
         memcpy(larger, job.out, (size_t)job.written);
         job.out = larger;
@@ -139,7 +139,7 @@ static void normalize_around(const form *f, const int32_t *points, const int64_t
         REQUIRE(!memcmp(job.out, wanted, (size_t)n_expected));
         REQUIRE(!memcmp(spans, expected, (size_t)n_spans * 3 * sizeof *spans));
     } else {
-        REQUIRE(status == TOKDFA_STRETCH_TOO_LONG && !memcmp(job.out, wanted, (size_t)job.written));
+        REQUIRE(status == TOKDFA_SEGMENT_TOO_LONG && !memcmp(job.out, wanted, (size_t)job.written));
     }
 }
 
