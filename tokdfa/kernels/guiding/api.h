@@ -119,7 +119,7 @@ typedef struct tokdfa_guide {
     const struct tokdfa_guide *any; /* the one of all texts, of state 1, with its own cache; NULL if it is this one */
 } tokdfa_guide;
 
-/* The states of the parts after some ids, whatever the row is. The arrays belong to the caller. */
+/* The states of the parts after some ids, whatever the row is. It belongs to one thread. */
 typedef struct {
     const int32_t *ids;
     int64_t n_ids;
@@ -129,8 +129,8 @@ typedef struct {
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
 
-/* A trie whose nodes are merged by columns. The arrays belong to the caller; those written have an entry for each node.
-   */
+/* A trie whose nodes are merged by columns. The arrays belong to the caller; those written have an entry for each
+   node. */
 typedef struct {
     const int32_t *column; /* by node */
     int64_t n_column;

@@ -121,7 +121,7 @@ typedef struct {
     const tokdfa_moves *moves;
 } tokdfa_machine;
 
-/* The classes of tokens with equal effects. They belong to the caller, who fills in the inputs. */
+/* The classes of tokens with equal effects. It belongs to one thread. */
 typedef struct {
     const int32_t *effect;  /* by id: the index of its effect */
     const int32_t *effects; /* by index and state */
