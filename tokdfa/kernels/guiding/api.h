@@ -129,8 +129,7 @@ typedef struct {
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
 
-/* A trie whose nodes are merged by columns. The arrays belong to the caller; those written have an entry for each
-   node. */
+/* A trie whose nodes are merged by columns. Those written have an entry for each node. It belongs to one thread. */
 typedef struct {
     const int32_t *column; /* by node */
     int64_t n_column;
