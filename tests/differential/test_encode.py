@@ -47,7 +47,7 @@ def texts_of_tokens(tokenizer: Tokenizer, count: int = 500) -> Iterator[str]:
         yield tokenizer.decode_bytes(ids[picked]).decode("utf-8", "ignore")
 
 
-def check(tokenizer: Tokenizer, encode: Callable[[str], list[int]], texts: Iterator[str]) -> None:
+def assert_encoded_alike(tokenizer: Tokenizer, encode: Callable[[str], list[int]], texts: Iterator[str]) -> None:
     n_texts = 0
     for text in texts:
         assert tokenizer.encode(text).tolist() == encode(text), text[:200]
@@ -56,16 +56,16 @@ def check(tokenizer: Tokenizer, encode: Callable[[str], list[int]], texts: Itera
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_odd_texts(name: str, data: Path) -> None:
+def test_odd_texts_are_encoded_as_by_the_library(name: str, data: Path) -> None:
     tokenizer, encode, _ = pair(name, data)
-    check(tokenizer, encode, odd_texts())
-    check(tokenizer, encode, texts_of_tokens(tokenizer))
+    assert_encoded_alike(tokenizer, encode, odd_texts())
+    assert_encoded_alike(tokenizer, encode, texts_of_tokens(tokenizer))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "tekken"])
-def test_corpora(name: str, data: Path) -> None:
+def test_corpora_are_encoded_as_by_the_library(name: str, data: Path) -> None:
     tokenizer, encode, _ = pair(name, data)
-    check(tokenizer, encode, slices(data))
+    assert_encoded_alike(tokenizer, encode, slices(data))
     for text in slices(data, size=1000, count=1):
         assert tokenizer.decode(tokenizer.encode(text)) == text
 

@@ -40,7 +40,7 @@ def random_strings(seed: int, count: int) -> Iterator[str]:
             yield "".join(draw.choices(SYMBOLS if i % 4 < 3 else [*SYMBOLS, *BITS], k=n))
 
 
-def check_strings(name: str, data: Path, seed: int, count: int) -> None:
+def assert_strings_encoded_alike(name: str, data: Path, seed: int, count: int) -> None:
     tokenizer, _, encode_all = pair(name, data)
     strings = list(random_strings(seed, count))
     ids, offsets = encode_batch(tokenizer, strings, threads=1)
@@ -75,14 +75,14 @@ def random_tokens(tokenizer: Tokenizer, count: int, seed: int = 6) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_strings(name: str, data: Path) -> None:
-    check_strings(name, data, seed=1, count=2_000)
+    assert_strings_encoded_alike(name, data, seed=1, count=2_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_million_random_strings(name: str, data: Path, tally: Tally) -> None:
     for lot in range(1_000_000 // LOT):
-        check_strings(name, data, seed=100 + lot, count=LOT)
+        assert_strings_encoded_alike(name, data, seed=100 + lot, count=LOT)
     tally("encoding", "random cases", 1_000_000 // LOT * LOT)
 
 

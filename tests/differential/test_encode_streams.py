@@ -32,7 +32,7 @@ def stretch(data: Path, corpus: str, begin: int, size: int) -> str:
     return text[:middle] + LONG + text[middle:]
 
 
-def check(tokenizer: Tokenizer, text: str, chunk: int) -> None:
+def assert_chunks_give_the_whole(tokenizer: Tokenizer, text: str, chunk: int) -> None:
     expected = tokenizer.encode(text)
     data = text.encode()
     stream = tokenizer.stream()
@@ -45,7 +45,7 @@ def check(tokenizer: Tokenizer, text: str, chunk: int) -> None:
 def test_some_chunks(name: str, data: Path) -> None:
     tokenizer = pair(name, data).tokenizer
     for chunk in (1, 7, 64):
-        check(tokenizer, stretch(data, "multilingual", 1_000_000, 2_000), chunk)
+        assert_chunks_give_the_whole(tokenizer, stretch(data, "multilingual", 1_000_000, 2_000), chunk)
 
 
 @pytest.mark.slow
@@ -55,4 +55,4 @@ def test_chunks_of_every_size(name: str, corpus: str, data: Path, tmp_path: Path
     tokenizer = load(name, data, tmp_path)
     text = stretch(data, corpus, 500_000, 20_000)
     for chunk in range(1, 65):
-        check(tokenizer, text, chunk)
+        assert_chunks_give_the_whole(tokenizer, text, chunk)

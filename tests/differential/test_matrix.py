@@ -175,7 +175,7 @@ class Judge:
                 found[document] = violation.index - int(starts[document])
         return found
 
-    def check(self, streams: Sequence[list[int]]) -> None:
+    def assert_judged_alike(self, streams: Sequence[list[int]]) -> None:
         expected = self.expected(streams)
         if self.peer.decode is None:
             for ids, ours, theirs in zip(streams, self.found(streams), expected, strict=True):
@@ -219,7 +219,7 @@ def amount(number: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", CORPORA)
-def test_corpora(judge: Judge, file: str, data: Path, tally: Tally) -> None:
+def test_corpora_are_judged_as_by_the_library(judge: Judge, file: str, data: Path, tally: Tally) -> None:
     with (data / "corpora" / file).open(encoding="utf-8", newline="") as text:
         (ids,) = judge.peer.encode([text.read()])
     verdict = judge.peer.tokenizer.validate(ids)
@@ -241,7 +241,7 @@ def test_spoiled_streams(judge: Judge, data: Path, tally: Tally) -> None:
             begin = source.randrange(len(text))
             texts.append(text[begin : begin + source.randint(5, 120)])
         streams = [judge.spoil(ids, source) for ids in judge.peer.encode(texts) if ids]
-        judge.check(streams)
+        judge.assert_judged_alike(streams)
         done += len(streams)
     print(f"\n{judge.peer.tokenizer}: {done:,} spoiled streams, {judge.wrong:,} of them not canonical")
     assert judge.wrong > done // 4
@@ -262,7 +262,7 @@ def test_short_texts_of_difficult_symbols(judge: Judge, part: int, tally: Tally)
         # Spelled by other ids than those of the specials that are in them, and byte by byte.
         if judge.peer.decode is None:
             streams += [[judge.id_of[bytes([byte])] for byte in text.encode()] for text in texts[:20]]
-        judge.check([stream for stream in streams if stream])
+        judge.assert_judged_alike([stream for stream in streams if stream])
         done += len(streams)
     print(f"\n{judge.peer.tokenizer}: {done:,} short texts, {judge.wrong - wrong:,} of the streams not canonical")
     tally("validation", "random cases", done)

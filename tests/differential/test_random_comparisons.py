@@ -213,7 +213,7 @@ def check_tokenizers(seed: int, folder: Path) -> str:
 CHECKS: dict[str, Callable[[int, Path], str]] = {"dictionaries": check_dictionaries, "tokenizers": check_tokenizers}
 
 
-def check(kind: str, chosen: range, folder: Path) -> Counter[str]:
+def assert_pairs_agree(kind: str, chosen: range, folder: Path) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     for seed in chosen:
         try:
@@ -225,7 +225,7 @@ def check(kind: str, chosen: range, folder: Path) -> Counter[str]:
 
 @pytest.mark.parametrize(("kind", "number", "least"), [("dictionaries", 120, 15), ("tokenizers", 36, 4)])
 def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> None:
-    outcomes = check(kind, range(number), tmp_path)
+    outcomes = assert_pairs_agree(kind, range(number), tmp_path)
     different = outcomes["different"] + outcomes["different, shortest"]
     assert min(outcomes["equivalent"], different) >= least, outcomes
 
@@ -234,5 +234,5 @@ def test_random_pairs(kind: str, number: int, least: int, tmp_path: Path) -> Non
 @pytest.mark.parametrize("kind", CHECKS)
 def test_many_random_pairs(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(1000)
-    print(kind, dict(check(kind, chosen, tmp_path)), "of", len(chosen), "pairs")
+    print(kind, dict(assert_pairs_agree(kind, chosen, tmp_path)), "of", len(chosen), "pairs")
     tally("comparison", "random cases", len(chosen))

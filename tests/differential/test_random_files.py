@@ -95,7 +95,7 @@ def check_file(kind: str, fields: dict[str, Any], path: Path, drawn: random.Rand
     return True
 
 
-def check(kind: str, path: Path, chosen: range, n_texts: int) -> int:
+def assert_files_agree(kind: str, path: Path, chosen: range, n_texts: int) -> int:
     loaded = 0
     for seed in chosen:
         drawn = random.Random(seed)
@@ -110,7 +110,7 @@ def check(kind: str, path: Path, chosen: range, n_texts: int) -> int:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_random_files(kind: str, tmp_path: Path) -> None:
-    loaded = check(kind, tmp_path / "tokenizer.json", range(30), 10)
+    loaded = assert_files_agree(kind, tmp_path / "tokenizer.json", range(30), 10)
     assert loaded > 9
 
 
@@ -118,5 +118,5 @@ def test_random_files(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", FILES)
 def test_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(1000)
-    print(kind, check(kind, tmp_path / "tokenizer.json", chosen, 12), "of", len(chosen), "files")
+    print(kind, assert_files_agree(kind, tmp_path / "tokenizer.json", chosen, 12), "of", len(chosen), "files")
     tally("loading", "random cases", len(chosen))

@@ -176,7 +176,7 @@ def check(seed: int) -> int:
     return count
 
 
-def check_or_refused(check: Callable[[int], int], tried: range) -> None:
+def assert_each_or_refused(check: Callable[[int], int], tried: range) -> None:
     """Check all seeds; hardly any pattern may be refused for its size, and none for its time."""
     refused: dict[int, str] = {}
     for seed in tried:
@@ -197,7 +197,7 @@ def test_random_patterns() -> None:
 
 @pytest.mark.slow
 def test_many_random_patterns(tally: Tally) -> None:
-    check_or_refused(check, seeds(5_000))
+    assert_each_or_refused(check, seeds(5_000))
     tally("splitting", "random cases", len(seeds(5_000)))
 
 
@@ -248,14 +248,14 @@ def test_random_patterns_of_re2() -> None:
 
 @pytest.mark.slow
 def test_many_random_patterns_of_re2(tally: Tally) -> None:
-    check_or_refused(check_re2, seeds(10_000))
+    assert_each_or_refused(check_re2, seeds(10_000))
     tally("splitting", "random cases", len(seeds(10_000)))
 
 
 # Lists of words
 
 
-def check_words(seed: int) -> int:
+def assert_words_are_found(seed: int) -> int:
     """Words of bytes, cut anywhere: as an alternation of `regex`, and by trying every word at every place."""
     dice = random.Random(seed)
     alphabet = dice.choice(["ab", "aé", "ab中😀", "abcdefgh"])
@@ -281,11 +281,11 @@ def check_words(seed: int) -> int:
 
 def test_random_lists_of_words() -> None:
     tried = seeds(150)
-    assert sum(check_words(seed) > 0 for seed in tried) > 0.5 * len(tried)
+    assert sum(assert_words_are_found(seed) > 0 for seed in tried) > 0.5 * len(tried)
 
 
 @pytest.mark.slow
 def test_many_random_lists_of_words(tally: Tally) -> None:
     for seed in seeds(10_000):
-        check_words(seed)
+        assert_words_are_found(seed)
     tally("splitting", "random cases", len(seeds(10_000)))

@@ -78,7 +78,7 @@ def check_verdict(peer: Real, ids: list[int]) -> bool:
     return bool(verdict)
 
 
-def check_texts(peer: Real, count: int, seed: int, judge: int = 5) -> tuple[int, int]:
+def assert_texts_agree(peer: Real, count: int, seed: int, judge: int = 5) -> tuple[int, int]:
     """Compare random texts and, of every `judge`-th, the verdicts on its ids and on them after edits.
 
     Return the number of streams that were judged, and of those that were wrong.
@@ -99,7 +99,7 @@ def check_texts(peer: Real, count: int, seed: int, judge: int = 5) -> tuple[int,
     return judged, wrong
 
 
-def check_corpus(peer: Real, text: str) -> None:
+def assert_corpus_agrees(peer: Real, text: str) -> None:
     ids = peer.encode(text)
     assert peer.tokenizer.encode(text).tolist() == ids, peer.name
     assert peer.tokenizer.decode(ids) == peer.decode(ids)
@@ -108,7 +108,7 @@ def check_corpus(peer: Real, text: str) -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_random_texts(name: str, data: Path, folder: Path) -> None:
-    check_texts(real(name, data, folder), 80, seed=0)
+    assert_texts_agree(real(name, data, folder), 80, seed=0)
 
 
 def test_clip_from_its_own_file(data: Path, folder: Path) -> None:
@@ -129,14 +129,14 @@ def test_clip_from_its_own_file(data: Path, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_many_random_texts(name: str, data: Path, folder: Path, tally: Tally) -> None:
-    print(name, "streams and wrong ones:", check_texts(real(name, data, folder), 100_000, seed=1, judge=20))
+    print(name, "streams and wrong ones:", assert_texts_agree(real(name, data, folder), 100_000, seed=1, judge=20))
     tally("encoding", "random cases", 100_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_corpora(name: str, data: Path, folder: Path, tally: Tally) -> None:
+def test_corpora_are_encoded_and_judged_as_by_the_library(name: str, data: Path, folder: Path, tally: Tally) -> None:
     peer = real(name, data, folder)
     for corpus in CORPORA:
-        check_corpus(peer, (data / "corpora" / corpus).read_text(encoding="utf-8"))
+        assert_corpus_agrees(peer, (data / "corpora" / corpus).read_text(encoding="utf-8"))
     tally("encoding", "real texts", len(CORPORA))

@@ -136,7 +136,7 @@ def drawn_rollout(peer: Peer, corpus: str, drawn: random.Random) -> list[int]:
     return parts
 
 
-def check_many(peer: Peer, data: Path, n: int, seed: int) -> Counter[str]:
+def assert_rollouts_agree(peer: Peer, data: Path, n: int, seed: int) -> Counter[str]:
     drawn = random.Random(f"{peer.real.name} {seed}")
     corpora = [(data / "corpora" / name).read_text(encoding="utf-8")[:1_000_000] for name in CORPORA]
     counts: Counter[str] = Counter()
@@ -152,7 +152,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> None:
-    counts = check_many(peer(name, data, folder), data, 60, 0)
+    counts = assert_rollouts_agree(peer(name, data, folder), data, 60, 0)
     assert min(counts["bugs"], counts["drift"], counts["junctions"]) > 20, counts
     assert counts["canonical"] > 0, counts
 
@@ -162,7 +162,7 @@ def test_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path) -> Non
 def test_many_rollouts_of_real_tokenizers(name: str, data: Path, folder: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(10):
-        counts += check_many(peer(name, data, folder), data, 1000, seed + 1)
+        counts += assert_rollouts_agree(peer(name, data, folder), data, 1000, seed + 1)
     print(name, dict(counts))
     tally("rollouts", "random cases", 1000 * len(seeds(10)))
 
@@ -204,7 +204,7 @@ def check_normalized(peer: Peer, ids: list[int], drawn: random.Random, counts: C
     counts["rollouts"] += 1
 
 
-def check_many_normalized(data: Path, n: int, seed: int) -> Counter[str]:
+def assert_normalized_rollouts(data: Path, n: int, seed: int) -> Counter[str]:
     own = Peer(real_tokenizers.by_tokenizers("qwen with NFC", extra("qwen", "tokenizer.json")))
     assert isinstance(own.tokenizer, Tokenizer)
     assert not own.tokenizer.is_plain
@@ -222,7 +222,7 @@ def check_many_normalized(data: Path, n: int, seed: int) -> Counter[str]:
 
 
 def test_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
-    counts = check_many_normalized(data, 60, 0)
+    counts = assert_normalized_rollouts(data, 60, 0)
     assert min(counts[name] for name in ("bugs", "drift", "junctions")) > 20, counts
     assert min(counts["canonical"], counts["not normalized"]) > 0, counts
 
@@ -231,7 +231,7 @@ def test_rollouts_of_a_real_tokenizer_with_nfc(data: Path) -> None:
 def test_many_rollouts_of_a_real_tokenizer_with_nfc(data: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(10):
-        counts += check_many_normalized(data, 1000, seed + 1)
+        counts += assert_normalized_rollouts(data, 1000, seed + 1)
     print("qwen with NFC", dict(counts))
     tally("rollouts", "random cases", 1000 * len(seeds(10)))
 
@@ -265,7 +265,7 @@ def small_file(drawn: random.Random) -> dict[str, Any]:
     return fields
 
 
-def check_small(seed: int, path: Path, n: int, counts: Counter[str]) -> None:
+def assert_small_rollouts(seed: int, path: Path, n: int, counts: Counter[str]) -> None:
     drawn = random.Random(seed)
     path.write_text(json.dumps(small_file(drawn)), encoding="utf-8")
     try:
@@ -287,7 +287,7 @@ def test_rollouts_of_small_tokenizers(tmp_path: Path) -> None:
     pytest.importorskip("tokenizers")
     counts: Counter[str] = Counter()
     for seed in range(80):
-        check_small(seed, tmp_path / "tokenizer.json", 10, counts)
+        assert_small_rollouts(seed, tmp_path / "tokenizer.json", 10, counts)
     assert min(counts[name] for name in ("bugs", "drift", "no text", "canonical")) > 50, counts
     assert counts["junctions"] > 10, counts
     assert counts["rollouts"] > 300, counts
@@ -298,7 +298,7 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
     pytest.importorskip("tokenizers")
     counts: Counter[str] = Counter()
     for seed in seeds(2000):
-        check_small(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
+        assert_small_rollouts(1000 + seed, tmp_path / "tokenizer.json", 12, counts)
     print(dict(counts))
     tally("rollouts", "random cases", 12 * len(seeds(2000)))
 
@@ -306,7 +306,7 @@ def test_many_rollouts_of_small_tokenizers(tmp_path: Path, tally: Tally) -> None
 # Files with every step that is modelled: repairing the stretches gives what the library gives for the text.
 
 
-def check_file(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
+def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
     library = pytest.importorskip("tokenizers")
     drawn = random.Random(seed)
     fields = random_files.KINDS[kind](drawn)
@@ -357,7 +357,7 @@ def check_file(kind: str, seed: int, path: Path, counts: Counter[str]) -> None:
 def test_repairing_gives_what_the_library_gives(kind: str, tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
     for seed in range(20):
-        check_file(kind, seed, tmp_path / "tokenizer.json", counts)
+        assert_file_repaired(kind, seed, tmp_path / "tokenizer.json", counts)
     assert min(counts[name] for name in ("bugs", "drift", "junctions", "canonical")) > 3, counts
 
 
@@ -366,6 +366,6 @@ def test_repairing_gives_what_the_library_gives(kind: str, tmp_path: Path) -> No
 def test_repairing_gives_what_the_library_gives_many_times(kind: str, tmp_path: Path, tally: Tally) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds(1000):
-        check_file(kind, seed, tmp_path / "tokenizer.json", counts)
+        assert_file_repaired(kind, seed, tmp_path / "tokenizer.json", counts)
     print(kind, dict(counts))
     tally("rollouts", "random cases", len(seeds(1000)))

@@ -78,7 +78,7 @@ def check_tokens(vocabulary: tokdfa.Tokenizer, ids: npt.NDArray[np.int32], match
     np.testing.assert_array_equal(behind, np.searchsorted(ends, end - 1, side="right") + 1)
 
 
-def check(folder: Path, name: str, corpus: str, size: int | None, patterns: list[str]) -> None:
+def assert_patterns_are_found(folder: Path, name: str, corpus: str, size: int | None, patterns: list[str]) -> None:
     vocabulary = tokenizer(folder, name)
     ids, text = stream(folder, name, corpus, size)
     for pattern in patterns:
@@ -92,15 +92,15 @@ def check(folder: Path, name: str, corpus: str, size: int | None, patterns: list
 
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA[:3])
-def test_corpora(data: Path, name: str, corpus: str) -> None:
-    check(data, name, corpus, 60_000, PATTERNS[:: 1 if name == "gpt2" else 3])
+def test_patterns_are_found_in_corpora(data: Path, name: str, corpus: str) -> None:
+    assert_patterns_are_found(data, name, corpus, 60_000, PATTERNS[:: 1 if name == "gpt2" else 3])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_whole_corpora(data: Path, name: str, corpus: str, tally: Tally) -> None:
-    check(data, name, corpus, None, PATTERNS)
+    assert_patterns_are_found(data, name, corpus, None, PATTERNS)
     tally("searching", "real texts", len(PATTERNS))
 
 
@@ -127,7 +127,7 @@ def random_pattern(dice: random.Random, text: str, depth: int = 3) -> str:
     return f"(?:{parts[0]}){dice.choice(['+', '?', '{1,2}', '{2}'])}{parts[1]}"
 
 
-def check_random(folder: Path, name: str, corpus: str, size: int, seed: int, count: int) -> None:
+def assert_random_patterns_are_found(folder: Path, name: str, corpus: str, size: int, seed: int, count: int) -> None:
     dice = random.Random(seed)
     vocabulary = tokenizer(folder, name)
     ids, text = stream(folder, name, corpus, size)
@@ -141,14 +141,14 @@ def check_random(folder: Path, name: str, corpus: str, size: int, seed: int, cou
 
 @pytest.mark.parametrize("corpus", CORPORA[:3])
 def test_random_patterns(data: Path, corpus: str) -> None:
-    check_random(data, "gpt2", corpus, 20_000, 1, 10)
+    assert_random_patterns_are_found(data, "gpt2", corpus, 20_000, 1, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_many_random_patterns(data: Path, name: str, corpus: str, tally: Tally) -> None:
-    check_random(data, name, corpus, 200_000, 2, 150)
+    assert_random_patterns_are_found(data, name, corpus, 200_000, 2, 150)
     tally("searching", "random cases", 150)
 
 
@@ -192,7 +192,7 @@ def test_chunks_make_no_difference(data: Path, size: int) -> None:
         assert found == list(searcher.search(ids))
 
 
-def test_aligned(data: Path) -> None:
+def test_aligned_words_are_found_where_the_tokens_are(data: Path) -> None:
     """Aligned to GPT-2's tokens, words are found where encoding them gives the tokens of the stream."""
     vocabulary = tokenizer(data, "gpt2")
     ids, text = stream(data, "gpt2", "english.txt", 100_000)
@@ -209,7 +209,7 @@ def word_list(text: str, count: int) -> list[str]:
     return random.Random(4).sample(words, min(count, len(words)))
 
 
-def check_words(folder: Path, corpus: str, size: int | None, count: int) -> None:
+def assert_words_are_found(folder: Path, corpus: str, size: int | None, count: int) -> None:
     ids, text = stream(folder, "gpt2", corpus, size)
     words = word_list(text, count)
     longest_first = sorted(words, key=len, reverse=True)
@@ -222,11 +222,11 @@ def check_words(folder: Path, corpus: str, size: int | None, count: int) -> None
 
 
 @pytest.mark.parametrize("corpus", CORPORA[:3])
-def test_word_lists(data: Path, corpus: str) -> None:
-    check_words(data, corpus, 60_000, 300)
+def test_word_lists_are_found_in_corpora(data: Path, corpus: str) -> None:
+    assert_words_are_found(data, corpus, 60_000, 300)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_long_word_lists(data: Path, corpus: str) -> None:
-    check_words(data, corpus, 1_000_000, 3_000)
+    assert_words_are_found(data, corpus, 1_000_000, 3_000)

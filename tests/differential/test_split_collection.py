@@ -43,7 +43,7 @@ def pieces_of_machine(splitter: Splitter, text: str) -> list[str]:
     return [data[start:end].decode() for start, end in splitter.spans(data).tolist()]
 
 
-def check_case(case: Case) -> None:
+def assert_pieces_of_case(case: Case) -> None:
     splitting = splitting_of(case, case.behavior, case.invert)
     splitter, definition = Splitter(splitting), PreTokenizer(splitting)
     for text, expected in zip(case.texts, case.pieces, strict=True):
@@ -51,7 +51,7 @@ def check_case(case: Case) -> None:
         assert pieces_of_machine(splitter, text) == expected, (case.name, text)
 
 
-def check_library(case: Case, behaviors: list[tuple[Behavior, bool]]) -> None:
+def assert_split_by_library(case: Case, behaviors: list[tuple[Behavior, bool]]) -> None:
     from tokenizers import Regex, pre_tokenizers
 
     for behavior, invert in behaviors:
@@ -62,7 +62,7 @@ def check_library(case: Case, behaviors: list[tuple[Behavior, bool]]) -> None:
             assert pieces_of_machine(splitter, text) == expected, (case.name, behavior, invert, text)
 
 
-def check_definition(case: Case, longest: int, most: int) -> int:
+def assert_split_by_definition(case: Case, longest: int, most: int) -> int:
     splitting = splitting_of(case)
     splitter, definition = Splitter(splitting), PreTokenizer(splitting)
     texts = short_texts(representatives(find_hypotheses(splitting)), longest, most)
@@ -79,10 +79,10 @@ def test_the_collection(data: Path) -> None:
     chosen = [case for place, case in enumerate(found) if case.name in RARE or place % 20 == 5]
     assert len(chosen) > len(RARE)
     for place, case in enumerate(chosen):
-        check_case(case)
+        assert_pieces_of_case(case)
         if place % 3 == 0:
-            check_library(case, [BEHAVIORS[place // 3 % len(BEHAVIORS)]])
-            check_definition(case, 3, 200)
+            assert_split_by_library(case, [BEHAVIORS[place // 3 % len(BEHAVIORS)]])
+            assert_split_by_definition(case, 3, 200)
 
 
 @pytest.mark.slow
@@ -90,9 +90,9 @@ def test_the_collection_at_length(data: Path) -> None:
     pytest.importorskip("tokenizers")
     for case in cases(data):
         if case.name not in WITHOUT_MACHINE:
-            check_case(case)
-            check_library(case, BEHAVIORS)
-            print(case.name, check_definition(case, 5, 1_000_000), flush=True)
+            assert_pieces_of_case(case)
+            assert_split_by_library(case, BEHAVIORS)
+            print(case.name, assert_split_by_definition(case, 5, 1_000_000), flush=True)
 
 
 def test_patterns_without_a_machine(data: Path) -> None:
@@ -117,7 +117,7 @@ TRINITY = (
 )
 
 
-def check_counter(lengths: Iterable[int]) -> None:
+def assert_counter_splits_alike(lengths: Iterable[int]) -> None:
     from tokenizers import Regex, pre_tokenizers
 
     steps = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in TRINITY]
@@ -132,7 +132,7 @@ def check_counter(lengths: Iterable[int]) -> None:
 
 def test_groups_of_510_digits_are_split_by_backtracking() -> None:
     pytest.importorskip("tokenizers")
-    check_counter([505, 509, 510, 511, 1019, 1020, 1021, 1530, 1535])
+    assert_counter_splits_alike([505, 509, 510, 511, 1019, 1020, 1021, 1530, 1535])
     # Without the groups of 510, Trinity's steps have a machine.
     assert Splitter(Splitting("tokenizers", tuple(map(Split, TRINITY[1:])))).n_states < 100
 
@@ -140,7 +140,7 @@ def test_groups_of_510_digits_are_split_by_backtracking() -> None:
 @pytest.mark.slow
 def test_groups_of_510_digits_of_all_lengths() -> None:
     pytest.importorskip("tokenizers")
-    check_counter(range(505, 1536))
+    assert_counter_splits_alike(range(505, 1536))
 
 
 def test_the_table_has_all_patterns(data: Path) -> None:

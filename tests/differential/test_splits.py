@@ -49,7 +49,7 @@ def original(splitting: Splitting) -> Any:
     return pre_tokenizers.Sequence(steps)
 
 
-def check(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> None:
+def assert_split_alike(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> None:
     ours = PreTokenizer(splitting)
     assert ours.splitter is not None
     for text in texts:
@@ -67,7 +67,8 @@ def check(splitting: Splitting, texts: list[str], pre_tokenizer: Any = None) -> 
 @pytest.mark.parametrize("name", NAMED)
 def test_all_short_texts(name: str) -> None:
     check_version(NAMED[name].library)
-    check(NAMED[name], ["".join(text) for n in range(4) for text in product(REPRESENTATIVES[name], repeat=n)])
+    texts = ["".join(text) for n in range(4) for text in product(REPRESENTATIVES[name], repeat=n)]
+    assert_split_alike(NAMED[name], texts)
 
 
 @pytest.mark.slow
@@ -75,7 +76,7 @@ def test_all_short_texts(name: str) -> None:
 def test_all_texts_of_six_symbols(name: str, tally: Tally) -> None:
     check_version(NAMED[name].library)
     for start in product(REPRESENTATIVES[name], repeat=2):
-        check(NAMED[name], ["".join(start + text) for text in product(REPRESENTATIVES[name], repeat=4)])
+        assert_split_alike(NAMED[name], ["".join(start + text) for text in product(REPRESENTATIVES[name], repeat=4)])
     tally("splitting", "exhaustive cases", len(REPRESENTATIVES[name]) ** 6)
 
 
@@ -159,7 +160,7 @@ def random_texts(seed: int, n: int) -> list[str]:
 @pytest.mark.parametrize("name", NAMED)
 def test_random_texts(name: str) -> None:
     check_version(NAMED[name].library)
-    check(NAMED[name], random_texts(0, 3_000))
+    assert_split_alike(NAMED[name], random_texts(0, 3_000))
 
 
 @pytest.mark.slow
@@ -167,7 +168,7 @@ def test_random_texts(name: str) -> None:
 def test_many_random_texts(name: str, tally: Tally) -> None:
     check_version(NAMED[name].library)
     for seed in range(1, 51):
-        check(NAMED[name], random_texts(seed, 20_000))
+        assert_split_alike(NAMED[name], random_texts(seed, 20_000))
     tally("splitting", "random cases", 50 * 20_000)
 
 
@@ -179,20 +180,20 @@ def corpus(data: Path, name: str, length: int | None = None) -> str:
 @pytest.mark.parametrize("name", NAMED)
 def test_beginnings_of_corpora(name: str, data: Path) -> None:
     check_version(NAMED[name].library)
-    check(NAMED[name], [corpus(data, file, 20_000) for file in CORPORA])
+    assert_split_alike(NAMED[name], [corpus(data, file, 20_000) for file in CORPORA])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("file", CORPORA)
-def test_corpora(name: str, file: str, data: Path, tally: Tally) -> None:
+def test_corpora_are_split_as_by_the_library(name: str, file: str, data: Path, tally: Tally) -> None:
     check_version(NAMED[name].library)
-    check(NAMED[name], [corpus(data, file)])
+    assert_split_alike(NAMED[name], [corpus(data, file)])
     tally("splitting", "real texts", 1)
 
 
 @pytest.mark.parametrize("prefix_space", [False, True])
-def test_byte_level(prefix_space: bool) -> None:
+def test_byte_level_splits_as_by_the_library(prefix_space: bool) -> None:
     check_version("tokenizers")
     from tokenizers import pre_tokenizers
 
@@ -201,15 +202,16 @@ def test_byte_level(prefix_space: bool) -> None:
     texts = ["".join(text) for n in range(4) for text in product(REPRESENTATIVES["gpt2"], repeat=n)] + random_texts(
         1, 500
     )
-    check_pieces(Splitting("tokenizers", gpt2, 0 if prefix_space else None), byte_level, texts)
+    assert_bytes_alike(Splitting("tokenizers", gpt2, 0 if prefix_space else None), byte_level, texts)
     sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
-    check_pieces(Splitting("tokenizers", (patterns.digits(True), *gpt2), 1 if prefix_space else None), sequence, texts)
+    splitting = Splitting("tokenizers", (patterns.digits(True), *gpt2), 1 if prefix_space else None)
+    assert_bytes_alike(splitting, sequence, texts)
     bare = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space, use_regex=False)
     sequence = pre_tokenizers.Sequence([pre_tokenizers.Digits(), bare])
-    check_pieces(Splitting("tokenizers", (patterns.digits(),), 1 if prefix_space else None), sequence, texts)
+    assert_bytes_alike(Splitting("tokenizers", (patterns.digits(),), 1 if prefix_space else None), sequence, texts)
 
 
-def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
+def assert_bytes_alike(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
     """Compare pieces that are spelled in the byte alphabet, in which an inserted space can be seen."""
     from tokdfa.regex.unicode.utf8 import BYTE_OF
 
@@ -222,10 +224,10 @@ def check_pieces(splitting: Splitting, theirs: Any, texts: list[str]) -> None:
 @pytest.mark.parametrize("behavior", get_args(Behavior))
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("step", [Split("a"), Split("a+|ab"), Split("ab", literal=True), Split("a.", literal=True)])
-def test_behaviors(behavior: Behavior, invert: bool, step: Split) -> None:
+def test_behaviors_split_as_by_the_library(behavior: Behavior, invert: bool, step: Split) -> None:
     pytest.importorskip("tokenizers")
     splitting = Splitting("tokenizers", (Split(step.pattern, behavior, invert, step.literal),))
-    check(splitting, ["".join(text) for n in range(7) for text in product("ab.", repeat=n)])
+    assert_split_alike(splitting, ["".join(text) for n in range(7) for text in product("ab.", repeat=n)])
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_other_pre_tokenizers_of_tokenizers(name: str) -> None:
         "bert": (patterns.bert(), p.BertPreTokenizer()),
     }[name]
     texts = random_texts(2, 2_000) + ["".join(text) for n in range(5) for text in product("a1 \n!\u0301", repeat=n)]
-    check(Splitting("tokenizers", ours), texts, theirs)
+    assert_split_alike(Splitting("tokenizers", ours), texts, theirs)
 
 
 FILE_STEPS: list[dict[str, Any]] = [

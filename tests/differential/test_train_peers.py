@@ -144,7 +144,7 @@ def assert_as_sentencepiece(path: Path, merges: int) -> None:
     assert ["".join(rule) for rule in ours] == by_sentencepiece(text, len(set("".join(words))), merges)
 
 
-def test_tokenizers(part: Path) -> None:
+def test_merges_are_those_of_tokenizers(part: Path) -> None:
     assert_as_tokenizers(part, 3000)
 
 
@@ -165,7 +165,7 @@ def test_subword_nmt_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     tally("training", "real texts", 1)
 
 
-def test_minbpe(part: Path) -> None:
+def test_merges_are_those_of_minbpe(part: Path) -> None:
     part.write_bytes(part.read_bytes()[:60_000])
     ours = train_greedy(count_pieces([text_of(part)]), 60, tie="first-seen", count="overlapping")
     assert list(ours) == by_the_loop_of_minbpe(part, 60)
@@ -178,7 +178,7 @@ def test_minbpe_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     tally("training", "real texts", 1)
 
 
-def test_rustbpe(part: Path) -> None:
+def test_merges_are_those_of_rustbpe(part: Path) -> None:
     assert_as_rustbpe(part, 3000)
 
 
@@ -199,7 +199,7 @@ def test_sentencepiece_on_whole_corpora(corpus: Path, tally: Tally) -> None:
     tally("training", "real texts", 1)
 
 
-def test_gigatoken(part: Path) -> None:
+def test_merges_are_those_of_gigatoken(part: Path) -> None:
     gigatoken = pytest.importorskip("gigatoken")
     ours = train_greedy(count_corpus_pieces(part, Reading()), 3000, tie="huggingface", count="overlapping")
     assert list(ours) == gigatoken.train_bpe(part, 256 + 3000, [])[1]

@@ -98,7 +98,7 @@ def expected_index(library: Library, ids: Sequence[int]) -> int | None:
     return next((i for i, (a, b) in enumerate(zip(ids, again, strict=False)) if a != b), min(len(ids), len(again)))
 
 
-def check_edits(data: Path, name: str, n_edits: int, seed: int) -> dict[str, int]:
+def assert_edits_are_judged(data: Path, name: str, n_edits: int, seed: int) -> dict[str, int]:
     """Compare verdict and index after `n_edits` edits; return the number of each kind that were not canonical."""
     peer = library(name, data)
     drawn = random.Random(f"{name} {seed}")
@@ -123,13 +123,13 @@ def check_edits(data: Path, name: str, n_edits: int, seed: int) -> dict[str, int
 
 @pytest.mark.parametrize("name", NAMES)
 def test_verdict_and_index_after_an_edit(data: Path, name: str) -> None:
-    assert min(check_edits(data, name, 150, seed=0).values()) > 0
+    assert min(assert_edits_are_judged(data, name, 150, seed=0).values()) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_verdict_and_index_after_ten_thousand_edits(data: Path, name: str, tally: Tally) -> None:
-    print(name, check_edits(data, name, 10_000, seed=1))
+    print(name, assert_edits_are_judged(data, name, 10_000, seed=1))
     tally("validation", "spoiled inputs", 10_000)
 
 

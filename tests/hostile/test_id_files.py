@@ -71,13 +71,13 @@ def check(kind: str, seed: int, folder: Path) -> tuple[str, list[int] | None, Pa
     return "changed" if found != ids else "read", right, path, dtype
 
 
-def check_all(kind: str, chosen: range, folder: Path) -> Counter[str]:
+def assert_files_right_or_refused(kind: str, chosen: range, folder: Path) -> Counter[str]:
     return Counter(check(kind, seed, folder)[0] for seed in chosen)
 
 
 @pytest.mark.parametrize("kind", ORACLES)
 def test_mutated_files(kind: str, tmp_path: Path) -> None:
-    outcomes = check_all(kind, range(400), tmp_path)
+    outcomes = assert_files_right_or_refused(kind, range(400), tmp_path)
     # Each of these has to be met for the test to mean anything.
     assert min(outcomes[name] for name in ("read", "changed", "refused")) >= 10, outcomes
 
@@ -86,7 +86,7 @@ def test_mutated_files(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ORACLES)
 def test_many_mutated_files(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(5_000)
-    print(kind, dict(check_all(kind, chosen, tmp_path)), "of", len(chosen), "files")
+    print(kind, dict(assert_files_right_or_refused(kind, chosen, tmp_path)), "of", len(chosen), "files")
     tally("crashes", "spoiled inputs", len(chosen))
 
 

@@ -68,7 +68,7 @@ COMMANDS: dict[str, Callable[[dict[str, str], str], list[str]]] = {
 }
 
 
-def kill_often(name: str, kills: int, folder: Path) -> int:
+def assert_files_are_whole_after_kills(name: str, kills: int, folder: Path) -> int:
     """Kill a command that runs again and again; return how often it was about to write."""
     file = files(folder)
     (folder / "out").mkdir()
@@ -103,12 +103,13 @@ def kill_often(name: str, kills: int, folder: Path) -> int:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_five_kills(name: str, tmp_path: Path) -> None:
-    kill_often(name, 5, tmp_path)
+def test_five_kills_leave_whole_files(name: str, tmp_path: Path) -> None:
+    assert_files_are_whole_after_kills(name, 5, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_hundred_kills(name: str, tmp_path: Path, tally: Tally) -> None:
-    print(name, kill_often(name, 100, tmp_path), "of 100 kills while a new file was being written")
+    writing = assert_files_are_whole_after_kills(name, 100, tmp_path)
+    print(name, writing, "of 100 kills while a new file was being written")
     tally("crashes", "kills survived", 100)

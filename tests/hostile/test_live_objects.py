@@ -227,7 +227,7 @@ def load(source: Any, options: dict[str, Any], folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_spoiled(name: str, tmp_path: Path) -> None:
+def test_spoiled_objects_are_refused_or_read_as_by_the_library(name: str, tmp_path: Path) -> None:
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     read, messages = 0, []
     for seed in seeds(100):

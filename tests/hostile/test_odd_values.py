@@ -73,7 +73,7 @@ def tokenizer(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=shown)
-def test_texts(tokenizer: Any, text: Any) -> None:
+def test_odd_texts_are_refused(tokenizer: Any, text: Any) -> None:
     takes_bytes = isinstance(tokenizer, tokdfa.WordPieceTokenizer)
     calls: list[Callable[[], object]] = [lambda: encode_batch(tokenizer, ["the", text], threads=1)]
     calls.append(lambda: encode_batch(tokenizer, ["the", text], threads=2))
@@ -118,7 +118,7 @@ def test_numbers_of_threads(tokenizer: Any, threads: Any) -> None:
 
 
 @pytest.mark.parametrize(("ids", "message"), IDS, ids=shown)
-def test_ids(tokenizer: Any, ids: Any, message: str) -> None:
+def test_odd_ids_are_refused(tokenizer: Any, ids: Any, message: str) -> None:
     calls = {
         "decode": lambda: tokenizer.decode(ids),
         "decode_bytes": lambda: tokenizer.decode_bytes(ids),
@@ -186,7 +186,7 @@ def test_no_ids_at_all_are_canonical(tokenizer: Any, ids: Any) -> None:
     ],
     ids=shown,
 )
-def test_documents(tmp_path: Path, documents: Any, message: str) -> None:
+def test_odd_documents_are_refused(tmp_path: Path, documents: Any, message: str) -> None:
     (tmp_path / "tokenizer.json").write_bytes(as_bytes(tokenizer_json()))
     tokenizer = tokdfa.load(tmp_path)
     # The second stream has a violation, after which nothing more is judged unless all are wanted.
@@ -218,7 +218,7 @@ def test_documents_that_are_taken(tmp_path: Path, documents: Any) -> None:
     ],
     ids=shown,
 )
-def test_patterns(tokenizer: Any, pattern: Any, error: type[Exception], message: str) -> None:
+def test_odd_patterns_are_refused(tokenizer: Any, pattern: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         tokenizer.search(pattern, [1])
     if not isinstance(pattern, list):

@@ -59,7 +59,7 @@ def refused_or_done(build: Callable[[], object], seconds: float = MOST_SECONDS) 
     return refusal is not None
 
 
-def test_searches() -> None:
+def test_searches_end_in_time() -> None:
     vocabulary = Vocabulary(BYTES)
 
     def search(pattern: str, wanted: str) -> None:
@@ -73,7 +73,7 @@ def test_searches() -> None:
     assert sum(refused) > len(NASTY) // 2
 
 
-def test_languages() -> None:
+def test_languages_end_in_time() -> None:
     refused = [
         refused_or_done(lambda pattern=pattern: language(pattern, BYTES, max_seconds=SECONDS))  # type: ignore[misc]
         for pattern in NASTY.values()
@@ -81,7 +81,7 @@ def test_languages() -> None:
     assert sum(refused) > len(NASTY) // 2
 
 
-def test_splitters() -> None:
+def test_splitters_end_in_time() -> None:
     """The pattern of a pre-tokenizer, as a machine."""
 
     def split(pattern: str) -> None:
@@ -123,7 +123,9 @@ def dictionary(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("command", ["search", "info", "locality", "draw"])
-def test_commands(command: str, dictionary: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_end_in_time(
+    command: str, dictionary: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "ids.txt").write_text("1 2 3\n", encoding="utf-8")
     arguments = {
         "search": [dictionary, NASTY["a window"], tmp_path / "ids.txt"],

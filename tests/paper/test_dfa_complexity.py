@@ -140,7 +140,7 @@ def test_theorem_2_is_tight_for_every_size() -> None:
     assert [dloc(dfa, 1).degree for dfa in automata] == [1] * 21
 
 
-def test_figure_5() -> None:
+def test_figure_5_is_the_tight_family() -> None:
     for dfa, figure in zip(iter_token_dfas(tight_family(3)), FIGURE_5, strict=True):
         assert dfa.isomorphism(figure)
         assert dfa.n_states == figure.n_states

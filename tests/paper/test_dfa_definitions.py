@@ -139,7 +139,7 @@ def test_algorithm_1_erratum_a_later_rule_may_bring_an_earlier_part_to_life() ->
         assert agrees_with_leftmost(dictionary).witness == LateRule(2, 3, text, None)
 
 
-def test_example_1() -> None:
+def test_example_1_tokenizes_rule_by_rule() -> None:
     rules = [("a", "a"), ("a", "b"), ("b", "c"), ("ab", "c"), ("bc", "ab")]
     dictionary = Dictionary.from_pairs(rules)
     steps = [tokenize_single_pass(dictionary.prefix(i), "aaaaacbcabc") for i in range(6)]

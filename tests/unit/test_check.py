@@ -115,7 +115,9 @@ def test_pieces_that_differ_where_nothing_merges(tmp_path: Path) -> None:
         *(("a", "a", False), ("ba", "[^b ]", True), ("x", "", False), ("a", "", False), ("", "", False)),
     ],
 )
-def test_a_seam(formats: list[tuple[Tokenizer, Path]], before: str, after: str, regex: bool) -> None:
+def test_a_seam_is_certified_in_every_format(
+    formats: list[tuple[Tokenizer, Path]], before: str, after: str, regex: bool
+) -> None:
     for side in formats:
         certificate, files = spliced(side, before=before, after=after, regex=regex)
         assert verdict(certificate, files) == 0

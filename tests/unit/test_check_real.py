@@ -122,7 +122,9 @@ def test_llama3_and_its_ranks(tmp_path: Path) -> None:
         ("gpt2/tokenizer.json", None, "<|endoftext|>", "", False),
     ],
 )
-def test_a_seam(data: Path, tmp_path: Path, file: str, name: str | None, before: str, after: str, regex: bool) -> None:
+def test_a_seam_of_a_real_tokenizer_is_certified(
+    data: Path, tmp_path: Path, file: str, name: str | None, before: str, after: str, regex: bool
+) -> None:
     path = data / "vocabs" / file
     tokenizer = tokdfa.load(path, pretokenizer=name)
     found = tokdfa.splice(tokenizer, before=before, after=after, regex=regex)

@@ -128,7 +128,7 @@ def test_what_is_not_an_alphabet(symbols, tokens, message: str) -> None:
         TokenAlphabet(symbols, tokens)
 
 
-def test_extension() -> None:
+def test_extension_keeps_the_numbers() -> None:
     wider = ABC.extended("ca")
     assert list(wider) == [*ABC, "ca"]
     assert wider.extended("ca") is wider

@@ -43,7 +43,7 @@ def test_the_complement_accepts_the_rest(dfa: TokenDFA) -> None:
     assert run(rest, [-1]) is None
 
 
-def _check_moves(automaton: TokenAutomaton, n_tokens: int) -> None:
+def assert_moves_are_steps(automaton: TokenAutomaton, n_tokens: int) -> None:
     """The moves of every state near the initial one are what step says, ascending."""
     for sequence in iter_tokenizations(n_tokens, 3):
         state = run(automaton, sequence)
@@ -55,8 +55,8 @@ def _check_moves(automaton: TokenAutomaton, n_tokens: int) -> None:
 @pytest.mark.parametrize(("operation", "connective"), OPERATIONS)
 @given(first=token_dfas("abc", max_states=3), second=token_dfas("abc", max_states=3))
 def test_moves_and_steps_agree(operation, connective, first: TokenDFA, second: TokenDFA) -> None:
-    _check_moves(operation(first, second), 3)
-    _check_moves(complement(operation(first, second), 3), 3)
+    assert_moves_are_steps(operation(first, second), 3)
+    assert_moves_are_steps(complement(operation(first, second), 3), 3)
 
 
 @pytest.mark.parametrize("accepting", [[], [(False, True)], [(True, True), (False, True)]])
@@ -64,7 +64,7 @@ def test_any_other_choice_of_what_accepts(accepting) -> None:
     first = TokenDFA.from_edges([(0, "a", 1)], finals=[1], symbols="ab")
     second = TokenDFA.from_edges([(0, "a", 1), (0, "b", 1)], finals=[1], symbols="ab")
     combined = Combination(first, second, accepting)
-    _check_moves(combined, 2)
+    assert_moves_are_steps(combined, 2)
     for sequence in iter_tokenizations(2, 3):
         assert accepts(combined, sequence) == ((accepts(first, sequence), accepts(second, sequence)) in accepting)
 

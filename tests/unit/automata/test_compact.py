@@ -30,7 +30,7 @@ def transitions(automaton: CompactTokenDFA) -> dict[int, set[str]]:
     }
 
 
-def test_figure_3() -> None:
+def test_figure_3_is_the_compact_automaton() -> None:
     automaton = CompactTokenDFA(dictionary("a≀a", "b≀a", alphabet="ab"))
     # A2 of the figure, its states 1 and 2 numbered by the rules that made them.
     assert transitions(automaton) == {

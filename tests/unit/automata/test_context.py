@@ -11,7 +11,7 @@ from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import LimitExceededError
 
 
-def check(dfa: TokenDFA, longest: int) -> None:
+def assert_decided_by_runs(dfa: TokenDFA, longest: int) -> None:
     """Compare the decision with what all runs of up to `longest` symbols say."""
     read: dict[object, set[tuple[int, ...]]] = {}
     for _, tau, _ in all_runs(dfa, longest):
@@ -39,17 +39,17 @@ def check(dfa: TokenDFA, longest: int) -> None:
 
 @given(token_dfas("ab", ["ab", "ba", "aba", "bb"], max_states=4))
 def test_dense_automata(dfa: TokenDFA) -> None:
-    check(dfa, 5)
+    assert_decided_by_runs(dfa, 5)
 
 
 @given(token_dfas("a", ["aa", "aaa", "aaaaa"], max_states=6))
-def test_one_symbol(dfa: TokenDFA) -> None:
-    check(dfa, 8)
+def test_automata_over_one_symbol_are_decided(dfa: TokenDFA) -> None:
+    assert_decided_by_runs(dfa, 8)
 
 
 @given(token_dfas("abc", ["abc", "bca", "cab", "ca"], max_states=3))
 def test_long_overhangs(dfa: TokenDFA) -> None:
-    check(dfa, 6)
+    assert_decided_by_runs(dfa, 6)
 
 
 def test_pairs_that_mislead_are_looked_into() -> None:

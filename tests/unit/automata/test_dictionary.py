@@ -79,7 +79,7 @@ def test_rules_outside_the_alphabet_are_named() -> None:
 
 
 @given(proper_dictionaries())
-def test_prefixes(dictionary: Dictionary) -> None:
+def test_prefixes_have_the_first_rules(dictionary: Dictionary) -> None:
     for length in range(len(dictionary) + 1):
         prefix = dictionary.prefix(length)
         assert tuple(prefix) == dictionary[:length]
@@ -113,7 +113,7 @@ def test_properness_is_that_of_the_definition(rules: list[tuple[str, str]]) -> N
             dictionary.require_proper()
 
 
-def check_liveness(dictionary: Dictionary) -> None:
+def assert_live_by_definition(dictionary: Dictionary) -> None:
     """A rule is live when the rules before it leave its parts as they are, a token when it is its own tokenization."""
     live = [
         index
@@ -137,12 +137,12 @@ def check_liveness(dictionary: Dictionary) -> None:
 def test_live_and_dead_rules_of_every_small_dictionary() -> None:
     for n_rules in range(4):
         for dictionary in all_proper_dictionaries("ab", n_rules):
-            check_liveness(dictionary)
+            assert_live_by_definition(dictionary)
 
 
 @given(proper_dictionaries(max_rules=14))
 def test_live_and_dead_rules(dictionary: Dictionary) -> None:
-    check_liveness(dictionary)
+    assert_live_by_definition(dictionary)
 
 
 def test_reasons_for_dead_rules() -> None:

@@ -29,7 +29,7 @@ def at_most(limit: int, count: int) -> None:
 
 
 @given(arrows, st.sets(st.integers(0, 6)))
-def test_reached(pairs: list[tuple[int, int]], starts: set[int]) -> None:
+def test_reached_states_are_those_of_networkx(pairs: list[tuple[int, int]], starts: set[int]) -> None:
     graph = nx.DiGraph(pairs)
     graph.add_nodes_from(range(7))
     sources, targets = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()

@@ -122,7 +122,7 @@ def test_a_long_memory() -> None:
     assert k_locality(chain, n)
 
 
-def test_budgets() -> None:
+def test_budgets_of_locality_are_kept() -> None:
     n = 30
     alphabet = TokenAlphabet("ab")
     # Černý's automaton: a rotates, b joins two neighbours; its subsets are many.

@@ -19,7 +19,7 @@ def first_dead_token(dfa: TokenDFA, tau) -> int | None:
     return next((i for i in range(len(tau)) if dfa.run(tau[: i + 1]) is None), None)
 
 
-def check(dfa: TokenDFA, k: int, tau) -> None:
+def assert_windows_decide(dfa: TokenDFA, k: int, tau) -> None:
     verdict = verify_by_windows(dfa, k, tau)
     assert bool(verdict) == dfa.accepts(tau)
     dead = first_dead_token(dfa, tau)
@@ -31,7 +31,7 @@ def test_windows_decide_local_automata(dfa: TokenDFA, more: int) -> None:
     least = local_from(dfa)
     assume(least is not None)
     for tau in iter_tokenizations(3, 3):
-        check(dfa, least + more, tau)
+        assert_windows_decide(dfa, least + more, tau)
 
 
 @given(proper_dictionaries(), string_dfas("abc"), st.data())
@@ -39,7 +39,7 @@ def test_windows_decide_tokenizations(dictionary: Dictionary, language: TokenDFA
     dfa = token_dfa(Dictionary(dictionary, "abc"), language).trim()
     least = local_from(dfa)
     assume(least is not None)
-    check(dfa, least, data.draw(st.lists(st.integers(0, len(dfa.alphabet) - 1), max_size=12)))
+    assert_windows_decide(dfa, least, data.draw(st.lists(st.integers(0, len(dfa.alphabet) - 1), max_size=12)))
 
 
 def test_windows_alone_would_accept_what_only_begins() -> None:

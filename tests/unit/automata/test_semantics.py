@@ -34,7 +34,7 @@ def products(dictionary: Dictionary) -> set[str]:
     return {rule.product for rule in dictionary}  # type: ignore[misc]
 
 
-def check(dictionary: Dictionary, words: Iterable[str]) -> bool:
+def assert_decided_by_words(dictionary: Dictionary, words: Iterable[str]) -> bool:
     """Compare the decision with what happens on words; return it."""
     verdict = agrees_with_leftmost(dictionary)
     if verdict:
@@ -76,7 +76,7 @@ def test_every_small_dictionary_whose_products_repeat(
 ) -> None:
     # Where the decision is yes, words on which they differ would be found among the products of rules.
     short = list(all_words(symbols, longest))
-    agreeing = [check(each, {*short, *products(each)}) for each in repeating(symbols, n_rules)]
+    agreeing = [assert_decided_by_words(each, {*short, *products(each)}) for each in repeating(symbols, n_rules)]
     assert (len(agreeing), agreeing.count(False)) == (n_dictionaries, n_differing)
     tally("construction", "exhaustive cases", n_dictionaries * len(short))
 
@@ -101,14 +101,14 @@ def test_random_dictionaries_with_late_parts() -> None:
     for _ in range(1_000):
         dictionary = with_late_parts(dice)
         words = ["".join(dice.choices([*"ab", *products(dictionary)], k=3)) for _ in range(4)]
-        agreeing.append(check(dictionary, {*words, *products(dictionary)}))
+        agreeing.append(assert_decided_by_words(dictionary, {*words, *products(dictionary)}))
     assert agreeing.count(False) >= 20
 
 
 @given(proper_dictionaries(max_rules=12), st.lists(st.text("abc", max_size=24), max_size=4))
 def test_random_dictionaries(dictionary: Dictionary, words: list[str]) -> None:
     dictionary = distinct(dictionary)
-    check(dictionary, {*words, *products(dictionary)})
+    assert_decided_by_words(dictionary, {*words, *products(dictionary)})
 
 
 WITNESSES = [
@@ -123,7 +123,8 @@ WITNESSES = [
 def test_dictionaries_on_which_they_differ(rules: list[tuple[str, str]], text: str) -> None:
     dictionary = Dictionary(rules)
     assert dictionary.properness()
-    assert not check(dictionary, [])
+    agrees = assert_decided_by_words(dictionary, [])
+    assert not agrees
     assert agrees_with_leftmost(dictionary).witness.text == text  # type: ignore[union-attr]
 
 
@@ -136,7 +137,8 @@ def test_a_late_part_alone_makes_no_difference() -> None:
     # aaa, which rule 3 makes too late for rule 2, never meets a b there.
     dictionary = Dictionary([("a", "a"), ("a", "aa"), ("aaa", "b"), ("a", "b"), ("aa", "a")], "ab")
     assert dictionary.folding.birth[dictionary.alphabet.number("aaa")] > 0
-    assert check(dictionary, all_words("ab", 8))
+    agrees = assert_decided_by_words(dictionary, all_words("ab", 8))
+    assert agrees
 
 
 @pytest.mark.parametrize(

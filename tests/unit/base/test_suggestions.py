@@ -195,7 +195,7 @@ def test_python_adds_no_second_suggestion() -> None:
     assert last.endswith("'Tokenizer' object has no attribute 'encod' (did you mean encode?)")
 
 
-def test_nearest() -> None:
+def test_nearest_is_the_name_that_was_meant() -> None:
     assert nearest("valdiate", ["validate", "compare"]) == "validate"
     assert nearest("CL100K-base", ["cl100k_base", "o200k_base"]) == "cl100k_base"
     assert nearest("xyzzy", ["validate", "compare"]) is None

@@ -125,7 +125,7 @@ def test_what_is_a_tokenizer() -> None:
     assert not any(map(is_tokenizer, (TOY, DFA, IDS, "a", None, tokdfa.AnyTokenizer, tokdfa)))
 
 
-def test_articles() -> None:
+def test_articles_fit_the_nouns() -> None:
     assert [*map(with_article, ("list", "int", "ndarray", "Encoding"))] == [
         "a list",
         "an int",

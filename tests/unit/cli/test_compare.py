@@ -21,7 +21,7 @@ def write(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> Path:
     return path
 
 
-def test_equivalent(tmp_path: Path, capsys) -> None:
+def test_equivalent_tokenizers_give_status_0(tmp_path: Path, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
     assert run("compare", a, a, "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -36,7 +36,7 @@ def test_equivalent(tmp_path: Path, capsys) -> None:
     assert witness["ids_a"] != witness["ids_b"]
 
 
-def test_different(tmp_path: Path, capsys) -> None:
+def test_different_tokenizers_give_status_1(tmp_path: Path, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
     assert run("compare", a, b, "--ignore-ids", "--json") == 1
     found = json.loads(capsys.readouterr().out)
@@ -62,7 +62,7 @@ def test_different(tmp_path: Path, capsys) -> None:
     assert "bcd" in out
 
 
-def test_bad_input(tmp_path: Path, capsys) -> None:
+def test_bad_input_gives_status_2(tmp_path: Path, capsys) -> None:
     a = write(tmp_path, "a", PAIRS)
     improper = write(tmp_path, "b", [(b"ab", b"c"), (b"a", b"b")])
     for arguments in (
@@ -81,7 +81,7 @@ def test_bad_input(tmp_path: Path, capsys) -> None:
         assert err.count("\n") == 1
 
 
-def test_the_page(tmp_path: Path, capsys) -> None:
+def test_the_page_is_written_whatever_the_answer(tmp_path: Path, capsys) -> None:
     a, b = write(tmp_path, "a", PAIRS), write(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
     page = tmp_path / "report.html"
     for other, status, heading in ((a, 0, "Equivalent"), (b, 1, "Different")):

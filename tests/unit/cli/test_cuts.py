@@ -18,7 +18,7 @@ def tok(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_places(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_places_of_cuts_are_printed(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("cuts", tok, "--text", "one two three") == 0
     assert capsys.readouterr().out == "3 7\n"
     assert commands.run("cuts", tok, "--text", "one two three", "--before", "7") == 0

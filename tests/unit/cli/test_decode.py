@@ -33,7 +33,7 @@ def test_text_and_nothing_behind_it(merges: Path, tmp_path: Path, capfdbinary: p
             assert capfdbinary.readouterr().out == TEXT.encode()
 
 
-def test_json(merges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_text(merges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ids.json"
     path.write_text(str(tokdfa.load(merges).encode(TEXT).tolist()))
     assert run("decode", merges, path, "--json") == 0

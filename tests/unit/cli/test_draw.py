@@ -28,7 +28,7 @@ def merges(tmp_path: Path) -> Path:
     return path
 
 
-def test_all_texts(merges: Path, tmp_path: Path, capsys) -> None:
+def test_the_automaton_of_all_texts_is_drawn(merges: Path, tmp_path: Path, capsys) -> None:
     output = tmp_path / "picture.dot"
     assert run("draw", merges, "-o", output, "--json") == 0
     dfa = tokdfa.token_dfa(tokdfa.load(merges).dictionary)

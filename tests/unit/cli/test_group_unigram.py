@@ -64,7 +64,7 @@ def test_a_tokenizer_judged_as_a_whole_says_so(tmp_path: Path, capsys: pytest.Ca
     assert "not Metaspace" in json.loads(capsys.readouterr().out)["rewriting"]["judged_as_a_whole"]
 
 
-def test_compare(tmp_path: Path) -> None:
+def test_compare_finds_another_score(tmp_path: Path) -> None:
     a = write(tmp_path / "a.json")
     assert commands.run("compare", a, write(tmp_path / "same.json")) == 0
     other = [[piece, -9.0 if piece == "cat" else score] for piece, score in VOCAB]

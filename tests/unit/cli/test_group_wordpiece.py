@@ -40,7 +40,7 @@ def test_encode_and_decode(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "WordPiece is modelled only with BERT's pre-tokenizer: 'gpt2'" in capsys.readouterr().err
 
 
-def test_validate(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_judges_wordpiece_ids(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = tmp_path / "ids.npy"
     np.save(ids, [1, 4, 5, 6])
     assert run("validate", tok, ids) == 0
@@ -53,7 +53,7 @@ def test_validate(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert _json(capsys)["violations"][0]["index"] == 2
 
 
-def test_info(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_describes_wordpiece(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", tok, "--json") == 0
     fields = _json(capsys)
     expected = {
@@ -76,7 +76,7 @@ def test_info(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "longest match" in capsys.readouterr().out
 
 
-def test_draw(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_draw_writes_the_trie(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "trie.dot"
     assert run("draw", tok, "-o", picture, "--word", "abcz", "--json") == 0
     assert _json(capsys) == {"states": 7, "transitions": 9, "path": str(picture)}
@@ -90,7 +90,7 @@ def test_draw(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "--language" in capsys.readouterr().err
 
 
-def test_locality(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_locality_is_that_of_the_trie(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("locality", tok, "--json") == 0
     fields = _json(capsys)
     assert fields["local_from"] == 2

@@ -9,7 +9,7 @@ import pytest
 from tests.support import commands
 
 
-def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_file_of_ids_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = "decode"
     (tmp_path / "vocab.txt").write_text("[UNK]\na\n", encoding="utf-8")
     (tmp_path / "ids.txt").write_text("1", encoding="utf-8")
@@ -43,7 +43,9 @@ def test_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["no*.npy", "ids.txt"], "no*.npy: no files of ids"),
     ],
 )
-def test_many_files(given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_files_are_refused_with_a_hint(
+    given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\na\n", encoding="utf-8")
     assert commands.run("validate", tmp_path / "vocab.txt", *given) == 2
     captured = capsys.readouterr()

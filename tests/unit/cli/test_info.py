@@ -21,7 +21,7 @@ def merges(tmp_path: Path) -> Path:
     return path
 
 
-def test_json(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_field(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", merges, "--json") == 0
     captured = capsys.readouterr()
     fields = json.loads(captured.out)
@@ -70,7 +70,7 @@ def test_an_improper_dictionary(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "rule 0, ab≀c: no earlier rule makes its left part 'ab'" in capsys.readouterr().out
 
 
-def test_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_for_people_have_the_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_bytes(as_bytes(tokenizer_json()))
     assert run("info", path, "--pretokenizer", "none") == 0
@@ -92,7 +92,7 @@ def test_trouble_is_one_line(content: bytes, tmp_path: Path, capsys: pytest.Capt
     assert "no such file or folder" in capsys.readouterr().err
 
 
-def test_gpt2(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_of_gpt2_are_known(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", data / "vocabs/gpt2/merges.txt", "--json") == 0
     fields = json.loads(capsys.readouterr().out)
     counts = {key: fields[key] for key in ("rules", "live_rules", "states_built", "states_reachable", "dead_tokens")}
@@ -145,7 +145,7 @@ def test_improper_ranks_with_and_without_a_proper_dictionary(
     assert out.read_text("utf-8").splitlines()[1:] == ["a b", "ab c"]
 
 
-def test_a_language(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_language_is_counted(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", merges, "--language", "(abc){1,2}|x", "--json") == 0
     fields = json.loads(capsys.readouterr().out)
     assert {key: fields[key] for key in ("empty", "finite", "longest", "shortest", "counts")} == {
@@ -208,7 +208,7 @@ def test_a_language_of_a_real_dictionary(data: Path, capsys) -> None:
     assert sum(fields["counts"].values()) == 10_000
 
 
-def test_stores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stores_are_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A store is described as by the command stores; what may be a tokenizer is not taken for one."""
     folder = tmp_path / "shards"
     folder.mkdir()

@@ -43,7 +43,7 @@ def test_what_is_known_of_all_texts_is_what_the_automaton_has(merges: Path, caps
 
 
 @pytest.mark.parametrize("pattern", ["(aa|b)*", "ab|ba", "a*b", "(a|b){5}", "c?"])
-def test_a_language(merges: Path, capsys, pattern: str) -> None:
+def test_locality_of_a_language_is_that_of_its_automata(merges: Path, capsys, pattern: str) -> None:
     assert run("locality", merges, "--language", pattern, "-k", 3, "--json") == 0
     fields = json.loads(capsys.readouterr().out)
     dictionary = tokdfa.load(merges).dictionary
@@ -53,7 +53,7 @@ def test_a_language(merges: Path, capsys, pattern: str) -> None:
         assert {key: part[key] for key in expected} == expected
 
 
-def test_a_table(merges: Path, capsys) -> None:
+def test_a_table_has_one_line_a_length(merges: Path, capsys) -> None:
     assert run("locality", merges, "--language", "(aa|b)*", "-k", 2) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
         ["states", "8", "2"],
@@ -63,7 +63,7 @@ def test_a_table(merges: Path, capsys) -> None:
     ]
 
 
-def test_look_ahead(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_look_ahead_is_that_of_the_function(merges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("locality", merges, "--rules", 3, "--look-ahead", "--json") == 0
     found = json.loads(capsys.readouterr().out)["look_ahead"]
     dictionary = tokdfa.load(merges).dictionary.prefix(3)

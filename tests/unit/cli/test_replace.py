@@ -65,7 +65,7 @@ def test_a_failure_leaves_no_file(files: tuple[Path, Path], capsys: pytest.Captu
     assert sorted(path.name for path in output.parent.iterdir()) == ["ids.npy", "merges.txt"]
 
 
-def test_words(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_file_are_replaced(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = files[1].with_name("words.txt")
     words.write_text("man\nsingle\n")
     assert run(files, "x", "--words", words, "--json", "--limit", "2") == 0
@@ -75,7 +75,7 @@ def test_words(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> 
     assert {TOKENIZER.decode(change["new_ids"]) for change in told["changes"]} == {" x"}
 
 
-def test_documents(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents_are_replaced_one_by_one(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     index, output, starts = (files[1].with_name(name) for name in ("index.npy", "new.npy", "starts.npy"))
     np.save(index, [0, 3])
     arguments = ("man$", "men", "-o", output, "--documents", index, "--starts", starts)
@@ -109,7 +109,7 @@ def test_documents_that_become_one_stream_are_told(
         (("m", "x", "-o", "new.npy", "--starts", "./new.npy"), "-o and --starts name the same file"),
     ],
 )
-def test_bad_input(
+def test_bad_input_is_named(
     arguments: tuple[str, ...], message: str, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(files, *arguments) == 2

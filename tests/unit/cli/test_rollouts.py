@@ -257,7 +257,7 @@ def test_nulls_in_columns(tmp_path: Path, command: Callable[..., Result]) -> Non
     assert "prompt_ids and response_ids, token 2: ids must be" in answer["errors"][1]["error"]
 
 
-def test_the_page(tmp_path: Path, command: Callable[..., Result]) -> None:
+def test_the_page_shows_each_class(tmp_path: Path, command: Callable[..., Result]) -> None:
     records, page = written(tmp_path / "r.jsonl", [*RECORDS, BUG]), tmp_path / "r.html"
     result = command(records, "--framework", "verl", "--html", page)
     assert result.exit_code == 1

@@ -39,7 +39,7 @@ def spans(pattern: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(pattern.encode(), TEXT.encode())]
 
 
-def test_json(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_match(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tok, "[0-9]+", ids, "--json") == 0
     captured = capsys.readouterr()
     found = json.loads(captured.out)
@@ -53,7 +53,7 @@ def test_json(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["count"] == 2
 
 
-def test_lines(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_have_the_bytes_of_matches(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tok, "the|é|m.*", ids) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [re.match(r"bytes (\d+)-(\d+), ", line).groups() for line in lines] == [  # type: ignore[union-attr]
@@ -96,7 +96,7 @@ def test_which_matches(
         assert capsys.readouterr().out == f"{told}\n"
 
 
-def test_words(tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_file_are_found(tok: Path, ids: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = tmp_path / "words"
     words.write_bytes("\N{BYTE ORDER MARK}the\r\ntheme\n\n.*\né".encode())
     assert run(tok, ids, "--words", words, "--json") == 0
@@ -129,7 +129,7 @@ def test_bad_patterns(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str], 
     assert message in captured.err
 
 
-def test_bad_ids(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_ids_are_named(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for data, message in (("83 -1", "token 1: negative id: -1"), ("83 70000", "token 1: id out of range: 70000")):
         (tmp_path / "ids.txt").write_text(data)
         assert run(tok, "t", tmp_path / "ids.txt", "--json") == 2
@@ -146,7 +146,7 @@ def test_bad_arguments(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str])
         assert "give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE" in capsys.readouterr().err
 
 
-def test_wordpiece(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wordpiece_streams_are_searched(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tok = data / "vocabs/bert_uncased_tokenizer.json"
     tokenizer = tokdfa.load(tok)
     np.save(tmp_path / "ids.npy", tokenizer.encode("Unaffable whales, in 1851"))

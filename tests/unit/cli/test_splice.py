@@ -18,7 +18,7 @@ def tok(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_answer(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answer_and_its_status(tok: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("splice", tok, "--before", "a", "--after", "b", "--json") == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["witness"]["before"] == "a"

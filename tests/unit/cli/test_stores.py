@@ -13,7 +13,7 @@ from tests.support import commands
 from tests.support import written_stores as written
 
 
-def test_one_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_store_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written.datatrove(tmp_path)
     assert commands.run("stores", path) == 0
     shown = capsys.readouterr().out

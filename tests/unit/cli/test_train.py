@@ -29,7 +29,7 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-def test_json(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_describes_the_training(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert run(corpus, "--merges", 40, "-o", out, "--json") == 0
     captured = capsys.readouterr()
@@ -42,7 +42,7 @@ def test_json(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert tokdfa.load(out).dictionary == train_naive(count_pieces([TEXT]), 40)
 
 
-def test_in_words(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_say_how_many_rules(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(corpus, "--merges", 2, "-o", tmp_path / "merges.txt") == 0
     assert capsys.readouterr().out.startswith("2 rules from")
 
@@ -124,7 +124,7 @@ def test_more_merges_than_pairs(corpus: Path, tmp_path: Path) -> None:
         (b"text", ("--output", "/dev/full"), "a folder should be written here, but there is a file: '/dev/full'"),
     ],
 )
-def test_trouble(
+def test_trouble_gives_status_2(
     tmp_path: Path, content: bytes, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corpus = tmp_path / "corpus.txt"

@@ -55,7 +55,7 @@ def test_exit_status_and_words(tok: Path, ids: dict[str, Path], capsys: pytest.C
     assert captured.err == ""
 
 
-def test_json(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_every_violation(tok: Path, ids: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tok, ids["good"], "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"valid": True, "tokens": 4, "violations": []}
     assert run(tok, ids["bad"], "--json") == 1
@@ -122,7 +122,7 @@ def test_dictionaries_alone_say_so(tmp_path: Path, capsys: pytest.CaptureFixture
         ("ids.parquet", b"PAR1", [], "the file is damaged or cut short"),
     ],
 )
-def test_bad_ids(
+def test_bad_ids_are_named(
     tok: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -184,7 +184,7 @@ def test_ids_out_of_range_are_violations_alone_and_in_folders(
     assert "1 violation (id-out-of-range 1), 1 wrong document\n" in capsys.readouterr().out
 
 
-def test_bad_arrays(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_arrays_are_named(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for array, message in (
         (np.array([1.0, 2.0]), "ids must be integers: 'float64'"),
         (np.array([True]), "ids must be integers: 'bool'"),
@@ -213,7 +213,9 @@ def test_missing_files_and_improper_dictionaries(
         assert message in line
 
 
-def test_the_page(tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_is_written_whatever_the_answer(
+    tok: Path, ids: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = tmp_path / "report.html"
     for name, status in (("good", 0), ("bad", 1)):
         for options in ([], ["--json"], ["--all"], ["--all", "--json"]):

@@ -63,5 +63,5 @@ def test_different_bytes_have_different_labels(words: set[bytes]) -> None:
         (("lo", "w", "</w>"), "low</w>"),
     ],
 )
-def test_labels(word, label) -> None:
+def test_labels_show_every_word(word, label) -> None:
     assert word_label(word) == label

@@ -44,7 +44,7 @@ digraph {
 """
 
 
-def test_the_figure() -> None:
+def test_the_figure_of_the_trie_is_as_written() -> None:
     assert to_dot(trie_graph(VOCABULARY)) == FIGURE
 
 

@@ -62,7 +62,7 @@ def test_the_pictures_of_the_pages_are_figures() -> None:
     assert {*shown} <= {f"figures/{script.parent.name}/{name}" for name, script in scripts().items()}
 
 
-def test_axes() -> None:
+def test_axes_have_round_ticks() -> None:
     axis = Axis([1, 1000], 0, 100, log=True)
     assert axis.ticks == [1, 10, 100, 1000]
     assert axis.place(10) - axis.place(1) == pytest.approx(axis.place(1000) - axis.place(100))

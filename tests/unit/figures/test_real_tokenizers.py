@@ -13,7 +13,7 @@ from tests.support.tokenizer_files import merges_txt
 from tokdfa import Dictionary
 
 
-def test_late_parts() -> None:
+def test_late_parts_are_counted() -> None:
     # In the first rule ab comes too early; abc is made by no rule, and is a part of two.
     dictionary = Dictionary([("ab", "a"), ("a", "b"), ("abc", "a"), ("b", "abc")], "abc")
     assert late_parts(dictionary) == (3, 2)

@@ -31,7 +31,7 @@ class TestWithDatatrove:
     pytestmark = real
 
     @pytest.mark.parametrize("workers", [1, 2])
-    def test_shards(self, tmp_path: Path, workers: int) -> None:
+    def test_shards_are_checked_by_an_executor(self, tmp_path: Path, workers: int) -> None:
         pytest.importorskip("datatrove", reason="datatrove is not installed")
         tokenizer = tokdfa.default_tokenizer()
         (tmp_path / "shards").mkdir()
@@ -47,7 +47,7 @@ class TestWithDatatrove:
         found = {name: stats[name]["total"] if isinstance(stats[name], dict) else stats[name] for name in stats}
         assert (found["violations"], found["broken"], found["ids"], found["documents"]) == (2, 1, 12, 4)
 
-    def test_documents(self, tmp_path: Path) -> None:
+    def test_documents_are_filtered(self, tmp_path: Path) -> None:
         data = pytest.importorskip("datatrove.data", reason="datatrove is not installed")
         writers = pytest.importorskip("datatrove.pipeline.writers.jsonl")
         rows = [[64, 2513], [64, 261, 1193], [], [1 << 20]]
@@ -85,6 +85,6 @@ def test_datatrove_is_missing() -> None:
             make()
 
 
-def test_no_reports(tmp_path: Path) -> None:
+def test_no_reports_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TokenStreamError, match="no task has written a report"):
         module.total(tmp_path)

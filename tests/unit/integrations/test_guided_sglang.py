@@ -69,7 +69,7 @@ def allowed(grammar: Any) -> list[int]:
     return np.flatnonzero(np.unpackbits(mask[1].view(np.uint8), bitorder="little")).tolist()
 
 
-def test_a_request(backend: Any) -> None:
+def test_a_request_is_guided_to_its_end(backend: Any) -> None:
     made = backend.made("regex", "a (single|married) man")
     grammar = made.copy()
     ids = TOKENIZER.encode("a single man").tolist()

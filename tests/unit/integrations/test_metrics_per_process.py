@@ -69,7 +69,7 @@ def test_sizes_of_real_tokenizers(data: Path, name: str, most: int) -> None:
     assert len(pickle.dumps(tokenizer)) < most
 
 
-def test_kinds() -> None:
+def test_kinds_of_violations_are_named() -> None:
     tokenizer = tokdfa.default_tokenizer()
     assert why_not_canonical(tokenizer, []) is None
     assert why_not_canonical(tokenizer, [64, 261, 1193]) == "pair"

@@ -38,7 +38,7 @@ class TestWithCurator:
         tokenizer = tokdfa.default_tokenizer()
         return sum((check_rows(tokenizer, each, key="id") for each in (table, table.slice(1, 1))), Report())
 
-    def test_batches(self, batches: list[Any]) -> None:
+    def test_batches_are_checked(self, batches: list[Any]) -> None:
         stage = module.CheckRows(tokdfa.default_tokenizer(), key="id", drop=True)
         stage = pickle.loads(pickle.dumps(copy.deepcopy(stage).with_(name="again")))
         done = stage.process_batch(batches)
@@ -70,5 +70,5 @@ def test_curator_is_missing() -> None:
         module.CheckRows("gpt2")
 
 
-def test_no_batches() -> None:
+def test_no_batches_is_an_empty_report() -> None:
     assert module.total([]) == Report()

@@ -172,7 +172,7 @@ class TestOnACluster:
         assert answer(process)[::2] == (130, "tokdfa: interrupted\n")
         until(lambda: not any(Path(f"/proc/{each}/fd/0").exists() for each in everything))
 
-    def test_bad_input(self, cluster: Any, tmp_path: Path) -> None:
+    def test_bad_input_is_named(self, cluster: Any, tmp_path: Path) -> None:
         write_shards(tmp_path / "shards", 3, 10)
         for arguments, said in (
             (("--ray", "127.0.0.1:9"), "no Ray cluster answers: Connection refused"),
@@ -209,7 +209,7 @@ class TestOnACluster:
         err = subprocess.run([sys.executable, "-c", process, path, cluster.address], capture_output=True, text=True)
         assert f"the workers have tokdfa {tokdfa.__version__}, and this process 0.0" in err.stderr.splitlines()[-1]
 
-    def test_datasets(self, cluster: Any, tmp_path: Path) -> None:
+    def test_datasets_are_checked(self, cluster: Any, tmp_path: Path) -> None:
         ray = pytest.importorskip("ray", reason="ray is not installed")
         arrow = pytest.importorskip("pyarrow")
         data = pytest.importorskip("ray.data")
@@ -268,7 +268,7 @@ def title(process: int) -> bytes:
         return b""
 
 
-def test_no_shards() -> None:
+def test_no_shards_is_an_error() -> None:
     with pytest.raises(TokenStreamError, match="there are no shards to check"):
         check([], tokdfa.default_tokenizer(), address="local")
 

@@ -56,11 +56,11 @@ def test_what_is_no_cluster() -> None:
 
 def test_what_may_be_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(bytes([0, 0, 18, 4, 0, 0, 0, 0, 0]) + bytes(18)) as address:
-        module._try(address)
+        assert module._try(address) is None
     # What is encrypted says nothing before it is asked in its way.
     monkeypatch.setenv("RAY_USE_TLS", "1")
     with server(b"") as address, socket.create_connection(address.split(":")):
-        module._try(address)
+        assert module._try(address) is None
 
 
 def check(path: Path | str, folder: Path, is_there: bool = True) -> tokdfa.Report:

@@ -184,7 +184,7 @@ def test_repetition_numbers_beyond_the_parser() -> None:
 
 
 @pytest.mark.parametrize(("pattern", "answer"), [("a*", True), ("a|", True), ("(?=a)", True), ("a+b*", False)])
-def test_nullable(pattern: str, answer: bool) -> None:
+def test_nullable_patterns_match_nothing_read(pattern: str, answer: bool) -> None:
     assert is_nullable(parse(pattern, "tiktoken")) == answer
 
 
@@ -238,7 +238,7 @@ DIALECT_TEXTS = [
         r"\Ga|b", r"(?<=\b.)b", r"\d(?=(?:\d\d)*\b)", "[[:alpha:]]+", "[^[:space:]]", "(?>a|ab)c", "(?:ab)++c?",
     ],
 )  # fmt: skip
-def test_dialects(pattern: str, table: Table) -> None:
+def test_dialects_match_as_the_libraries(pattern: str, table: Table) -> None:
     assert matches_of_tree(pattern, DIALECT_TEXTS, table) == matches_of_library(pattern, DIALECT_TEXTS, table)
 
 

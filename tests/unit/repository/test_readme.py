@@ -47,7 +47,7 @@ def assert_is_configured(block: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_snippets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     run_any = False

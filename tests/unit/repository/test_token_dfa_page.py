@@ -50,7 +50,7 @@ def question(seed: int) -> dict[str, Any]:
     return {"symbols": symbols, "rules": rules, "text": text}
 
 
-def check(chromium: Browser, chosen: range) -> int:
+def assert_page_folds_alike(chromium: Browser, chosen: range) -> int:
     """Compare the automata after every rule, state by state, and the tokens of the text; return their number."""
     chromium.open(PAGE)
     n_automata = n_dead = 0
@@ -72,12 +72,12 @@ def check(chromium: Browser, chosen: range) -> int:
 
 
 def test_algorithm_2_is_that_of_the_package(chromium: Browser) -> None:
-    check(chromium, range(300))
+    assert_page_folds_alike(chromium, range(300))
 
 
 @pytest.mark.slow
 def test_algorithm_2_is_that_of_the_package_on_ten_thousand_dictionaries(chromium: Browser, tally: Tally) -> None:
-    tally("construction", "random cases", check(chromium, seeds(10_000)))
+    tally("construction", "random cases", assert_page_folds_alike(chromium, seeds(10_000)))
 
 
 def typed(chromium: Browser, rules: str, text: str) -> None:

@@ -252,7 +252,7 @@ def test_types_are_given_where_nothing_records_them(tmp_path: Path) -> None:
             open_store(given, dtype="uint16")
 
 
-def test_fields(tmp_path: Path) -> None:
+def test_fields_are_found_or_asked_for(tmp_path: Path) -> None:
     nested = [{"a": {"b": document}, "c": [1]} for document in DOCUMENTS]
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in nested))

@@ -17,16 +17,16 @@ DOCUMENTS = [[5, 300, 7], [1], [2, 2, 2, 40000, 9], [256, 257, 8]]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
-def check(path: Path, format: str, dtype: str) -> None:
+def assert_read(path: Path, format: str, dtype: str) -> None:
     store = open_store(path)
     assert (store.format, store.dtype.name, store.problems) == (format, dtype, ())
     assert documents_of(store) == DOCUMENTS
 
 
-def test_datasets(tmp_path: Path) -> None:
+def test_stores_of_datasets_are_read(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.Dataset.from_dict({"input_ids": DOCUMENTS}).save_to_disk(tmp_path / "x", num_shards=2)
-    check(tmp_path / "x", "Hugging Face dataset", "int32")
+    assert_read(tmp_path / "x", "Hugging Face dataset", "int32")
 
 
 def test_datasets_in_another_order(tmp_path: Path) -> None:
@@ -45,11 +45,11 @@ def test_mosaicml_whose_index_is_merged(tmp_path: Path) -> None:
             for document in DOCUMENTS[2 * number : 2 * number + 2]:
                 writer.write({"tokens": np.array(document, dtype=np.int32)})
     util.merge_index(str(tmp_path / "x"), keep_local=True)
-    check(tmp_path / "x", "MDS", "int32")
+    assert_read(tmp_path / "x", "MDS", "int32")
 
 
 @pytest.mark.parametrize("size", [2, 4])
-def test_datatrove(tmp_path: Path, size: int) -> None:
+def test_stores_of_datatrove_are_read(tmp_path: Path, size: int) -> None:
     tokens = pytest.importorskip("datatrove.pipeline.tokens.tokenizer")
     io = pytest.importorskip("datatrove.io")
     file = tokens.TokenizedFile(
@@ -64,7 +64,7 @@ def test_datatrove(tmp_path: Path, size: int) -> None:
         file.write(document, [True] * len(document))
     file.close()
     file.write_final_metadata()
-    check(tmp_path / "x.ds", "datatrove", f"uint{8 * size}")
+    assert_read(tmp_path / "x.ds", "datatrove", f"uint{8 * size}")
 
 
 def test_megatron_by_datatrove(tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ def test_megatron_by_datatrove(tmp_path: Path) -> None:
     for document in DOCUMENTS:
         file.write(document)
     file.close()
-    check(tmp_path / "x.bin", "Megatron", "uint16")
+    assert_read(tmp_path / "x.bin", "Megatron", "uint16")
 
 
-def test_litdata(tmp_path: Path) -> None:
+def test_stores_of_litdata_are_read(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     writing = pytest.importorskip("litdata.streaming.writer")
     loading = pytest.importorskip("litdata.streaming.item_loader")
@@ -86,7 +86,7 @@ def test_litdata(tmp_path: Path) -> None:
         writer.add_item(number, torch.tensor(document, dtype=torch.int32))
     writer.done()
     writer.merge()
-    check(tmp_path / "x", "litdata", "int32")
+    assert_read(tmp_path / "x", "litdata", "int32")
 
 
 @pytest.mark.parametrize("is_given", [False, True])
@@ -105,7 +105,7 @@ def test_litdata_for_another_loader(tmp_path: Path, is_given: bool) -> None:
 
 @pytest.mark.parametrize("compression", [None, "br", "bz2", "gz", "snappy", "zstd"])
 @pytest.mark.parametrize(("encoding", "dtype"), [("ndarray:int32", "i4"), ("ndarray", "i4"), ("bytes", "i8")])
-def test_mosaicml(tmp_path: Path, encoding: str, dtype: str, compression: str | None) -> None:
+def test_stores_of_mosaicml_are_read(tmp_path: Path, encoding: str, dtype: str, compression: str | None) -> None:
     streaming = pytest.importorskip("streaming")
     columns = {"tokens": encoding, "id": "int"}
     folder = str(tmp_path / "x")

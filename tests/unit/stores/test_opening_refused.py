@@ -21,7 +21,7 @@ from tokdfa.stores import iter_ids
         ("ids", "use .npy, .bin, .json or .txt, another store, or - for standard input"),
     ],
 )
-def test_files(tmp_path: Path, name: str, hint: str) -> None:
+def test_other_files_are_refused_with_a_hint(tmp_path: Path, name: str, hint: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"1")
     with pytest.raises(TokenStreamError, match="no ids can be read from a file with this suffix") as caught:
@@ -40,7 +40,7 @@ def test_files(tmp_path: Path, name: str, hint: str) -> None:
     ],
 )
 @pytest.mark.parametrize("folder", ["shards", "shards.npy"])
-def test_folders(tmp_path: Path, folder: str, names: list[str], hint: str) -> None:
+def test_other_folders_are_refused_with_a_hint(tmp_path: Path, folder: str, names: list[str], hint: str) -> None:
     path = tmp_path / folder
     path.mkdir()
     for name in names:
@@ -66,7 +66,7 @@ def test_records_that_are_none(tmp_path: Path, name: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("numbers", ["64 261", "64", "[64, 261]", "64,261"])
-def test_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numbers: str) -> None:
+def test_numbers_are_refused_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numbers: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TokenStreamError, match=r"echo 64( 261)? \| tokdfa validate TOK -"):
         iter_ids(numbers)

@@ -24,7 +24,7 @@ SMALL = [[5, 3], [], [1, 2, 7]]
 Want = list[list[int]] | str
 
 
-def verify(path: Path, want: Want, **options: Any) -> None:
+def assert_documents(path: Path, want: Want, **options: Any) -> None:
     """Check that a store has these documents, or that reading it fails with this message."""
     if isinstance(want, str):
         with pytest.raises(TokdfaError, match=want):
@@ -66,8 +66,8 @@ def test_litdata_by_the_loader_that_wrote_it(
 ) -> None:
     written.litdata(tmp_path)
     edit_index(tmp_path, change)
-    verify(tmp_path, want)
-    verify(tmp_path / "chunk-0-0.bin", want if isinstance(want, str) else want[:3])
+    assert_documents(tmp_path, want)
+    assert_documents(tmp_path / "chunk-0-0.bin", want if isinstance(want, str) else want[:3])
 
 
 def test_litdata_with_the_size_of_each_item_before_it(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_litdata_with_the_size_of_each_item_before_it(tmp_path: Path) -> None:
     chunk = {"chunk_bytes": len(data), "chunk_size": len(items), "dim": None, "filename": "chunk-0-0.bin"}
     config = {"compression": None, "data_format": ["no_header_numpy:2"], "item_loader": "PyTreeLoader"}
     (tmp_path / "index.json").write_text(json.dumps({"chunks": [chunk], "config": config}))
-    verify(tmp_path, "chunks for another loader: 'PyTreeLoader'")
-    verify(tmp_path / "chunk-0-0.bin", "chunks for another loader: 'PyTreeLoader'")
+    assert_documents(tmp_path, "chunks for another loader: 'PyTreeLoader'")
+    assert_documents(tmp_path / "chunk-0-0.bin", "chunks for another loader: 'PyTreeLoader'")
 
 
 def test_mds_whose_index_is_merged(tmp_path: Path) -> None:
@@ -93,34 +93,34 @@ def test_mds_whose_index_is_merged(tmp_path: Path) -> None:
             shard["raw_data"]["basename"] = f"{number}/shard.00000.mds"
 
     edit_index(tmp_path, name_folders)
-    verify(tmp_path, DOCUMENTS)
-    verify(tmp_path / "1" / "shard.00000.mds", DOCUMENTS[4:])
+    assert_documents(tmp_path, DOCUMENTS)
+    assert_documents(tmp_path / "1" / "shard.00000.mds", DOCUMENTS[4:])
     edit_index(tmp_path, lambda index: index["shards"][0]["raw_data"].update(basename="../x.mds"))
-    verify(tmp_path, r"there is no file x\.mds")
+    assert_documents(tmp_path, r"there is no file x\.mds")
 
 
 def test_mds_of_another_version(tmp_path: Path) -> None:
     written.mds(tmp_path)
     edit_index(tmp_path, lambda index: index["shards"][1].update(version=3))
-    verify(tmp_path, "not a known version of MDS: 3")
+    assert_documents(tmp_path, "not a known version of MDS: 3")
 
 
 @pytest.mark.parametrize("encoding", ["ndarray:int32", "ndarray"])
 def test_mds_columns_with_a_type_take_no_other(tmp_path: Path, encoding: str) -> None:
     written.mds(tmp_path, encoding)
-    verify(tmp_path, "the column records the type of its ids", dtype="uint16")
+    assert_documents(tmp_path, "the column records the type of its ids", dtype="uint16")
 
 
 def test_mds_bytes_that_are_not_int64_are_not_taken_for_it(tmp_path: Path) -> None:
     written.mds(tmp_path, "bytes")
-    verify(tmp_path, DOCUMENTS)
+    assert_documents(tmp_path, DOCUMENTS)
     for number in range(2):
         path = tmp_path / f"shard.{number:05}.mds"
         # The 8 bytes of an id become two ids of 4 bytes.
         path.write_bytes(path.read_bytes().replace((300).to_bytes(8, "little"), b"\5\0\0\0\7\0\0\0"))
-    verify(tmp_path, "the bytes are not ids of int64.*give --dtype")
+    assert_documents(tmp_path, "the bytes are not ids of int64.*give --dtype")
     spelled = [[id for one in ids for id in ((5, 7) if one == 300 else (one, 0))] for ids in DOCUMENTS]
-    verify(tmp_path, spelled, dtype="int32")
+    assert_documents(tmp_path, spelled, dtype="int32")
 
 
 def test_mds_samples_of_several_types(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_mds_samples_of_several_types(tmp_path: Path) -> None:
     path = tmp_path / "shard.00000.mds"
     # The two ids of sample 2 of int32 become one of uint64.
     path.write_bytes(path.read_bytes().replace(b"!\4\2\5\0\0\0\0\0\0\0", b"@\4\1\5\0\0\0\0\0\0\0"))
-    verify(tmp_path, [[5] if ids == [5, 0] else ids for ids in documents])
+    assert_documents(tmp_path, [[5] if ids == [5, 0] else ids for ids in documents])
 
 
 @pytest.mark.parametrize(("modes", "want"), [(bytes(6), DOCUMENTS), (b"\0\0\0\0\1\0", "sequence 4.*mode 1")])
@@ -137,7 +137,7 @@ def test_megatron_with_modes(tmp_path: Path, modes: bytes, want: Want) -> None:
     path = written.megatron(tmp_path)
     with path.with_suffix(".idx").open("ab") as stream:
         stream.write(modes)
-    verify(path, want)
+    assert_documents(path, want)
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_megatron_with_modes(tmp_path: Path, modes: bytes, want: Want) -> None:
 )
 def test_megatron_types(tmp_path: Path, code: int, dtype: str, want: Want | None) -> None:
     path = written.megatron(tmp_path, dtype, code)
-    verify(path, [np.array(ids).astype(dtype).tolist() for ids in DOCUMENTS] if want is None else want)
+    assert_documents(path, [np.array(ids).astype(dtype).tolist() for ids in DOCUMENTS] if want is None else want)
 
 
 def test_hugging_face_with_a_table_of_indices(tmp_path: Path) -> None:
     written.hugging_face(tmp_path)
     state = json.loads((tmp_path / "state.json").read_text())
     (tmp_path / "state.json").write_text(json.dumps({**state, "_indices_files": [{"filename": "indices.arrow"}]}))
-    verify(tmp_path, "rows in the order of a table of indices")
+    assert_documents(tmp_path, "rows in the order of a table of indices")
 
 
 COLUMNS: dict[str, tuple[Any, Want]] = {
@@ -196,17 +196,17 @@ COLUMNS: dict[str, tuple[Any, Want]] = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_columns(tmp_path: Path, name: str) -> None:
+def test_columns_of_any_type_are_read_or_refused(tmp_path: Path, name: str) -> None:
     column, want = COLUMNS[name]
     table = pa.table({"input_ids": column})
     # Parquet has no dictionaries of integers, and gives plain ones back.
     if "dictionary" not in name:
         pq.write_table(table, tmp_path / "x.parquet", row_group_size=2)
-        verify(tmp_path / "x.parquet", want)
+        assert_documents(tmp_path / "x.parquet", want)
     for opened, options in ((pa.ipc.new_stream, None), (pa.ipc.new_file, pa.ipc.IpcWriteOptions(compression="lz4"))):
         with opened(str(tmp_path / "x.arrow"), table.schema, options=options) as sink:
             sink.write_table(table, max_chunksize=2)
-        verify(tmp_path / "x.arrow", want)
+        assert_documents(tmp_path / "x.arrow", want)
 
 
 @pytest.mark.parametrize("is_struct_first", [False, True])
@@ -217,7 +217,7 @@ def test_a_column_whose_name_has_a_dot_is_not_a_field_of_a_structure(tmp_path: P
     with pa.ipc.new_stream(str(tmp_path / "x.arrow"), table.schema) as sink:
         sink.write_table(table)
     for name in ("x.parquet", "x.arrow"):
-        verify(tmp_path / name, [[1], [2]], field="a.ids")
+        assert_documents(tmp_path / name, [[1], [2]], field="a.ids")
 
 
 @pytest.mark.parametrize("flag", [2, -100, None])
@@ -226,7 +226,7 @@ def test_a_mask_of_other_values_than_0_and_1(tmp_path: Path, flag: int | None) -
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
     for name in ("x.parquet", "x.jsonl"):
-        verify(tmp_path / name, "the mask must have a 0 or 1 for each id")
+        assert_documents(tmp_path / name, "the mask must have a 0 or 1 for each id")
 
 
 def tar_of(path: Path, members: dict[str, Any]) -> Path:
@@ -256,7 +256,7 @@ MEMBERS: list[tuple[str, dict[str, Any], str | None, Want]] = [
 
 @pytest.mark.parametrize(("name", "members", "field", "want"), MEMBERS)
 def test_members_of_tars(tmp_path: Path, name: str, members: dict[str, Any], field: str | None, want: Want) -> None:
-    verify(tar_of(tmp_path / "x.tar", members), want, field=field)
+    assert_documents(tar_of(tmp_path / "x.tar", members), want, field=field)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_members_of_tars(tmp_path: Path, name: str, members: dict[str, Any], fie
 )
 def test_lines_with_other_values_than_ids(tmp_path: Path, value: str, message: str) -> None:
     (tmp_path / "x.jsonl").write_text(f'{{"input_ids": [7]}}\n{{"input_ids": {value}}}\n')
-    verify(tmp_path / "x.jsonl", message)
+    assert_documents(tmp_path / "x.jsonl", message)
 
 
 ARRAYS: list[tuple[Any, Want]] = [
@@ -295,16 +295,16 @@ ARRAYS: list[tuple[Any, Want]] = [
 
 
 @pytest.mark.parametrize(("array", "want"), ARRAYS)
-def test_arrays(tmp_path: Path, array: Any, want: Want) -> None:
+def test_arrays_of_any_type_are_read_or_refused(tmp_path: Path, array: Any, want: Want) -> None:
     np.save(tmp_path / "x.npy", array)
-    verify(tmp_path / "x.npy", want)
+    assert_documents(tmp_path / "x.npy", want)
     for save in (np.savez, np.savez_compressed):
         save(tmp_path / "x.npz", ids=array, other=np.arange(9.0))
-        verify(tmp_path / "x.npz", want)
+        assert_documents(tmp_path / "x.npz", want)
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 def test_versions_of_npy(tmp_path: Path, version: tuple[int, int]) -> None:
     with (tmp_path / "x.npy").open("wb") as stream:
         np.lib.format.write_array(stream, np.array([5, 3, 7]), version)
-    verify(tmp_path / "x.npy", [[5, 3, 7]])
+    assert_documents(tmp_path / "x.npy", [[5, 3, 7]])

@@ -17,7 +17,7 @@ MASKED = {"datatrove", "parquet", "arrow-stream", "jsonl", "jsonl-gz", "hugging-
 
 @sizes
 @pytest.mark.parametrize("name", WITH_DOCUMENTS)
-def test_documents(tmp_path: Path, name: str, size: int | None) -> None:
+def test_documents_are_those_written(tmp_path: Path, name: str, size: int | None) -> None:
     format, write = WITH_DOCUMENTS[name]
     path = write(tmp_path)
     store = open_store(path)
@@ -31,7 +31,7 @@ def test_documents(tmp_path: Path, name: str, size: int | None) -> None:
 
 @sizes
 @pytest.mark.parametrize("name", WITHOUT_DOCUMENTS)
-def test_streams(tmp_path: Path, name: str, size: int | None) -> None:
+def test_streams_are_those_written(tmp_path: Path, name: str, size: int | None) -> None:
     format, write = WITHOUT_DOCUMENTS[name]
     store = open_store(write(tmp_path))
     assert store.problems == ()
@@ -42,7 +42,7 @@ def test_streams(tmp_path: Path, name: str, size: int | None) -> None:
 
 @sizes
 @pytest.mark.parametrize("name", sorted(MASKED))
-def test_masks(tmp_path: Path, name: str, size: int | None) -> None:
+def test_masks_are_those_written(tmp_path: Path, name: str, size: int | None) -> None:
     store = open_store(WITH_DOCUMENTS[name][1](tmp_path))
     assert store.has_mask
     masks = [chunk.mask for chunk in store.iter_chunks(size=size)]
@@ -51,7 +51,7 @@ def test_masks(tmp_path: Path, name: str, size: int | None) -> None:
 
 @sizes
 @pytest.mark.parametrize("name", ["megatron", "datatrove", "olmo", "parquet", "arrow-file"])
-def test_stretches(tmp_path: Path, name: str, size: int | None) -> None:
+def test_stretches_together_are_the_store(tmp_path: Path, name: str, size: int | None) -> None:
     """Whatever steps a store is read in, it is the same."""
     store = open_store(WITH_DOCUMENTS[name][1](tmp_path))
     for step in range(store.n_steps + 1):
@@ -68,7 +68,7 @@ def test_stretches(tmp_path: Path, name: str, size: int | None) -> None:
         assert numbers == [*range(len(DOCUMENTS))]
 
 
-def test_places(tmp_path: Path) -> None:
+def test_places_of_ids_are_known(tmp_path: Path) -> None:
     places = {
         "megatron": Place("x_text_document.bin", "byte", 12, 6),
         "datatrove": Place("000_00000_shuffled.ds", "byte", 12, 6),

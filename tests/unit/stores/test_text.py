@@ -17,7 +17,7 @@ from tokdfa.stores import text
 
 @sizes
 @pytest.mark.parametrize("separator", [" ", "\n", "\r\n", "\t\t\n "])
-def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, size: int) -> None:
+def test_text_gives_its_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, size: int) -> None:
     written = separator.join(map(str, IDS))
     for around in ("{}", " {}\n"):
         (tmp_path / "ids.txt").write_text(around.format(written), newline="")
@@ -28,7 +28,9 @@ def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str, s
 
 @sizes
 @pytest.mark.parametrize("options", [{}, {"indent": 1}, {"separators": (",", ":")}])
-def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], size: int) -> None:
+def test_json_gives_its_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object], size: int
+) -> None:
     for ids in (IDS, [7], [], [-3, 9]):
         written = json.dumps(ids, **options)  # type: ignore[arg-type]
         for around in ("{}", " \n{}\n"):
@@ -89,7 +91,7 @@ def test_json_is_read_as_the_standard_library_reads_it(written: str, size: int) 
         ("ids.json", b"[" + b"1" * 100 + b"]", "ids.json, byte 1: an integer of more than 64 bits"),
     ],
 )
-def test_bad_text(tmp_path: Path, name: str, data: bytes, message: str, size: int) -> None:
+def test_bad_text_is_named(tmp_path: Path, name: str, data: bytes, message: str, size: int) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TokenStreamError, match=message):
         collect(tmp_path / name, size=size)

@@ -31,7 +31,7 @@ def chunked(ids: list[int], cuts: list[int]) -> list[list[int]]:
 
 
 @given(IDS, st.lists(st.integers(0, 12)))
-def test_bytes(ids: list[int], cuts: list[int]) -> None:
+def test_bytes_do_not_depend_on_chunks(ids: list[int], cuts: list[int]) -> None:
     assert b"".join(decoder().iter_bytes(chunked(ids, cuts))) == b"".join(WORDS[id] for id in ids)
 
 
@@ -59,7 +59,7 @@ def test_blocks_do_not_matter(ids: list[int]) -> None:
 
 
 @given(IDS, st.lists(st.booleans(), min_size=len(WORDS), max_size=len(WORDS)), st.sampled_from([1, 3, 1 << 18]))
-def test_at_once(ids: list[int], ends_word: list[bool], block: int) -> None:
+def test_bytes_at_once_are_those_of_chunks(ids: list[int], ends_word: list[bool], block: int) -> None:
     words = [word + b" " * ends for word, ends in zip(WORDS, ends_word, strict=True)]
     flags = np.array(ends_word)
     spelling = Decoder(spellings(words), np.ones(len(words), dtype=np.bool_), flags, block=block)

@@ -27,7 +27,7 @@ def allows(of: Neighbours, left: Word, right: Word) -> bool:
     return not any(of.rows.start[i] <= position < of.rows.stop[i] for i in spans)
 
 
-def check(source: random.Random, path: Path) -> bool:
+def assert_neighbours_by_merging(source: random.Random, path: Path) -> bool:
     """Compare all words of up to seven symbols, and return whether the ranks are improper."""
     every = [bytes(word) for n in (2, 3, 4, 5) for word in product(b"ab" if n > 3 else b"abc", repeat=n)]
     words = source.sample(every, source.randint(3, 12))
@@ -58,14 +58,15 @@ def check(source: random.Random, path: Path) -> bool:
 
 def test_random_ranks(tmp_path: Path) -> None:
     source = random.Random(0)
-    improper = sum(check(source, tmp_path / f"{number}.tiktoken") for number in range(25))
+    improper = sum(assert_neighbours_by_merging(source, tmp_path / f"{number}.tiktoken") for number in range(25))
     assert 2 < improper < 25
 
 
 @pytest.mark.slow
 def test_many_random_ranks(tmp_path: Path, tally: Tally) -> None:
     source = random.Random(1)
-    print(sum(check(source, tmp_path / f"{number}.tiktoken") for number in range(400)), "improper of 400")
+    paths = (tmp_path / f"{number}.tiktoken" for number in range(400))
+    print(sum(assert_neighbours_by_merging(source, path) for path in paths), "improper of 400")
     tally("validation", "random cases", 400)
 
 

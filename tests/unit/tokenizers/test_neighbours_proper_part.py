@@ -96,7 +96,7 @@ def test_verdicts_over_improper_ranks(tmp_path: Path) -> None:
     assert canonical > 1_500
 
 
-def test_an_example(tmp_path: Path) -> None:
+def test_an_example_has_one_late_token(tmp_path: Path) -> None:
     # ab is weaker than abc, which it brings about.
     tokenizer, ranks = load([b"abc", b"ab"], tmp_path / "example.tiktoken")
     part = tokenizer.proper_part

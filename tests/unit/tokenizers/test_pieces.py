@@ -87,7 +87,7 @@ def test_digits_after_bytes_cut_characters_apart() -> None:
     ]  # fmt: skip
 
 
-def test_bad_input() -> None:
+def test_bad_input_is_named() -> None:
     tokenizer = tokdfa.default_tokenizer()
     with pytest.raises(AlphabetError, match="character 1: half of a surrogate pair"):
         tokenizer.split("a\ud800")

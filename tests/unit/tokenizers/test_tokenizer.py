@@ -52,7 +52,7 @@ def test_arrays_are_read_only(tokenizer: Tokenizer) -> None:
     assert not any(array.flags.writeable for array in arrays)
 
 
-def test_spellings(tokenizer: Tokenizer) -> None:
+def test_spellings_are_those_of_tokens(tokenizer: Tokenizer) -> None:
     text, offsets = tokenizer.spellings
     for number in range(len(tokenizer.token_to_id)):
         assert text[offsets[number] : offsets[number + 1]].tobytes() == tokenizer.token(number)

@@ -182,7 +182,7 @@ def switching_often() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def run(subject: Subject, n_examples: int, n_steps: int = 12) -> None:
+def assert_laws_of_any_history(subject: Subject, n_examples: int, n_steps: int = 12) -> None:
     given = settings(max_examples=n_examples, stateful_step_count=n_steps, deadline=None)
     run_state_machine_as_test(lambda: machine(subject), settings=given)
 
@@ -215,14 +215,14 @@ FILES: dict[str, tuple[str, bytes, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_any_history(name: str, tmp_path: Path) -> None:
     file, data, options = FILES[name]
-    run(subject_of(tmp_path / file, data, **options), 3, 8)
+    assert_laws_of_any_history(subject_of(tmp_path / file, data, **options), 3, 8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_any_history_at_length(name: str, tmp_path: Path) -> None:
     file, data, options = FILES[name]
-    run(subject_of(tmp_path / file, data, shares=False, **options), 30)
+    assert_laws_of_any_history(subject_of(tmp_path / file, data, shares=False, **options), 30)
 
 
 def random_subject(kind: str, seed: int, folder: Path, *, shares: bool = True) -> Subject | None:
@@ -239,7 +239,7 @@ def test_any_history_of_random_files(kind: str, tmp_path: Path) -> None:
     for seed in range(6):
         subject = random_subject(kind, seed, tmp_path)
         if subject is not None:
-            run(subject, 2, 5)
+            assert_laws_of_any_history(subject, 2, 5)
             n += 1
     assert n > 2
 
@@ -250,7 +250,7 @@ def test_any_history_of_many_random_files(kind: str, tmp_path: Path, tally: Tall
     for seed in seeds(300):
         subject = random_subject(kind, seed, tmp_path, shares=False)
         if subject is not None:
-            run(subject, 4)
+            assert_laws_of_any_history(subject, 4)
     tally("encoding", "random cases", len(seeds(300)))
 
 
@@ -261,7 +261,7 @@ REAL = ["gpt2", "cl100k_base.tiktoken", "mistral_v3.model", "bert_uncased_vocab.
 @pytest.mark.parametrize("name", REAL)
 def test_any_history_of_real_files(name: str, data: Path) -> None:
     options = {"pretokenizer": "cl100k"} if name.endswith(".tiktoken") else {}
-    run(Subject(lambda: tokdfa.load(data / "vocabs" / name, **options)), 5)
+    assert_laws_of_any_history(Subject(lambda: tokdfa.load(data / "vocabs" / name, **options)), 5)
 
 
 # What threads share, and numbers as it is met

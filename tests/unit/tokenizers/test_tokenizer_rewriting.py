@@ -72,7 +72,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     assert verdict.canonical_ids is None
 
 
-def test_violations(tmp_path: Path) -> None:
+def test_violations_have_canonical_ids(tmp_path: Path) -> None:
     tokenizer = over_characters(tmp_path)
     assert tokenizer.validate([3, 2])
     verdict = tokenizer.validate([3, 2, 0, 1, 2, 0], all=True)
@@ -83,7 +83,7 @@ def test_violations(tmp_path: Path) -> None:
     assert tokenizer.validate([1, 2]).canonical_ids == (3,)
 
 
-def test_in_chunks(tmp_path: Path) -> None:
+def test_chunks_give_the_whole(tmp_path: Path) -> None:
     tokenizer = over_characters(tmp_path)
     ids = tokenizer.encode("a ab ba  b")
     chunks = (ids[i : i + 2] for i in range(0, len(ids), 2))
@@ -94,7 +94,7 @@ def test_in_chunks(tmp_path: Path) -> None:
     assert tokenizer.decode([]) == ""
 
 
-def test_searching(tmp_path: Path) -> None:
+def test_searches_match_as_by_re(tmp_path: Path) -> None:
     tokenizer = over_characters(tmp_path)
     ids = tokenizer.encode("a ab a")
     for pattern in (" a", "a", "ab", r"\Aa", r"\A ", " "):

@@ -63,7 +63,7 @@ def test_on_symbols_of_several_characters(pieces: dict[tuple[str, ...], int], ru
 
 
 @given(st.dictionaries(st.binary(min_size=1, max_size=20), st.integers(1, 2**40)), st.sampled_from(RULES))
-def test_on_bytes(pieces: dict[bytes, int], rules: dict[str, Any]) -> None:
+def test_rules_on_bytes_are_the_plain_ones(pieces: dict[bytes, int], rules: dict[str, Any]) -> None:
     assert_equal(pieces, 30, **rules)
 
 

@@ -129,7 +129,7 @@ def test_rightmost_rules_are_functional_and_seldom_twinned(dictionary: Dictionar
             determinize(transducer, check=False, max_states=200)
 
 
-def test_budgets() -> None:
+def test_budgets_of_pairs_are_kept() -> None:
     transducer = Transducer.from_token_dfa(token_dfa(Dictionary.from_pairs([("a", "a"), ("aa", "b")], "ab")))
     with pytest.raises(LimitExceededError, match="more than 3 pairs"):
         functionality(transducer, max_pairs=3)

@@ -28,15 +28,15 @@ def trained(n_rules: int) -> Dictionary:
 @pytest.mark.parametrize("n_rules", [0, 1, 2])
 def test_small_dictionaries(n_rules: int) -> None:
     for dictionary in all_proper_dictionaries("ab", n_rules):
-        check(dictionary)
+        assert_table_is_transducer(dictionary)
 
 
 @given(proper_dictionaries("abc", max_rules=8))
 def test_random_dictionaries(dictionary: Dictionary) -> None:
-    check(dictionary)
+    assert_table_is_transducer(dictionary)
 
 
-def check(dictionary: Dictionary) -> None:
+def assert_table_is_transducer(dictionary: Dictionary) -> None:
     expected = determinize(Transducer.from_token_dfa(token_dfa(dictionary)), check=False)
     table = TransducerTable.of(dictionary, max_states=MANY)
     assert table.transducer() == expected
@@ -49,7 +49,7 @@ def test_more_states_than_there_is_room_for_at_first() -> None:
     dictionary = trained(120)
     table = TransducerTable.of(dictionary, max_states=MANY)
     assert table.n_states > 3_000
-    check(dictionary)
+    assert_table_is_transducer(dictionary)
     transducer, minimal = table.transducer(), table.minimal().transducer()
     draw = random.Random(4)
     for _ in range(200):
@@ -57,7 +57,7 @@ def test_more_states_than_there_is_room_for_at_first() -> None:
         assert transducer(word) == tokenize_single_pass(dictionary, word) == minimal(word)
 
 
-def test_budgets() -> None:
+def test_budgets_of_states_are_kept() -> None:
     with pytest.raises(LimitExceededError, match="more than 3000 states"):
         TransducerTable.of(trained(120), max_states=3_000)
     with pytest.raises(LimitExceededError, match="more than 2000 states"):

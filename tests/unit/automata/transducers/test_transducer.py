@@ -95,7 +95,7 @@ def test_composition_keeps_what_the_automaton_accepts(transducer: Transducer) ->
         assert composed.outputs(word) == {output for output in transducer.outputs(word) if automaton.accepts(output)}
 
 
-def test_budgets() -> None:
+def test_budgets_of_states_are_kept() -> None:
     dictionary = Dictionary.from_pairs([("a", "b"), ("ab", "ab")], "ab")
     with pytest.raises(LimitExceededError, match="more than 4 states"):
         Transducer.from_token_dfa(token_dfa(dictionary), max_states=4)

@@ -17,7 +17,7 @@ from tokdfa.jobs.validation.api import validate
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=9)), st.integers(0, 20), st.data())
-def test_recent_ids(chunks: list[list[int]], kept: int, data: st.DataObject) -> None:
+def test_recent_ids_are_the_last_of_all(chunks: list[list[int]], kept: int, data: st.DataObject) -> None:
     recent = LastIds()
     stream: list[int] = []
     for chunk in chunks:
@@ -32,7 +32,7 @@ def test_recent_ids(chunks: list[list[int]], kept: int, data: st.DataObject) -> 
 
 
 @given(st.lists(st.integers(0, 10_000)), st.integers(1, 20))
-def test_places(tokens: list[int], most: int) -> None:
+def test_places_are_counted_in_few_bins(tokens: list[int], most: int) -> None:
     places = Places(most)
     for token in tokens:
         places.add(token)

@@ -24,7 +24,7 @@ def load(folder: Path, name: str, pairs: list[tuple[bytes, bytes]]) -> tokdfa.To
     return tokdfa.load(path)
 
 
-def test_equivalent(tmp_path: Path) -> None:
+def test_equivalent_tokenizers_are_shown(tmp_path: Path) -> None:
     a, b = load(tmp_path, "a", PAIRS), load(tmp_path, "b", [PAIRS[1], PAIRS[0], *PAIRS[2:]])
     report = tokdfa.comparison_report(a, b, ignore_ids=True)
     assert report.verdict
@@ -36,7 +36,7 @@ def test_equivalent(tmp_path: Path) -> None:
         assert outcome in page.texts["main"]
 
 
-def test_different(tmp_path: Path) -> None:
+def test_different_tokenizers_are_shown(tmp_path: Path) -> None:
     a, b = load(tmp_path, "a", PAIRS), load(tmp_path, "b", [PAIRS[0], PAIRS[2], PAIRS[1], PAIRS[3]])
     report = tokdfa.comparison_report(a, b, ignore_ids=True, names=("one", "<two>"))
     assert not report.verdict
@@ -71,7 +71,9 @@ def test_other_ids_only(tmp_path: Path) -> None:
 
 @settings(max_examples=4)
 @given(st.lists(st.integers(0, 3), max_size=4), st.lists(st.integers(0, 3), max_size=4))
-def test_any_two(tmp_path_factory: pytest.TempPathFactory, left: list[int], right: list[int]) -> None:
+def test_any_two_tokenizers_are_shown(
+    tmp_path_factory: pytest.TempPathFactory, left: list[int], right: list[int]
+) -> None:
     folder = tmp_path_factory.mktemp("any")
     pairs = [(b"a", b"b"), (b"\xff", b"\0"), (b"<", b"/"), (b"b", b"\xd7")]
     a, b = (load(folder, name, [pairs[n] for n in dict.fromkeys(ns)]) for name, ns in (("a", left), ("b", right)))
@@ -80,7 +82,7 @@ def test_any_two(tmp_path_factory: pytest.TempPathFactory, left: list[int], righ
     assert page.texts["h1"] == ("Equivalent" if report.verdict else "Different")
 
 
-def test_wordpiece(tmp_path: Path) -> None:
+def test_wordpiece_tokenizers_are_shown(tmp_path: Path) -> None:
     for name, words in (("a", "[UNK] a abcd ##b"), ("b", "[UNK] a abce ##b")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "vocab.txt").write_text(words.replace(" ", "\n") + "\n")

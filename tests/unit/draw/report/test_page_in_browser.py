@@ -66,7 +66,7 @@ def test_nothing_is_complained_of_and_nothing_is_loaded(chromium: Browser, page:
             assert [url for url in chromium.requests if url != "about:blank"] == [path.as_uri()]
 
 
-def test_a_card(chromium: Browser, tmp_path: Path) -> None:
+def test_a_card_shows_its_violation(chromium: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     tokdfa.validation_report(tokdfa.default_tokenizer(), [64, *SINGLE, 64, 0]).save(path)
     chromium.open(path)
@@ -173,7 +173,7 @@ def test_the_order_of_focus(chromium: Browser, page: Path) -> None:
     assert focused(chromium) == "main"
 
 
-def test_choosing(chromium: Browser, page: Path) -> None:
+def test_choosing_a_kind_hides_others(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     kinds = chromium("[...document.querySelector('select').options].map((option) => option.value)")
     assert kinds[0] == ""
@@ -213,7 +213,7 @@ def test_dark_and_light(chromium: Browser, page: Path) -> None:
     assert background() == seen["light"]
 
 
-def test_thousands(chromium: Browser, thousands: Path) -> None:
+def test_thousands_are_shown_in_parts(chromium: Browser, thousands: Path) -> None:
     chromium.open(thousands)
     assert "The first 5,000 of 6,000" in chromium("document.getElementById('how-many').textContent")
     assert chromium("document.querySelectorAll('.card').length") == 20

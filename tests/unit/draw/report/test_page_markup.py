@@ -76,7 +76,7 @@ def test_data_comes_back(value: object) -> None:
     assert not set(inner) & set("<>&\u2028\u2029\0")
 
 
-def test_elements() -> None:
+def test_elements_are_escaped() -> None:
     assert tag("a", tag("b", "<"), "&", class_="x", data_y=1, hidden=True, title=None, open=False) == (
         '<a class="x" data-y="1" hidden><b>&lt;</b>&amp;</a>'
     )

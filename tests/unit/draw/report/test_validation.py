@@ -223,7 +223,7 @@ def test_windows_and_documents(ids: list[int], separator: int, window: bool) -> 
     assert "cut out of a longer stream" in check(report.to_html()).texts["dl"]
 
 
-def test_wordpiece(tmp_path: Path) -> None:
+def test_wordpiece_streams_are_shown(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\na\nabcd\n##b\n##bc\n##z\n")
     report = tokdfa.validation_report(tokdfa.load(tmp_path / "vocab.txt"), [1, 3, 5])
     assert report.counts == {}

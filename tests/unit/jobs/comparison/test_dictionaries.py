@@ -32,7 +32,7 @@ def _least_difference(a: Dictionary, b: Dictionary, longest: int) -> str | None:
     return min(texts, key=lambda word: (len(word), len(of_a[word]) + len(of_b[word]), word), default=None)
 
 
-def _check(a: Dictionary, b: Dictionary, longest: int) -> None:
+def assert_compared_by_enumeration(a: Dictionary, b: Dictionary, longest: int) -> None:
     found, text = compare(a, b), _least_difference(a, b, longest)
     if text is None:
         assert found or len(found.witness.text) > longest
@@ -50,7 +50,7 @@ def test_all_pairs_of_dictionaries_of_up_to_two_rules(tally: Tally) -> None:
     dictionaries = [d for n in range(3) for d in all_proper_dictionaries("ab", n)]
     for a in dictionaries:
         for b in dictionaries:
-            _check(a, b, 8)
+            assert_compared_by_enumeration(a, b, 8)
     tally("comparison", "exhaustive cases", len(dictionaries) ** 2)
 
 
@@ -60,14 +60,14 @@ def test_pairs_of_dictionaries_of_up_to_three_rules(tally: Tally) -> None:
     for i, a in enumerate(dictionaries):
         # All of up to two rules are among the first; of the others every seventh.
         for b in {*dictionaries[: min(i, 40)], *dictionaries[i % 7 : i : 7]}:
-            _check(a, b, 9)
+            assert_compared_by_enumeration(a, b, 9)
             tally("comparison", "exhaustive cases", 1)
 
 
 @settings(max_examples=150)
 @given(proper_dictionaries("ab", 4), proper_dictionaries("ab", 4))
 def test_random_pairs(a: Dictionary, b: Dictionary) -> None:
-    _check(Dictionary(a, "ab"), Dictionary(b, "ab"), 9)
+    assert_compared_by_enumeration(Dictionary(a, "ab"), Dictionary(b, "ab"), 9)
 
 
 @settings(max_examples=60)
@@ -143,7 +143,7 @@ def test_merging_leftmost_is_told_to_be_another_function() -> None:
     assert tokenize_single_pass(late, "bababab") != tokenize_leftmost(late, "bababab")
     for a, b in ((late, without), (late, late)):
         assert compare(a, b).checked[Part.SEMANTICS] is Outcome.DIFFERENT
-    _check(late, without, 12)
+    assert_compared_by_enumeration(late, without, 12)
     assert compare(without, without).checked[Part.SEMANTICS] is Outcome.SAME
     # Where a rule is given twice, and only the second one is live, it is not decided.
     twice = Dictionary([*late, late[3]], "ab")
@@ -187,7 +187,7 @@ def _commute(one, other) -> bool:
     return not overlap_conflict(*(rule.product.decode("latin-1") for rule in (one, other)))
 
 
-def _confirm(a: Dictionary, b: Dictionary, kind: str) -> str:
+def assert_witness_differs(a: Dictionary, b: Dictionary, kind: str) -> str:
     found = compare(a, b)
     if kind == "safe":
         assert found
@@ -207,7 +207,7 @@ def test_the_embedded_dictionary_with_one_thing_changed() -> None:
     outcomes = set()
     for _ in range(3):
         for kind, changed in _changes(dictionary, rng).items():
-            outcomes.add((kind, _confirm(dictionary, changed, kind)))
+            outcomes.add((kind, assert_witness_differs(dictionary, changed, kind)))
     assert {("safe", "equivalent"), ("dropped", "different"), ("added", "different")} <= outcomes
 
 
@@ -218,7 +218,7 @@ def test_real_dictionaries_with_one_thing_changed(data: Path, name: str) -> None
     rng = random.Random(5)
     for _ in range(2):
         for kind, changed in _changes(dictionary, rng).items():
-            _confirm(dictionary, changed, kind)
+            assert_witness_differs(dictionary, changed, kind)
 
 
 def test_the_protocol_says_the_same() -> None:

@@ -62,7 +62,7 @@ def test_the_number_of_other_ids() -> None:
         (Comparison(False, Difference(b"\xff", (b"\xff",), None)), r"'\xff' has different tokens"),
     ],
 )
-def test_the_reason(found: Comparison, reason: str) -> None:
+def test_the_reason_says_the_outcome(found: Comparison, reason: str) -> None:
     assert found.reason == (f"every text has the same {reason}" if reason in ("ids", "tokens") else reason)
 
 

@@ -25,7 +25,7 @@ def tokenizer(vocabulary: list[list[Any]] = VOCABULARY, **changes: Any) -> tokdf
     return loaded
 
 
-def test_the_same() -> None:
+def test_the_same_model_is_proved_alike() -> None:
     assert tokdfa.compare(tokenizer(), tokenizer()).checked == {Part.EVERYTHING: Outcome.SAME}
     # Decoding does not matter to texts.
     metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never", "split": True}
@@ -43,7 +43,7 @@ def test_pieces_and_scores() -> None:
     assert (found.tokens_only_b, found.witness and found.witness.text) == (("bb",), "bb")
 
 
-def test_ids() -> None:
+def test_ids_that_differ_are_counted() -> None:
     moved = [VOCABULARY[0], VOCABULARY[2], VOCABULARY[1], *VOCABULARY[3:]]
     found = tokdfa.compare(tokenizer(), tokenizer(moved))
     assert not found

@@ -40,7 +40,7 @@ def steps(*patterns: str, behavior: Behavior = "isolated") -> list[Splitting]:
         (steps("a+", "a", behavior="removed"), Outcome.UNKNOWN),
     ],
 )
-def test_pieces(tmp_path: Path, splittings: list[Splitting], outcome: Outcome) -> None:
+def test_pieces_are_compared_in_both_orders(tmp_path: Path, splittings: list[Splitting], outcome: Outcome) -> None:
     sides = [load(tmp_path / f"{i}.tiktoken", [b"ab"], splitting) for i, splitting in enumerate(splittings)]
     assert Parts(*sides, ignore_ids=False).report.checked[Part.PRETOKENIZER] is outcome
     assert Parts(*sides[::-1], ignore_ids=False).report.checked[Part.PRETOKENIZER] is outcome

@@ -39,7 +39,7 @@ def side(tmp_path: Path) -> Sides:
     return Sides(tmp_path)
 
 
-def check_different(
+def assert_different(
     one: tuple[Tokenizer, Any], other: tuple[Tokenizer, Any], text: str, *, proven: bool = True
 ) -> None:
     found = compare(one[0], other[0])
@@ -53,7 +53,7 @@ def check_different(
 def test_normalizers(side: Sides) -> None:
     plain, nfc = side(), side(normalizer=NFC)
     # Of the symbols of two bytes that NFC replaces the Greek question mark becomes one of a single byte.
-    check_different(plain, nfc, "\u037e")
+    assert_different(plain, nfc, "\u037e")
     assert compare(nfc[0], side(normalizer=NFC)[0])
     found = compare(plain[0], side(normalizer={"type": "Lowercase"})[0])
     assert found.witness.text == "A"
@@ -81,23 +81,23 @@ def test_prefix_space(side: Sides) -> None:
 
     without, with_space = (side(pre_tokenizer=byte_level(prefix)) for prefix in (False, True))
     # With the space it is one token.
-    check_different(without, with_space, "t")
+    assert_different(without, with_space, "t")
     # Where both put in a space, the search goes over texts that begin with one.
     other = side(rules=[*RULES, (b" the", b"a")], pre_tokenizer=byte_level(True))
-    check_different(with_space, other, "thea")
+    assert_different(with_space, other, "thea")
 
 
 def test_special_tokens(side: Sides) -> None:
     n = len(vocabulary())
     none, one = side(), side(added_tokens=[added_token(n, "<x>")])
-    check_different(none, one, "<x>")
+    assert_different(none, one, "<x>")
     assert compare(one[0], side(added_tokens=[added_token(n, "<x>")])[0])
-    check_different(one, side(added_tokens=[added_token(n, "<y>")]), "<x>")
+    assert_different(one, side(added_tokens=[added_token(n, "<y>")]), "<x>")
     # Found in its place, but with the space before it.
     stripping = side(added_tokens=[added_token(n, "<x>", lstrip=True)])
-    check_different(one, stripping, "\n<x>", proven=False)
+    assert_different(one, stripping, "\n<x>", proven=False)
     single = side(added_tokens=[added_token(n, "<x>", single_word=True)])
-    check_different(one, single, "1<x>", proven=False)
+    assert_different(one, single, "1<x>", proven=False)
     # It is never found, for texts are cut at its beginning first.
     hidden = [added_token(n, "<x"), added_token(n + 1, "<x>", normalized=True)]
     with pytest.raises(UnsupportedFeatureError, match="their special tokens differ: '<x>'"):
@@ -113,7 +113,7 @@ def test_whole_pieces(side: Sides) -> None:
 
     one, other = (side(rules=dead, model=model(whole)) for whole in (False, True))
     assert [other[0].token(number) for number in other[0].whole_piece_tokens] == [b"abc"]
-    check_different(one, other, "abc")
+    assert_different(one, other, "abc")
     assert compare(other[0], side(rules=dead, model=model(True))[0])
 
 

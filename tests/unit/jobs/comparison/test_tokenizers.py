@@ -169,7 +169,7 @@ def test_what_only_some_dictionaries_tell(tmp_path: Path, words, patterns, expec
     assert bool(compare(b, a)) == bool(found)
 
 
-def test_ids(tmp_path: Path) -> None:
+def test_ids_that_differ_are_counted(tmp_path: Path) -> None:
     a, b = (
         write(tmp_path / "a.tiktoken", [b"ab", b"cd"], "gpt2"),
         write(tmp_path / "b.tiktoken", [b"cd", b"ab"], "gpt2"),
@@ -291,7 +291,7 @@ def test_cl100k_with_the_long_s(cl100k, tally: Tally) -> None:
 
 
 @pytest.mark.slow
-def test_llama3(tmp_path: Path) -> None:
+def test_llama3_is_its_rank_file(tmp_path: Path) -> None:
     # Its ranks are improper: 107 tokens are made through weaker ones, and 588 only as whole pieces.
     file = llama3_json()
     written = write_json({**file, "added_tokens": []}, tmp_path / "tokenizer.json")
@@ -312,7 +312,7 @@ def test_llama3(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_mistral() -> None:
+def test_versions_of_mistral_are_compared() -> None:
     names = ("tokenizer.model.v1", "*240216.model.v2", "*240323.model.v3", "*241114.model.v7")
     sides = [tokdfa.load(extra_file(name)) for name in names]
     found = compare(*sides[:2], ignore_ids=True)

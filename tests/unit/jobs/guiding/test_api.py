@@ -93,7 +93,7 @@ def test_what_follows_ids_that_are_not_canonical_is_guided(tmp_path: Path) -> No
         guide.read_any([120])
 
 
-def test_batches() -> None:
+def test_batches_step_one_by_one() -> None:
     guide = TOKENIZER.guide()
     states = guide.steps([guide.initial, guide.initial], np.array([64, 65]))
     assert states == [guide.step(guide.initial, 64), guide.step(guide.initial, 65)]

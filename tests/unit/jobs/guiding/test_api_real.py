@@ -112,7 +112,7 @@ def check_members(name: str, language: str | None, data: Path, n: int, dice: ran
 
 @pytest.mark.parametrize("check", [check_walks, check_members])
 @pytest.mark.parametrize("name", ["gpt2.json", "cl100k"])
-def test_some(name: str, check: Callable[..., Counter[str]], data: Path) -> None:
+def test_some_languages_guide_real_tokenizers(name: str, check: Callable[..., Counter[str]], data: Path) -> None:
     for language in (None, *LANGUAGES):
         assert check(name, language, data, 3, random.Random(1))["ids"] > 0
 

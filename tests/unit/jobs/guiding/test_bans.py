@@ -191,7 +191,7 @@ def test_where_nothing_is_left_that_is_said(tmp_path: Path) -> None:
     assert matcher.is_terminated()
 
 
-def test_bad_input(tmp_path: Path) -> None:
+def test_bad_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(PatternError, match=r"^there is nothing to ban: give words, or a pattern$"):
         tokdfa.ban(TOKENIZER)
     with pytest.raises(PatternError, match=r"^there is nothing to ban: there are no words$"):

@@ -162,7 +162,7 @@ def test_strings_of_many_tokens() -> None:
     assert len(found.texts) == len(found.differing) == found.longest + 1
 
 
-def test_limits() -> None:
+def test_limits_shorten_the_answer() -> None:
     question = r"x[a-c]{1,9}( man|ly)"
     full = tokdfa.forced(TOKENIZER, question, longest=12)
     part = tokdfa.forced(TOKENIZER, question, longest=12, limits=Limits(max_counted=300))

@@ -74,7 +74,7 @@ def check_real(folder: Path, name: str, corpus: str, size: int, pairs: list[tupl
 
 @pytest.mark.parametrize("name", VOCABULARIES)
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_real_texts(data: Path, name: str, corpus: str) -> None:
+def test_real_texts_are_replaced_as_by_regex(data: Path, name: str, corpus: str) -> None:
     assert check_real(data, name, corpus, 2_000, PAIRS, 50) > 150
 
 
@@ -127,7 +127,7 @@ def test_every_match_of_every_word() -> None:
 # Words
 
 
-def test_words() -> None:
+def test_words_are_replaced_as_by_regex() -> None:
     text = "a man, a woman and a house"
     found = tokdfa.replace(TOKENIZER, ["man", "woman", "a"], r"<\g<0>>", TOKENIZER.encode(text))
     assert TOKENIZER.decode(found.ids) == regex.sub("man|woman|a", r"<\g<0>>", text)
@@ -136,7 +136,7 @@ def test_words() -> None:
     assert TOKENIZER.decode(given.ids) == "x x abc"
 
 
-def test_limit() -> None:
+def test_limit_replaces_the_first_ones() -> None:
     text = "a man, a man, a man"
     for limit in range(5):
         expected, count = text.replace("man", "boy", limit), min(limit, 3)
@@ -203,7 +203,7 @@ def test_what_is_not_an_id_is_found_wherever_it_is(wrong: int, place: int) -> No
 
 
 @pytest.mark.parametrize("place", [3, 50, 60_000])
-def test_unused_ids(tmp_path: Path, place: int) -> None:
+def test_unused_ids_are_refused(tmp_path: Path, place: int) -> None:
     words = [*(bytes([byte]) for byte in range(256)), b"ab"]
     path = tmp_path / "ranks.tiktoken"
     path.write_text("".join(f"{b64encode(word).decode()} {rank}\n" for rank, word in enumerate(words)))
@@ -217,7 +217,7 @@ def test_unused_ids(tmp_path: Path, place: int) -> None:
         tokdfa.replace(tokenizer, "c", "b", ids)
 
 
-def test_changes() -> None:
+def test_changes_are_a_sequence() -> None:
     found = tokdfa.replace(TOKENIZER, "[ae]", "", TOKENIZER.encode("a single man"))
     assert len(found.changes) == len([*found.changes]) == len(found.changes[:])
     assert found.changes[-1] == [*found.changes][-1]
@@ -359,7 +359,7 @@ def test_streams_of_any_ids(data: Path) -> None:
         ),
     ],
 )
-def test_bad_input(call: Callable[[npt.NDArray[np.int32]], Any], error: type[Exception], message: str) -> None:
+def test_bad_input_is_named(call: Callable[[npt.NDArray[np.int32]], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(TOKENIZER.encode("a single man"))
 

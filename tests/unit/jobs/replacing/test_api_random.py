@@ -211,7 +211,7 @@ def check_stream(
     return met
 
 
-def check(kind: str, path: Path, chosen: range, n_texts: int) -> Counter[str]:
+def assert_replaced_alike(kind: str, path: Path, chosen: range, n_texts: int) -> Counter[str]:
     met: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
@@ -241,7 +241,7 @@ def check(kind: str, path: Path, chosen: range, n_texts: int) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_random_files(kind: str, tmp_path: Path) -> None:
-    met = check(kind, tmp_path / "tokenizer.json", range(16), 6)
+    met = assert_replaced_alike(kind, tmp_path / "tokenizer.json", range(16), 6)
     assert met["exact"] > 10, met
     # What the statement is about is met.
     for case in ("replaced", "changed", "empty match", "across tokens"):
@@ -260,5 +260,5 @@ def test_random_files(kind: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_many_random_files(kind: str, tmp_path: Path, tally: Tally) -> None:
-    print(kind, check(kind, tmp_path / "tokenizer.json", seeds(1000), 12))
+    print(kind, assert_replaced_alike(kind, tmp_path / "tokenizer.json", seeds(1000), 12))
     tally("searching", "random cases", 12 * len(seeds(1000)))

@@ -47,7 +47,7 @@ PARTS = [
 ]
 
 
-def check(dice: random.Random) -> str:
+def assert_replaced_by_regex(dice: random.Random) -> str:
     pattern = dice.choice(PATTERNS)
     replacement = "".join(dice.choices(PARTS, k=dice.randrange(4)))
     text = "".join(dice.choices(TEXTS, k=dice.randrange(1, 4)))
@@ -69,7 +69,7 @@ def check(dice: random.Random) -> str:
 
 def test_templates_and_patterns() -> None:
     dice = random.Random(4)
-    met = Counter(check(dice) for _ in range(300))
+    met = Counter(assert_replaced_by_regex(dice) for _ in range(300))
     assert met["the same"] > 60, met
     assert met["refused by both"] > 60, met
     # What is refused though the library reads it; a template may be refused where nothing matches.
@@ -79,7 +79,7 @@ def test_templates_and_patterns() -> None:
 @pytest.mark.slow
 def test_many_templates_and_patterns() -> None:
     dice = random.Random(5)
-    print(Counter(check(dice) for _ in range(20_000)))
+    print(Counter(assert_replaced_by_regex(dice) for _ in range(20_000)))
 
 
 @pytest.mark.parametrize("pattern", ["a{e}", "(?:ab){e<=1}", "a{1<=e<=2}", "a{2i+1d<=3}", "a{,}", "a{s:[b]}"])

@@ -53,7 +53,7 @@ def test_a_mask_may_begin_after_the_prompt(tokenizer: tokdfa.AnyTokenizer) -> No
     assert tokdfa.check_rollout(tokenizer, SPOILED, [1, 1, 1], 3).counts.drift == 1
 
 
-def test_shares(tokenizer: tokdfa.AnyTokenizer) -> None:
+def test_shares_are_of_sampled_ids(tokenizer: tokdfa.AnyTokenizer) -> None:
     check = tokdfa.check_rollout(tokenizer, [*SPOILED, *SPOILED], [0, 0, 0, 0, 1, 1])
     assert check.shares == (2 / 4, 2 / 2, 0.0)
     assert tokdfa.check_rollout(tokenizer, []).shares == (0.0, 0.0, 0.0)
@@ -76,7 +76,7 @@ def test_ids_without_a_text(tokenizer: tokdfa.AnyTokenizer) -> None:
     assert violation.byte_offset == len("a single")
 
 
-def test_documents(tokenizer: tokdfa.AnyTokenizer) -> None:
+def test_documents_are_judged_apart(tokenizer: tokdfa.AnyTokenizer) -> None:
     ids = [*SPOILED, *SPOILED]
     assert tokdfa.check_rollout(tokenizer, ids, documents=[0, 2, 3]).counts.drift == 1
     assert tokdfa.check_rollout(tokenizer, [261, 99_999_999, 1193], documents=99_999_999).counts.drift == 0

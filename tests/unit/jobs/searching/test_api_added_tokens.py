@@ -64,7 +64,7 @@ def expected_matches(data: bytes, ids: list[int], ends: list[int], controls: set
     return found
 
 
-def check(kind: str, chosen: range) -> Counter[str]:
+def assert_found_by_definition(kind: str, chosen: range) -> Counter[str]:
     met: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
@@ -120,7 +120,7 @@ def check(kind: str, chosen: range) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_matches_are_those_of_regex_in_the_decoded_text(kind: str) -> None:
-    met = check(kind, range(40))
+    met = assert_found_by_definition(kind, range(40))
     for case in ("matches", "within an added token", "across an added token", "with control tokens"):
         assert met[case] > 2, (case, met)
 
@@ -128,7 +128,7 @@ def test_matches_are_those_of_regex_in_the_decoded_text(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_many_random_files(kind: str, tally: Tally) -> None:
-    print(kind, check(kind, seeds(1000)))
+    print(kind, assert_found_by_definition(kind, seeds(1000)))
     tally("searching", "random cases", 8 * len(seeds(1000)))
 
 

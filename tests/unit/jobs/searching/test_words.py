@@ -33,7 +33,7 @@ def searchers(tokenizer: tokdfa.Tokenizer, tuning: Tuning) -> dict[str, Searcher
     return {pattern: tuned(Searcher, tuning)(tokenizer, pattern, wanted="first") for pattern in PATTERNS}
 
 
-def check(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: list[int]) -> None:
+def assert_found_by_regex(by_pattern: dict[str, Searcher], ids: list[int], text: str, chunks: list[int]) -> None:
     """What is found in ids is what `regex` finds in a text."""
     lengths = np.cumsum([0, *(len(symbol.encode()) for symbol in text)])
     for pattern, searcher in by_pattern.items():
@@ -72,7 +72,8 @@ def test_sentencepiece(tuning: Tuning, tmp_path: Path, byte_fallback: bool) -> N
             line = "".join(dice.choice([" ", ""]) + dice.choice(" ".join(LINES).split(" ")) for _ in range(4))
             for ids in (library.encode(line), dice.choices(shown, k=dice.randint(0, 8))):
                 lead = [control] * dice.randint(0, 2)
-                check(by_pattern, lead + ids, library.decode(lead + ids), [dice.randrange(9) for _ in range(2)])
+                sizes = [dice.randrange(9) for _ in range(2)]
+                assert_found_by_regex(by_pattern, lead + ids, library.decode(lead + ids), sizes)
 
 
 def test_words_that_end_with_a_suffix(tuning: Tuning, tmp_path: Path, data: Path) -> None:
@@ -81,6 +82,6 @@ def test_words_that_end_with_a_suffix(tuning: Tuning, tmp_path: Path, data: Path
     assert tokenizer.decode(ids) == "a photo of a cat"
     by_pattern = searchers(tokenizer, tuning)
     for chunks in ([], [1, 2, 3]):
-        check(by_pattern, ids, "a photo of a cat", chunks)
-        check(by_pattern, ids[:1], "a", chunks)
-        check(by_pattern, [], "", chunks)
+        assert_found_by_regex(by_pattern, ids, "a photo of a cat", chunks)
+        assert_found_by_regex(by_pattern, ids[:1], "a", chunks)
+        assert_found_by_regex(by_pattern, [], "", chunks)

@@ -26,7 +26,7 @@ def documents(seed: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_as_a_file(tmp_path: Path, seed: int) -> None:
+def test_rows_are_checked_as_a_file(tmp_path: Path, seed: int) -> None:
     tokenizer = tokdfa.default_tokenizer()
     column = arrow.array(documents(seed), arrow.list_(arrow.int32()))
     table = arrow.table({"other": [0] * len(column), "input_ids": column})
@@ -53,7 +53,7 @@ def test_as_a_file(tmp_path: Path, seed: int) -> None:
     assert whole.shards == 0
 
 
-def test_names() -> None:
+def test_names_of_rows_come_from_the_key() -> None:
     table = arrow.table({"id": ["a", None, "c"], "x": [[64], [261, 1193], [261, 1193]]})
     report = check_rows(tokdfa.default_tokenizer(), table, key="id")
     assert [(each.file, each.unit, each.number) for each in report.first] == [("None", "row", 1), ("c", "row", 2)]
@@ -61,7 +61,7 @@ def test_names() -> None:
         assert check_rows(tokdfa.default_tokenizer(), batch, "x", key="id").worst[0][1:] == ("c", "row", 0)
 
 
-def test_nulls() -> None:
+def test_nulls_are_broken_rows() -> None:
     tokenizer = tokdfa.default_tokenizer()
     for column, what in (([[64], None], "the ids are null"), ([[64], [64, None]], "one of the ids is null")):
         (broken,) = check_rows(tokenizer, arrow.table({"x": column})).broken

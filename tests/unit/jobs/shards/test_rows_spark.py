@@ -33,7 +33,7 @@ def of_the_guide() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_in_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_checked_in_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     if shutil.which("java") is None:

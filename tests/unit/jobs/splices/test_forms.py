@@ -52,6 +52,6 @@ def test_normalized_texts_are_in_the_languages(symbol: str) -> None:
     assert "b" not in after
 
 
-def test_ascii() -> None:
+def test_ascii_languages_are_recognised() -> None:
     assert is_ascii(language_of("text", literal("abc", "text")))
     assert not is_ascii(language_of("text", ANYTHING))

@@ -42,7 +42,7 @@ def test_symbols_outside_have_no_effect() -> None:
     ("one", "other", "expected"),
     [("<x>", "<y>", False), ("<x>", ">>", True), ("<x>", "x", True), ("ab", "ba", True), ("ab", "ab", False)],
 )
-def test_overlap(one: str, other: str, expected: bool) -> None:
+def test_overlap_is_symmetric(one: str, other: str, expected: bool) -> None:
     assert overlap(one, other) is overlap(other, one) is expected
 
 

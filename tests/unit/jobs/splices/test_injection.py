@@ -148,7 +148,7 @@ def test_slots_with_patterns_are_searched() -> None:
         ("mistral-common", True, None),
     ],
 )
-def test_rules(rule: Any, spelled: bool, values: tuple[str, ...] | None) -> None:
+def test_rules_of_spelling_decide_the_attack(rule: Any, spelled: bool, values: tuple[str, ...] | None) -> None:
     tokenizer = tokdfa.load(tokenizer_json([]))
     verdict = check_injection(tokenizer, "<|end|>{content}<|end|>", rule=rule, spelled=spelled)
     assert (None if verdict.witness is None else verdict.witness.values) == values

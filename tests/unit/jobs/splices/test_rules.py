@@ -19,7 +19,7 @@ tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
 TEXTS = ["".join(symbols) for n in range(4) for symbols in product("<a>", repeat=n)]
 
 
-def agrees_with_tiktoken(seed: int, met: Counter[str]) -> None:
+def assert_agrees_with_tiktoken(seed: int, met: Counter[str]) -> None:
     """Compare an answer with what trying all short texts with tiktoken gives."""
     random = Random(seed)
     texts = sorted({"".join(random.choices("<a>", k=random.randint(2, 3))) for _ in range(3)})
@@ -63,7 +63,7 @@ def agrees_with_tiktoken(seed: int, met: Counter[str]) -> None:
 def test_tiktoken_agrees() -> None:
     met: Counter[str] = Counter()
     for seed in range(40):
-        agrees_with_tiktoken(seed, met)
+        assert_agrees_with_tiktoken(seed, met)
     assert min(met["proof"], met["attack"], met["refused others"]) > 5, met
 
 
@@ -71,7 +71,7 @@ def test_tiktoken_agrees() -> None:
 def test_tiktoken_agrees_often() -> None:
     met: Counter[str] = Counter()
     for seed in range(1000, 6000):
-        agrees_with_tiktoken(seed, met)
+        assert_agrees_with_tiktoken(seed, met)
     print(met)
 
 

@@ -245,7 +245,7 @@ def reason_of(tuning: Tuning, tokenizer: Tokenizer, ids: Sequence[int]) -> Viola
     return verdict.witness
 
 
-def test_reasons(tuning: Tuning) -> None:
+def test_reasons_name_the_rule(tuning: Tuning) -> None:
     rules = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b" ", b"a")]
     tokenizer = tokenizer_of(rules, r" ?[a-z]+|\s+|[<>]+", [END], finds_specials=True)
     number = tokenizer.dictionary.alphabet.number

@@ -141,7 +141,7 @@ def test_moves_are_steps(tmp_path: Path) -> None:
         states |= set(random.Random(0).sample(sorted(found, key=repr), 20))
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_improper_ranks_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "small.tiktoken"
     ranks = {bytes([byte]): byte for byte in range(256)}
     path.write_bytes(tiktoken_lines(ranks | {b"abc": 256}))

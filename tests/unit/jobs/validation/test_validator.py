@@ -158,7 +158,7 @@ def parts(ids: list[int], starts: list[int]) -> list[tuple[int, list[int]]]:
 
 
 @given(data=st.data())
-def test_documents(data: st.DataObject) -> None:
+def test_documents_are_judged_apart(data: st.DataObject) -> None:
     tokenizer = split_by(data.draw(st.sampled_from([*PATTERNS, "no pattern"])), data.draw(st.booleans()))
     some = st.lists(st.sampled_from(symbols_of(tokenizer)), max_size=6)
     texts = st.text("ab \n'sé", max_size=8).map(lambda text: tokenizer.encode(text).tolist())
@@ -218,7 +218,7 @@ def test_what_is_found_is_all_that_is_to_repair(data: st.DataObject) -> None:
         assert repaired == again(tokenizer, ids)
 
 
-def test_refusals() -> None:
+def test_bad_arguments_are_refused() -> None:
     tokenizer = split_by("gpt2")
     with pytest.raises(TokenStreamError, match="ascend"):
         validate_tuned(tokenizer, [97], documents=[0, 5, 3], tuning=FEW)

@@ -56,7 +56,7 @@ SENTENCES: list[tuple[ViolationKind, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "fields", "expected"), SENTENCES)
-def test_sentences(kind: ViolationKind, fields: dict[str, Any], expected: str) -> None:
+def test_sentences_are_made_of_the_fields(kind: ViolationKind, fields: dict[str, Any], expected: str) -> None:
     violation = Violation(kind=kind, **{**PLACE, **fields})
     assert violation.reason == sentence(violation) == expected
     assert all(parts(violation))

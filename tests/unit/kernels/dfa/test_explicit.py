@@ -23,7 +23,7 @@ def test_breadth_first(dfa: TokenDFA, data: st.DataObject) -> None:
 
 
 @given(st.lists(st.integers(0, 5)))
-def test_group(keys: list[int]) -> None:
+def test_group_lists_positions_by_key(keys: list[int]) -> None:
     offsets, positions = kernels.group(np.array(keys, np.int32), 6)
     for key in range(6):
         assert positions[offsets[key] : offsets[key + 1]].tolist() == [i for i, k in enumerate(keys) if k == key]

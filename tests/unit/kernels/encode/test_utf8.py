@@ -42,7 +42,7 @@ def test_an_interpreter_may_lack_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("keeps", [True, False])
 @given(st.lists(st.text() | st.text("ab\u00e9\u4e2d\U0001f600", max_size=40)))
-def test_many_texts(keeps: bool, texts: list[str]) -> None:
+def test_many_texts_are_found_in_utf8(keeps: bool, texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         assert utf8._find_utf8 is not None
         if not keeps:

@@ -66,7 +66,7 @@ def test_fold_and_blockers(rules: Dictionary) -> None:
 
 
 @given(proper_dictionaries(max_rules=16))
-def test_arrange(rules: Dictionary) -> None:
+def test_arrange_puts_the_last_born_first(rules: Dictionary) -> None:
     automaton = CompactTokenDFA(rules)
     birth, head = automaton.birth.tolist(), automaton.head.tolist()
     live = [token for token, born in enumerate(birth) if born >= 0]
@@ -105,5 +105,5 @@ def test_forbidding_state_is_the_one_on_the_way_up_that_lost_the_token(rules: Di
     assert forbidding_states(rules.history, *map(np.ascontiguousarray, columns)).tolist() == expected
 
 
-def test_depths() -> None:
+def test_depths_count_the_parents() -> None:
     assert depths(np.array([-1, 0, 1, 0, 2], np.int32)).tolist() == [0, 1, 2, 1, 3]

@@ -110,7 +110,7 @@ def expected(
 
 
 @pytest.mark.parametrize("seed", range(1000))
-def test_regions(seed: int) -> None:
+def test_regions_are_those_of_the_definition(seed: int) -> None:
     dice = random.Random(seed)
     plain = Plain(dice)
     ids = [dice.randrange(plain.n_ids) for _ in range(dice.randrange(0, 25))]

@@ -11,7 +11,7 @@ from tokdfa.kernels.replacing.regions import splice
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_splice(seed: int) -> None:
+def test_splice_is_that_of_lists(seed: int) -> None:
     dice = random.Random(seed)
     ids = [dice.randrange(1000) for _ in range(dice.randrange(0, 30))]
     places = sorted(dice.choices(range(len(ids) + 1), k=2 * dice.randrange(0, 6)))

@@ -54,7 +54,7 @@ def after_rest(properties: list[int], entries: Int32Array, idle: int, before: in
     return (-1 if first & 1 or reached & 1 else reached), (-2 if second & 1 else second)
 
 
-def count_clear(properties: list[int], entries: Int32Array, idle: int, *, exactly: bool) -> tuple[int, int]:
+def assert_glances_sound(properties: list[int], entries: Int32Array, idle: int, *, exactly: bool) -> tuple[int, int]:
     """The number of pairs known to be harmless, and of all that are: the same if the tables suffice."""
     n_states, n_classes = entries.shape
     codes, rows, second = kernels.prefilter_of(
@@ -86,7 +86,7 @@ def count_clear(properties: list[int], entries: Int32Array, idle: int, *, exactl
 def test_pairs_of_neighbours(plain: Plain, words: list[tuple[bytes, bool]]) -> None:
     text, forward = plain.spelled(words), plain.forward()
     properties, entries, n_classes = kernels.classes_of(text, forward, *kernels.token_effects(text, forward, 10_000))
-    count_clear(properties.tolist(), entries.reshape(-1, n_classes), plain.idle, exactly=True)
+    assert_glances_sound(properties.tolist(), entries.reshape(-1, n_classes), plain.idle, exactly=True)
 
 
 @pytest.mark.parametrize(("n_states", "n_classes"), [(1, 1), (12, 30), (40, 90), (400, 500)])
@@ -100,7 +100,7 @@ def test_rows_and_columns_are_merged_where_there_are_too_many(n_states: int, n_c
     happens = dice.random((n_states, n_classes)) < 0.02
     entries = (targets * 4 * n_classes + happens).astype(np.int32)
     properties = (np.arange(n_classes) | dice.integers(0, 1 << 15, n_classes) << 16).tolist()
-    known, of_all = count_clear(properties, entries, 0, exactly=n_states == 1)
+    known, of_all = assert_glances_sound(properties, entries, 0, exactly=n_states == 1)
     assert known > 0.1 * of_all > 0 or n_states == 1
 
 

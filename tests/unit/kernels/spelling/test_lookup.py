@@ -31,7 +31,9 @@ def slowly(words: list[bytes], rules: list[tuple[bytes, bytes]], skipped: int) -
     st.sampled_from([0, 0, 1, 2]),
     st.sampled_from([(b" ", b"\n"), (b"\0", b"\0"), (b"\xff", b"\xff"), (b" ", b"\xff")]),
 )
-def test_rules(words: list[bytes], data: st.DataObject, skipped: int, separators: tuple[bytes, bytes]) -> None:
+def test_rules_are_looked_up_as_in_a_dict(
+    words: list[bytes], data: st.DataObject, skipped: int, separators: tuple[bytes, bytes]
+) -> None:
     part = st.sampled_from(words) | PARTS
     rules = data.draw(st.lists(st.tuples(part, part), max_size=40))
     if data.draw(st.booleans()):
@@ -82,7 +84,7 @@ def test_many_words_share_a_table() -> None:
 
 
 @given(st.lists(st.binary(max_size=9) | st.sampled_from([b"", b"a", b"ab"]), min_size=1, max_size=60), st.data())
-def test_words(words: list[bytes], data: st.DataObject) -> None:
+def test_words_are_looked_up_as_in_a_dict(words: list[bytes], data: st.DataObject) -> None:
     text = np.frombuffer(b"".join(words) + b"x", dtype=np.uint8)
     table = WordTable(text, np.cumsum([0, *map(len, words)]))
     again = next((place for place, word in enumerate(words) if word in words[:place]), -1)
@@ -105,7 +107,7 @@ def test_offsets_are_checked() -> None:
 
 
 @given(st.lists(PARTS, min_size=1, max_size=30, unique=True) | SHORT.map(lambda words: [*dict.fromkeys(words)]))
-def test_splits(words: list[bytes]) -> None:
+def test_splits_are_looked_up_as_in_a_dict(words: list[bytes]) -> None:
     for unit in (1, 4):
         spelled = [b"".join(bytes([byte]) * unit for byte in word) for word in words]
         offsets = np.cumsum([0, *map(len, spelled)])

@@ -54,7 +54,7 @@ def put(top: Any, found: dict[str, Any]) -> Any:
     return tuple((key, model if key == "model" else value) for key, value in top)
 
 
-def check(data: bytes) -> bool:
+def assert_read_by_json(data: bytes) -> bool:
     """Check what is read of a file, and return whether it is read."""
     found = read_model(data, LARGEST)
     if found is None or found.merges == NOWHERE:
@@ -81,7 +81,8 @@ def check(data: bytes) -> bool:
 @settings(max_examples=40)
 @given(files())
 def test_plain_files_are_read(text: str) -> None:
-    assert check(text.encode("utf-8"))
+    is_read = assert_read_by_json(text.encode("utf-8"))
+    assert is_read
 
 
 @settings(max_examples=80)
@@ -91,9 +92,9 @@ def test_spoiled_files_are_read_as_json_reads_them_or_not_at_all(text: str, data
         begin = data.draw(st.integers(0, len(text)))
         end = min(len(text), begin + data.draw(st.integers(0, 3)))
         text = text[:begin] + data.draw(st.sampled_from(ODD) | st.just("")) + text[end:]
-    check(text.encode("utf-8"))
-    check(text.encode("latin-1", "replace"))
-    check(text.encode("utf-8")[: data.draw(st.integers(0, len(text)))])
+    assert_read_by_json(text.encode("utf-8"))
+    assert_read_by_json(text.encode("latin-1", "replace"))
+    assert_read_by_json(text.encode("utf-8")[: data.draw(st.integers(0, len(text)))])
 
 
 MODEL = '{"model":{"vocab":{"a":0,"é":1},"merges":["a b"]}}'
@@ -128,8 +129,8 @@ MODEL = '{"model":{"vocab":{"a":0,"é":1},"merges":["a b"]}}'
     ],
 )
 def test_odd_files_are_not_read(old: str, new: str) -> None:
-    assert check(MODEL.encode())
-    assert not check(MODEL.replace(old, new).encode())
+    are_read = [assert_read_by_json(text.encode()) for text in (MODEL, MODEL.replace(old, new))]
+    assert are_read == [True, False]
 
 
 def test_what_is_not_utf8_is_not_read() -> None:
@@ -201,7 +202,7 @@ def test_a_vocabulary_with_scores() -> None:
         ),
     ],
 )
-def test_numbers(number: str, read: tuple[int, int, int] | None) -> None:
+def test_numbers_are_read_or_refused(number: str, read: tuple[int, int, int] | None) -> None:
     assert scores_of(SCORED.replace("-1.25", number)) == (None if read is None else [read, (3, 0, 0), (5, -4, 0)])
 
 

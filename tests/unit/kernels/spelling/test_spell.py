@@ -50,7 +50,7 @@ LETTERS = st.text(st.sampled_from("ab\xe9\u0101\u07ff\u0800\u20ac\U0001f600"))
 
 
 @given(st.lists(LETTERS, min_size=1), st.sampled_from([0, 1]))
-def test_letters(words: list[str], gap: int) -> None:
+def test_letters_are_read_as_bytes(words: list[str], gap: int) -> None:
     meaning = {"a": 1, "\xe9": 0, "\u0101": 255, "\u07ff": 7}
     table = np.full(0x800, -1, dtype=np.int32)
     for letter, byte in meaning.items():

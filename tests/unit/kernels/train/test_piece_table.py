@@ -41,7 +41,7 @@ def test_pieces_of_every_length_up_to_the_end_of_the_text(longest: int) -> None:
     assert max(map(len, expected)) == longest
 
 
-def test_it_grows() -> None:
+def test_the_table_grows() -> None:
     dice = random.Random(1)
     text = np.frombuffer(dice.randbytes(200_000), np.uint8)
     starts = np.arange(0, 199_900, 8)
@@ -57,7 +57,7 @@ def test_it_grows() -> None:
     assert list(contents(pieces).items()) == list(expected.items())
 
 
-def test_nothing() -> None:
+def test_nothing_is_no_piece() -> None:
     pieces = Pieces()
     pieces.add(np.empty(0, np.uint8), np.empty((0, 2), np.int64), None)
     assert len(pieces) == 0

@@ -11,7 +11,7 @@ from tokdfa.kernels.walk.pairs import BLOCK, build_table, mark_pairs, pair_test
 
 @pytest.mark.parametrize("n_columns", [3, 63, 64, 65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1, 5 * BLOCK + 100])
 @pytest.mark.parametrize("n_states", [1, 40, 3000])
-def test_table(n_columns: int, n_states: int) -> None:
+def test_table_encodes_the_matrix(n_columns: int, n_states: int) -> None:
     random = np.random.default_rng(n_columns + n_states)
     first_dead = int(random.integers(n_columns - 5, n_columns - 1)) if n_columns > 5 else n_columns - 2
     matrix = np.zeros((n_states + 1, n_columns), dtype=bool)

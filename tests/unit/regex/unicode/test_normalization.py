@@ -43,7 +43,7 @@ def pool() -> list[str]:
     return firsts + seconds * 3 + [*data.decompositions, *data.compatibility] + (["가", "각", *jamo, *"ab 1'"]) * 50
 
 
-def check_random(count: int, seed: int) -> None:
+def assert_random_texts_agree(count: int, seed: int) -> None:
     drawn = random.Random(seed)
     symbols = pool()
     for _ in range(count):
@@ -52,24 +52,24 @@ def check_random(count: int, seed: int) -> None:
             assert ours(text) == theirs(text), (name, text.encode("unicode_escape"))
 
 
-def check_characters(step: int) -> None:
+def assert_characters_agree(step: int) -> None:
     for name, theirs, ours in steps():
         for character in characters(step):
             for text in (character, f"a{character}b"):
                 assert ours(text) == theirs(text), (name, hex(ord(character)))
 
 
-def test_characters() -> None:
-    check_characters(97)
+def test_some_characters_are_normalized_as_by_the_library() -> None:
+    assert_characters_agree(97)
 
 
 def test_random_texts() -> None:
-    check_random(2_000, seed=1)
+    assert_random_texts_agree(2_000, seed=1)
 
 
 @pytest.mark.slow
 def test_every_character() -> None:
-    check_characters(1)
+    assert_characters_agree(1)
 
 
 @pytest.mark.slow
@@ -85,5 +85,5 @@ def test_every_pair_that_might_compose() -> None:
 
 @pytest.mark.slow
 def test_many_random_texts(tally: Tally) -> None:
-    check_random(100_000, seed=2)
+    assert_random_texts_agree(100_000, seed=2)
     tally("encoding", "random cases", 100_000)

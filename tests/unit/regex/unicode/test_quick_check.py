@@ -18,7 +18,7 @@ from tokdfa.regex.unicode.quick_check import boundaries, changes, in_form, is_no
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
-def check_code_points(step: int) -> None:
+def assert_code_points_by_definition(step: int) -> None:
     codes = [*chain.from_iterable(range(first, last + 1, step) for first, last in SCALARS)]
     codes += map(ord, {*tables().combining, *tables().decompositions})
     for form in FORMS:
@@ -29,12 +29,12 @@ def check_code_points(step: int) -> None:
 
 
 def test_some_code_points() -> None:
-    check_code_points(211)
+    assert_code_points_by_definition(211)
 
 
 @pytest.mark.slow
 def test_all_code_points(tally: Tally) -> None:
-    check_code_points(1)
+    assert_code_points_by_definition(1)
     tally("encoding", "exhaustive cases", 0x110000 - 0x800)
 
 

@@ -41,7 +41,7 @@ def test_operations_are_those_of_sets(left: list[tuple[int, int]], right: list[t
 
 
 @given(sets, code_points)
-def test_contains(ranges: list[tuple[int, int]], code_point: int) -> None:
+def test_contains_is_membership(ranges: list[tuple[int, int]], code_point: int) -> None:
     assert contains(union(ranges), code_point) == (code_point in members(tuple(ranges)))
 
 

@@ -75,7 +75,7 @@ def text_of(members: tuple[tuple[int, int], ...]) -> str:
     return "".join(chr(c) for first, last in members for c in range(first, last + 1))
 
 
-def check(table: Table, name: str) -> None:
+def assert_class_by_library(table: Table, name: str) -> None:
     assert FINDERS[table](spell(name), text_of(universe(table))) == set(text_of(ranges(name, table))), name
 
 
@@ -91,17 +91,17 @@ def test_general_categories_partition_the_code_points(table: Table) -> None:
 
 @pytest.mark.parametrize("name", PERL)
 def test_perl_classes(table: Table, name: str) -> None:
-    check(table, name)
+    assert_class_by_library(table, name)
 
 
 @pytest.mark.slow
 def test_unions_and_properties(table: Table) -> None:
     for name in [*UNIONS, "Alphabetic", "Uppercase", "Lowercase", "White_Space", "Any", "ASCII", "Assigned"]:
-        check(table, name)
+        assert_class_by_library(table, name)
 
 
 @pytest.mark.slow
-def test_scripts(table: Table) -> None:
+def test_scripts_are_those_of_the_library(table: Table) -> None:
     # Each library has one script for a code point, so it is enough to look where the table says it is, and beside all.
     from tokdfa.regex.unicode.tables import _data
 
@@ -115,7 +115,7 @@ def test_scripts(table: Table) -> None:
     assert not rest or FINDERS[table](f"[{''.join(map(spell, names))}]", rest) == set()
 
 
-def test_surrogates() -> None:
+def test_surrogates_are_in_no_class() -> None:
     assert ranges("Cs", "regex") == ((0xD800, 0xDFFF),)
     for table in ("tokenizers", "tiktoken"):
         assert ranges("Cs", table) == ()
@@ -178,7 +178,7 @@ def cased(table: Table) -> list[int]:
     return sorted({member for group in _data(table)["case"] for member in group})
 
 
-def check_case(table: Table, code_points: list[int]) -> None:
+def assert_case_by_library(table: Table, code_points: list[int]) -> None:
     everything = "".join(map(chr, cased(table)))
     for code_point in code_points:
         expected = text_of(case_variants(((code_point, code_point),), table))
@@ -189,7 +189,8 @@ def test_case_of_ascii_and_of_what_has_three_forms(table: Table) -> None:
     from tokdfa.regex.unicode.tables import _data
 
     several = {member for group in _data(table)["case"] if len(group) > 2 for member in group}
-    check_case(table, sorted(several | set(range(ord("A"), ord("Z") + 1)) | set(range(ord("a"), ord("z") + 1)))[::3])
+    ascii_letters = {*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1)}
+    assert_case_by_library(table, sorted(several | ascii_letters)[::3])
 
 
 def test_case_of_large_sets_is_that_of_their_members(table: Table) -> None:
@@ -203,7 +204,7 @@ def test_case_of_large_sets_is_that_of_their_members(table: Table) -> None:
 
 @pytest.mark.slow
 def test_case_of_all(table: Table) -> None:
-    check_case(table, cased(table))
+    assert_case_by_library(table, cased(table))
 
 
 @pytest.mark.slow

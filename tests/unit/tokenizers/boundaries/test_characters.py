@@ -174,7 +174,9 @@ def check_stream(peer: Peer, ids: list[int], drawn: random.Random) -> bool | Non
     return bool(found)
 
 
-def check(make: Callable[[random.Random, Path], Peer | None], path: Path, chosen: range, n_texts: int) -> list[int]:
+def assert_cuts_and_verdicts(
+    make: Callable[[random.Random, Path], Peer | None], path: Path, chosen: range, n_texts: int
+) -> list[int]:
     """Return the numbers of tokenizers, of cuts in texts, of streams that are not canonical, of such windows."""
     met = [0, 0, 0, 0]
     for seed in chosen:
@@ -305,7 +307,7 @@ def test_bytes_that_are_no_text_and_have_no_token(bytes_: tuple[int, ...], tmp_p
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
-    met = check(KINDS[kind], tmp_path, seeds(9), 8)
+    met = assert_cuts_and_verdicts(KINDS[kind], tmp_path, seeds(9), 8)
     assert met[0] > 2, met
     assert met[1] > 100, met
     assert met[2] > 30, met
@@ -316,5 +318,5 @@ def test_random_tokenizers(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_random_tokenizers(kind: str, tmp_path: Path, tally: Tally) -> None:
     chosen = seeds(2000)
-    print(kind, check(KINDS[kind], tmp_path, chosen, 12), "of", len(chosen))
+    print(kind, assert_cuts_and_verdicts(KINDS[kind], tmp_path, chosen, 12), "of", len(chosen))
     tally("validation", "random cases", len(chosen))

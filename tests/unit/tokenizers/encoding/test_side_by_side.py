@@ -48,7 +48,7 @@ def idle_of(tokenizer: tokdfa.Tokenizer):  # type: ignore[no-untyped-def]
     return lambda: tokenizer.piece_ids.idle_text_encoder(splitter)
 
 
-def expect(found: EncodedDocuments | None, tokenizer: tokdfa.Tokenizer, texts: list[str]) -> None:
+def assert_encoded(found: EncodedDocuments | None, tokenizer: tokdfa.Tokenizer, texts: list[str]) -> None:
     assert found is not None
     assert (found.ids.tolist(), found.offsets.tolist()) == expected(tokenizer, texts)
     assert found.ids.base is None
@@ -81,7 +81,7 @@ def calls_in_any_order(tokenizer: tokdfa.Tokenizer, texts: list[str], seed: int)
                 done.add(number)
         for run in runs:
             run.pointer.encoder.pieces.at_a_time = AT_A_TIME
-    expect(EncodedDocuments(*parcels.result()), tokenizer, texts)
+    assert_encoded(EncodedDocuments(*parcels.result()), tokenizer, texts)
     return seen
 
 
@@ -105,7 +105,7 @@ def test_any_number_of_threads_and_parcels(
 ) -> None:
     monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: least)
     for _ in range(5):
-        expect(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
+        assert_encoded(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -114,13 +114,13 @@ def test_documents_and_pieces_of_any_length(n_threads: int, tokenizer: tokdfa.To
     long = "a single man in possession of a good fortune. " * 2_000
     given = [*texts, long, "x" * 70_000, "", *texts, "12" * 30_000, long, *texts]
     for _ in range(3):
-        expect(tokenizer.encode_side_by_side(given, n_threads), tokenizer, given)
+        assert_encoded(tokenizer.encode_side_by_side(given, n_threads), tokenizer, given)
     # The tables for long pieces are wanted when the documents before are encoded.
     given = [*texts * 16, "x" * 9_000, *texts]
     assert sum(map(len, texts * 16)) > 1 << 15
-    expect(tokdfa.default_tokenizer.__wrapped__().encode_side_by_side(given, n_threads), tokenizer, given)
+    assert_encoded(tokdfa.default_tokenizer.__wrapped__().encode_side_by_side(given, n_threads), tokenizer, given)
     for none in ([], [""], ["", ""]):
-        expect(tokenizer.encode_side_by_side(none, n_threads), tokenizer, none)
+        assert_encoded(tokenizer.encode_side_by_side(none, n_threads), tokenizer, none)
 
 
 def test_room_for_large_parcels_is_not_kept(tokenizer: tokdfa.Tokenizer) -> None:
@@ -141,7 +141,7 @@ def test_one_text_that_is_refused_ends_it(
         found = FoundTexts([*texts[:at], "no", *texts[at:]])
         found.places[at] = spoiled.ctypes.data
         assert encode_side_by_side(found, idle_of(tokenizer), n_threads) is None
-    expect(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
+    assert_encoded(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
 
 
 def test_more_than_may_be_encoded_at_once(
@@ -153,7 +153,7 @@ def test_more_than_may_be_encoded_at_once(
     assert encode_side_by_side(found, idle_of(tokenizer), 2, most=n_bytes - 1) is None
     # Then they are encoded parcel by parcel.
     monkeypatch.setattr(type(tokenizer), "encode_side_by_side", lambda self, texts, n_threads: None)
-    expect(tokdfa.encode_batch(tokenizer, texts, threads=2), tokenizer, texts)
+    assert_encoded(tokdfa.encode_batch(tokenizer, texts, threads=2), tokenizer, texts)
 
 
 def test_an_encoder_that_remembers_nothing_encodes_nothing_here(texts: list[str]) -> None:

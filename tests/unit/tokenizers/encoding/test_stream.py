@@ -45,7 +45,7 @@ def streamed(tokenizer: Tokenizer, data: bytes, sizes: list[int]) -> list[int]:
     return np.concatenate(parts).tolist()
 
 
-def check(tokenizer: Tokenizer, text: str, sizes: range = range(1, 65)) -> None:
+def assert_streamed_as_whole(tokenizer: Tokenizer, text: str, sizes: range = range(1, 65)) -> None:
     expected = tokenizer.encode(text).tolist()
     data = text.encode()
     for size in sizes:
@@ -93,14 +93,14 @@ def test_every_pre_tokenizer(kind: str, whole: bool, tmp_path: Path) -> None:
         ],
     )
     content["model"]["ignore_merges"] = whole
-    check(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 7))
+    assert_streamed_as_whole(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 7))
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_every_named_pattern(name: str, tmp_path: Path) -> None:
     path = tmp_path / "merges.txt"
     path.write_bytes((Path(tokdfa.__file__).parent / "tokenizers/data/default.merges.txt").read_bytes())
-    check(tokdfa.load(path, pretokenizer=name), TEXT[:200] + "e" * 300 + TEXT[-80:])
+    assert_streamed_as_whole(tokdfa.load(path, pretokenizer=name), TEXT[:200] + "e" * 300 + TEXT[-80:])
 
 
 METASPACES = ["always", "first", "never"]
@@ -129,21 +129,21 @@ def over_characters(scheme: str | None, suffix: str | None = None) -> dict[str, 
 @pytest.mark.parametrize("scheme", [None, *METASPACES])
 def test_symbols_that_are_characters(scheme: str | None, tmp_path: Path) -> None:
     content = over_characters(scheme)
-    check(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 9))
+    assert_streamed_as_whole(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 9))
 
 
 def test_ends_of_words_are_marked(tmp_path: Path) -> None:
     content = over_characters(None, "</w>")
     content["decoder"] = {"type": "BPEDecoder", "suffix": "</w>"}
     content["pre_tokenizer"] = {"type": "Whitespace"}
-    check(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 9))
+    assert_streamed_as_whole(tokdfa.load(write(tmp_path, content)), TEXT, range(1, 65, 9))
 
 
 def test_without_pre_tokenizer_tokens_come_as_they_are_settled(tmp_path: Path) -> None:
     path = tmp_path / "merges.txt"
     path.write_bytes((Path(tokdfa.__file__).parent / "tokenizers/data/default.merges.txt").read_bytes())
     tokenizer = tokdfa.load(path)
-    check(tokenizer, TEXT, range(1, 65, 9))
+    assert_streamed_as_whole(tokenizer, TEXT, range(1, 65, 9))
     stream = tokenizer.stream()
     n_ids = sum(len(stream.feed(b"there is something here ")) for _ in range(100))
     assert stream.n_read == 2400
@@ -152,7 +152,7 @@ def test_without_pre_tokenizer_tokens_come_as_they_are_settled(tmp_path: Path) -
     assert stream.longest_delay <= 256 + 24
 
 
-def test_delay(tmp_path: Path) -> None:
+def test_delay_is_what_is_not_settled(tmp_path: Path) -> None:
     tokenizer = tokdfa.load(write(tmp_path, tokenizer_json()))
     stream = tokenizer.stream()
     assert stream.feed("the").tolist() == []
@@ -198,14 +198,14 @@ REAL = ["gpt2", "cl100k", "o200k", "tekken"]
 @pytest.mark.parametrize("name", REAL)
 def test_real_tokenizers(name: str, data: Path) -> None:
     text = slices(data, 1_000) + "<|endoftext|>" + "antidisestablishmentarianism" * 30
-    check(pair(name, data).tokenizer, text, range(1, 65, 9))
+    assert_streamed_as_whole(pair(name, data).tokenizer, text, range(1, 65, 9))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_tokenizers_in_parts_of_every_size(name: str, data: Path) -> None:
     tokenizer = pair(name, data).tokenizer
-    check(tokenizer, slices(data, 10_000))
+    assert_streamed_as_whole(tokenizer, slices(data, 10_000))
     text = slices(data, 300_000)
     assert streamed(tokenizer, text.encode(), [1, 64, 5, 4096, 17]) == tokenizer.encode(text).tolist()
 

@@ -121,7 +121,7 @@ def test_duplicate_keys_text_that_is_not_utf8_and_wrong_types() -> None:
         found.string("z")
 
 
-def test_limits() -> None:
+def test_limits_of_the_head_are_kept() -> None:
     many = b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 17)
     with pytest.raises(LimitExceededError, match="byte 16: more than 65536 keys"):
         GGUFHead(many, PATH, size=1 << 30)

@@ -94,7 +94,7 @@ def test_what_is_no_merges_txt(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_not_utf8() -> None:
+def test_bytes_that_are_not_utf8_are_named() -> None:
     with pytest.raises(FileFormatError, match=r"merges.txt, line 2, byte 4: not UTF-8: b'\\xff b\\n'"):
         read_merges(b"a b\n\xff b\n", HERE)
 
@@ -168,7 +168,7 @@ def test_subword_nmt_agrees(data: Path, tmp_path: Path) -> None:
 # CLIP
 
 
-def test_clip(data: Path) -> None:
+def test_clip_encodes_as_published(data: Path) -> None:
     tokenizer = tokdfa.load(data / "vocabs/clip_bpe_simple_vocab_16e6.txt.gz")
     assert (tokenizer.format, tokenizer.n_ids, len(tokenizer.dictionary)) == ("clip", 49408, 48894)
     # From openai/CLIP: tokenize("a diagram") is 49406, 320, 22697, 49407.

@@ -65,7 +65,7 @@ def _answer(data: bytes) -> object:
         {"type": "WordPiece"},
     ],
 )
-def test_faults(change: dict[str, Any]) -> None:
+def test_faults_are_named_as_by_json(change: dict[str, Any]) -> None:
     fields = tokenizer_json()
     fields["model"] |= change
     data = json.dumps(fields).encode()

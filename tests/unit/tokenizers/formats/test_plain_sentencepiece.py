@@ -129,6 +129,6 @@ PARTS = field(2, 2, b"") + field(3, 2, b"")
         (PIECES + PARTS + field(5, 2, field(2, 2, b"1234")), False),
     ],
 )
-def test_messages(data: bytes, is_plain: bool, slowly: Callable[[bytes], object]) -> None:
+def test_messages_are_those_of_the_slow_reader(data: bytes, is_plain: bool, slowly: Callable[[bytes], object]) -> None:
     assert (read_plain_model(data) is not None) == is_plain
     assert _answer(data) == slowly(data)

@@ -92,7 +92,7 @@ def test_dead_words_that_are_not_utf8_are_dead() -> None:
     assert dead == [b"ab\xff\xff"]
 
 
-def check_splits(words: list[str], symbols: str) -> int:
+def assert_splits_of_words(words: list[str], symbols: str) -> int:
     tokens = [*symbols, *words]
     _, splits = rules_of_words(words, {text: n for n, text in enumerate(symbols)}, np.zeros(len(words), np.int32))
     assert splits is not None
@@ -111,9 +111,11 @@ def check_splits(words: list[str], symbols: str) -> int:
 
 @given(st.lists(st.text("abé", min_size=2, max_size=6), unique=True, min_size=2, max_size=30))
 def test_words_of_equal_strength_keep_all_splits(words: list[str]) -> None:
-    check_splits(words, "éab")
+    assert_splits_of_words(words, "éab")
 
 
 def test_splits_of_long_words() -> None:
     # All their cuts, each with a copy of the word, are more than what is looked up at once.
-    assert check_splits(["ab" * n for n in range(600, 0, -40)] + ["a" * 40, "ba" * 40], "abc") > 20
+    words = ["ab" * n for n in range(600, 0, -40)] + ["a" * 40, "ba" * 40]
+    n_splits = assert_splits_of_words(words, "abc")
+    assert n_splits > 20

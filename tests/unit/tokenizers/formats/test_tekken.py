@@ -112,7 +112,7 @@ def test_it_is_recognised_by_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tekken_240718.json", "tekken_240911.json"])
-def test_real_files(name: str) -> None:
+def test_real_files_have_known_counts(name: str) -> None:
     mistral_common = pytest.importorskip("mistral_common")
     tokenizer = tokdfa.load(Path(mistral_common.__file__).parent / "data" / name, pretokenizer="none")
     assert (tokenizer.n_ids, len(tokenizer.dictionary), len(tokenizer.specials)) == (131_072, 129_816, 1000)

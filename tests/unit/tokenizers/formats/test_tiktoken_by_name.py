@@ -89,5 +89,5 @@ def test_a_format_that_does_not_exist_comes_first() -> None:
         tokdfa.load("cl100k_base", format="merges")
 
 
-def test_odd_paths() -> None:
+def test_odd_paths_are_no_files() -> None:
     assert "no such file or folder" in said("a\0b")

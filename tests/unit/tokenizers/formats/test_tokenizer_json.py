@@ -34,7 +34,7 @@ def theirs(fields: dict[str, Any]) -> Any:
     return pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(fields))
 
 
-def agrees(fields: dict[str, Any]) -> None:
+def assert_agrees(fields: dict[str, Any]) -> None:
     tokenizer, library = read(fields), theirs(fields)
     for text in TEXTS:
         ids = library.encode(text).ids
@@ -69,20 +69,20 @@ def test_what_is_read_means_the_same_to_the_library(changes: dict[str, Any]) -> 
     fields = tokenizer_json(**{"pre_tokenizer": WITHOUT_SPLITTING, **changes})
     if fields["added_tokens"] is None or fields["version"] is None:
         fields = {key: value for key, value in fields.items() if value is not None or key in ("normalizer",)}
-    agrees(fields)
+    assert_agrees(fields)
 
 
 def test_the_type_of_the_model_may_be_left_out() -> None:
     fields = tokenizer_json(pre_tokenizer=WITHOUT_SPLITTING)
     del fields["model"]["type"]
-    agrees(fields)
+    assert_agrees(fields)
 
 
 def test_bytes_that_no_text_has_may_be_left_out() -> None:
     fields = tokenizer_json(pre_tokenizer=WITHOUT_SPLITTING)
     del fields["model"]["vocab"][spell(b"\xff")]
     fields["added_tokens"] = []
-    agrees(fields)
+    assert_agrees(fields)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -372,7 +372,7 @@ def test_with_a_suffix_every_token_is_in_the_byte_alphabet(token: str) -> None:
         read(fields)
 
 
-def test_a_suffix() -> None:
+def test_a_suffix_ends_words() -> None:
     pytest.importorskip("tokenizers")
     fields = over_characters(end_of_word_suffix="</w>")
     fields["decoder"] = {"type": "BPEDecoder", "suffix": "</w>"}

@@ -76,7 +76,7 @@ def spoiled(drawn: random.Random, data: bytes) -> bytes:
     return bytes(found)
 
 
-def check_json(n: int, seed: int) -> Counter[str]:
+def assert_json_agrees(n: int, seed: int) -> Counter[str]:
     from tokenizers import Tokenizer
 
     drawn, counts = random.Random(seed), Counter[str]()
@@ -100,7 +100,7 @@ def check_json(n: int, seed: int) -> Counter[str]:
     return counts
 
 
-def check_models(n: int, seed: int) -> Counter[str]:
+def assert_models_agree(n: int, seed: int) -> Counter[str]:
     import sentencepiece
 
     drawn, counts = random.Random(seed), Counter[str]()
@@ -122,7 +122,7 @@ def check_models(n: int, seed: int) -> Counter[str]:
 
 
 def test_spoiled_files() -> None:
-    for counts in (check_json(150, 1), check_models(40, 1)):
+    for counts in (assert_json_agrees(150, 1), assert_models_agree(40, 1)):
         assert counts.keys() == {"refused", "read"}
         assert min(counts.values()) > 2
 
@@ -130,5 +130,5 @@ def test_spoiled_files() -> None:
 @pytest.mark.slow
 def test_many_spoiled_files(tally: Tally) -> None:
     for seed in seeds(10):
-        print(check_json(1000, seed), check_models(1000, seed))
+        print(assert_json_agrees(1000, seed), assert_models_agree(1000, seed))
     tally("loading", "spoiled inputs", 2000 * len(seeds(10)))

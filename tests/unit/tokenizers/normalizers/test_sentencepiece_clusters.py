@@ -46,7 +46,7 @@ def cut(text: str) -> list[str]:
         ["x", "\x00", "\u0301", "y"],
     ],
 )
-def test_graphemes(graphemes: list[str]) -> None:
+def test_graphemes_are_cut_as_written(graphemes: list[str]) -> None:
     assert cut("".join(graphemes)) == graphemes
 
 

@@ -68,7 +68,7 @@ def text(drawn: random.Random) -> str:
     return "".join(drawn.sample([*symbols, "a", "\u0301", "\r\n"], drawn.randrange(1, 9)))
 
 
-def check(seed: int, made: list[tuple[Normalizer, Any]]) -> None:
+def assert_normalized_alike(seed: int, made: list[tuple[Normalizer, Any]]) -> None:
     drawn = random.Random(seed)
     for written in (text(drawn), unicode_text(drawn)):
         for ours, theirs in made:
@@ -78,14 +78,14 @@ def check(seed: int, made: list[tuple[Normalizer, Any]]) -> None:
 def test_random_texts() -> None:
     made = pairs()
     for seed in range(100):
-        check(seed, made)
+        assert_normalized_alike(seed, made)
 
 
 @pytest.mark.slow
 def test_many_random_texts(tally: Tally) -> None:
     made = pairs()
     for seed in seeds(50_000):
-        check(seed, made)
+        assert_normalized_alike(seed, made)
     for code in (*range(0xD800), *range(0xE000, 0x110000)):
         for ours, theirs in made:
             written = f"a{chr(code)}b"

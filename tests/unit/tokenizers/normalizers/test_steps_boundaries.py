@@ -41,7 +41,7 @@ def streamed(tokenizer: tokdfa.Tokenizer, parts: list[str]) -> tuple[list[int], 
     return [*early, *stream.finish().tolist()], len(early)
 
 
-def check_streams(kind: str, chosen: range, n_texts: int) -> Counter[str]:
+def assert_streams_agree(kind: str, chosen: range, n_texts: int) -> Counter[str]:
     met: Counter[str] = Counter()
     for seed, drawn, member in members(kind, chosen):
         for _ in range(n_texts):
@@ -56,7 +56,7 @@ def check_streams(kind: str, chosen: range, n_texts: int) -> Counter[str]:
     return met
 
 
-def check_cuts(kind: str, chosen: range, n_texts: int) -> Counter[str]:
+def assert_cuts_are_safe(kind: str, chosen: range, n_texts: int) -> Counter[str]:
     met: Counter[str] = Counter()
     for seed, drawn, member in members(kind, chosen):
         for _ in range(n_texts):
@@ -81,7 +81,7 @@ def check_cuts(kind: str, chosen: range, n_texts: int) -> Counter[str]:
     return met
 
 
-def check_ids(kind: str, chosen: range, n_texts: int) -> Counter[str]:
+def assert_ids_are_judged(kind: str, chosen: range, n_texts: int) -> Counter[str]:
     met: Counter[str] = Counter()
     for seed, drawn, member in members(kind, chosen):
         every = np.flatnonzero(member.tokenizer.means_something).tolist()
@@ -118,19 +118,19 @@ def check_ids(kind: str, chosen: range, n_texts: int) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stream_gives_the_ids_of_the_whole_text(kind: str) -> None:
-    met = check_streams(kind, seeds(40), 4)
+    met = assert_streams_agree(kind, seeds(40), 4)
     assert min(met[name] for name in ("early", "late", "early beside tokens with flags")) > 20, met
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_of_a_text_survives_what_follows(kind: str) -> None:
-    met = check_cuts(kind, seeds(40), 4)
+    met = assert_cuts_are_safe(kind, seeds(40), 4)
     assert min(met[name] for name in ("cuts", "both parts", "cuts beside tokens with flags")) > 30, met
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_are_cut_and_judged_in_chunks_as_the_library_encodes(kind: str) -> None:
-    met = check_ids(kind, seeds(40), 3)
+    met = assert_ids_are_judged(kind, seeds(40), 3)
     assert min(met[name] for name in ("canonical", "not canonical", "cuts of ids")) > 20, met
 
 
@@ -138,7 +138,8 @@ def test_ids_are_cut_and_judged_in_chunks_as_the_library_encodes(kind: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_random_tokenizers(kind: str, tally: Tally) -> None:
     chosen = seeds(1000)
-    print(kind, check_streams(kind, chosen, 4), check_cuts(kind, chosen, 3), check_ids(kind, chosen, 4))
+    met = assert_streams_agree(kind, chosen, 4) + assert_cuts_are_safe(kind, chosen, 3)
+    print(kind, met + assert_ids_are_judged(kind, chosen, 4))
     tally("encoding", "random cases", len(chosen))
 
 

@@ -31,7 +31,7 @@ def test_pieces_and_spans_tell_the_same(name: str) -> None:
     assert str(splitter) == name
 
 
-def test_examples() -> None:
+def test_examples_are_split_as_published() -> None:
     assert pretokenizer("gpt2").split("\n\nfoo") == ["\n", "\n", "foo"]
     assert pretokenizer("cl100k").split("\n\nfoo") == ["\n\n", "foo"]
     assert pretokenizer("cl100k").split("x'\u017f") == ["x", "'\u017f"]
@@ -88,7 +88,7 @@ def test_tiktoken_drops_what_does_not_match_and_tokenizers_keeps_it() -> None:
         ("merged_with_next", ["ba", "b", "bc", "b"]),
     ],
 )
-def test_behaviors(behavior: str, pieces: list[str]) -> None:
+def test_behaviors_place_the_separator(behavior: str, pieces: list[str]) -> None:
     text = "babbcb"
     flagged = [((i, i + 1), symbol == "b") for i, symbol in enumerate(text)]
     assert [text[start:end] for start, end in behave(flagged, behavior)] == pieces  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def test_equal_splittings_have_equal_representations() -> None:
         ("(" * 100_000, LimitExceededError, "nested"),
     ],
 )
-def test_refusals(pattern: str, error: type[Exception], what: str) -> None:
+def test_bad_patterns_are_refused(pattern: str, error: type[Exception], what: str) -> None:
     with pytest.raises(error, match=what):
         pretokenizer(pattern)
 

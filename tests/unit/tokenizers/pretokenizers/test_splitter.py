@@ -46,12 +46,12 @@ def pieces(splitter: Splitter, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_sizes(name: str) -> None:
+def test_sizes_of_named_machines_are_known(name: str) -> None:
     machine = build_machine(NAMED[name])
     assert (machine.n_states, machine.target.shape[1], machine.parent.shape[2]) == SIZES[name]
 
 
-def check_pages(machine: Machine) -> None:
+def assert_pages_give_classes(machine: Machine) -> None:
     """Check that the tables give every code point the class that it has."""
     fields = split_tables(machine).fields
     classes = fields["classes"].reshape(-1, 1 << BLOCK_BITS)[fields["pages"]].reshape(-1)
@@ -61,7 +61,7 @@ def check_pages(machine: Machine) -> None:
 
 @pytest.mark.parametrize("name", NAMED)
 def test_classes_in_pages(name: str) -> None:
-    check_pages(splitter_named(name).machine)
+    assert_pages_give_classes(splitter_named(name).machine)
 
 
 @settings(max_examples=30)
@@ -72,7 +72,7 @@ def test_classes_in_pages_of_any_runs(changes: dict[int, int], ends_with_a_run_o
         classes[start:] = changes[start]
     if ends_with_a_run_of_one:
         classes[-1] = 10
-    check_pages(replace(splitter_named("cl100k").machine, runs=Runs.of(classes)))
+    assert_pages_give_classes(replace(splitter_named("cl100k").machine, runs=Runs.of(classes)))
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -254,7 +254,7 @@ def test_what_automata_cannot_do_is_done_by_backtracking() -> None:
     assert pretokenizer("(?>(?:a|ab){2})c?|b").split("aabac") == ["aa", "b"]
 
 
-def test_budgets() -> None:
+def test_budgets_of_machines_are_kept() -> None:
     with pytest.raises(LimitExceededError):
         Splitter(Splitting("tiktoken", (Split("(?:a|b)*a(?:a|b){18}c"),)))
     with pytest.raises(LimitExceededError):
@@ -266,10 +266,10 @@ def test_budgets() -> None:
 def test_a_look_behind_within_a_match_is_fine() -> None:
     for pattern in (r"a+\bb*|.", r"a+\B|.", r"(?:a|\n)+(?m:^)b|[^q]"):
         splitting = Splitting("tokenizers" if "m:" not in pattern else "tiktoken", (Split(pattern),))
-        check(splitting, [" ".join(("aab", "a b", "\naba", "qab"))])
+        assert_split_by_definition(splitting, [" ".join(("aab", "a b", "\naba", "qab"))])
 
 
-def check(splitting: Splitting, texts: list[str]) -> None:
+def assert_split_by_definition(splitting: Splitting, texts: list[str]) -> None:
     splitter = Splitter(splitting)
     definition = PreTokenizer(splitting)
     for text in texts:
@@ -329,7 +329,7 @@ def test_random_splittings(chosen: list[Split], texts: list[str]) -> None:
     except PatternError:  # repeats what may be empty
         return
     if splitter is not None:
-        check(splitting, texts)
+        assert_split_by_definition(splitting, texts)
 
 
 @settings(max_examples=40)
@@ -340,7 +340,7 @@ def test_random_patterns_of_tiktoken(pattern: str, texts: list[str]) -> None:
     except PatternError:
         return
     if splitter is not None:
-        check(Splitting("tiktoken", (Split(pattern + "|a"),)), texts)
+        assert_split_by_definition(Splitting("tiktoken", (Split(pattern + "|a"),)), texts)
 
 
 SPACED = [

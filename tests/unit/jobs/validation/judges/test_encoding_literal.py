@@ -59,7 +59,7 @@ def test_random_models_are_judged_as_the_library_answers(tmp_path: Path) -> None
     assert found[False] > 3
 
 
-def test_mistral(data: Path) -> None:
+def test_streams_of_mistral_are_judged_as_by_the_library(data: Path) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     path = data / "vocabs" / "mistral_v3.model"
     tokenizer = tokdfa.load(path)

@@ -31,7 +31,7 @@ def _tokenizer(entries: list[str] = ENTRIES, specials: tuple[str, ...] = ("[UNK]
     return WordPieceTokenizer(contents)
 
 
-def _check(tokenizer: WordPieceTokenizer, ids: list[int], violations: list[Violation]) -> None:
+def assert_judged_by_encoding(tokenizer: WordPieceTokenizer, ids: list[int], violations: list[Violation]) -> None:
     text = tokenizer.decode(ids)
     canonical = tokenizer.encode(text).tolist()
     assert bool(violations) == (ids != canonical)
@@ -73,7 +73,7 @@ def test_random_streams(window: int) -> None:
             found += validator.feed(np.array(ids[place : place + size]))
             place += size
         found += validator.finish()
-        _check(tokenizer, ids, found)
+        assert_judged_by_encoding(tokenizer, ids, found)
         bad += bool(found)
         verdict = validate_tuned(tokenizer, ids, all=True, tuning=tuning)
         assert bool(verdict) == (not found)
@@ -89,7 +89,7 @@ def test_random_vocabularies() -> None:
         tokenizer = WordPieceTokenizer(contents)
         for _ in range(20):
             ids = [dice.randrange(len(vocabulary)) for _ in range(dice.randint(1, 6))]
-            _check(tokenizer, ids, list(validate(tokenizer, ids, all=True).violations))
+            assert_judged_by_encoding(tokenizer, ids, list(validate(tokenizer, ids, all=True).violations))
 
 
 def test_what_is_said() -> None:

@@ -56,7 +56,7 @@ def spaced_text(drawn: random.Random) -> str:
     return " ".join("".join(drawn.choices(chosen, k=drawn.choice([1, 1, 2]))) for _ in range(drawn.randrange(1, 12)))
 
 
-def check(chosen: range, n_texts: int) -> Counter[str]:
+def assert_accepted_by_encoding(chosen: range, n_texts: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
@@ -124,7 +124,7 @@ def control_free(tokenizer: UnigramTokenizer, stream: list[int]) -> bool:
 
 
 def test_random_models() -> None:
-    counts = check(range(40), 6)
+    counts = assert_accepted_by_encoding(range(40), 6)
     assert counts["with"] > 15
     assert counts["without"] > 2
     assert counts["canonical"] > counts["accepted"] > 40, counts
@@ -158,7 +158,7 @@ def test_the_unknown_piece_of_tokenizers(byte_fallback: bool) -> None:
 
 @pytest.mark.slow
 def test_many_random_models() -> None:
-    print(check(seeds(6000), 25))
+    print(assert_accepted_by_encoding(seeds(6000), 25))
 
 
 def test_streams_that_need_more_than_one_call() -> None:

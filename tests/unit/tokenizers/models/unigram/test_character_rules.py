@@ -73,7 +73,7 @@ def test_parts_of_words_and_of_replacements_in_use() -> None:
     assert read_charsmap(bytes(table) + b"  \0", "here").first_with("  ") is None
 
 
-def test_nothing() -> None:
+def test_no_rules_are_an_empty_mapping() -> None:
     empty = CharacterRules.of({})
     assert (dict(empty), len(empty), "a" in empty, empty.get("a"), empty.singles) == ({}, 0, False, None, {})
     assert not any(marks.any() for marks in empty.characters)

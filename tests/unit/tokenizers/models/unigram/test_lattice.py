@@ -45,7 +45,7 @@ def another_way(drawn: random.Random, model: UnigramModel, text: str) -> list[tu
     return way
 
 
-def check(chosen: range, n_texts: int) -> Counter[str]:
+def assert_lattice_by_definition(chosen: range, n_texts: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
@@ -117,13 +117,13 @@ def check_lattice(segmenter: Segmenter, text: str, recorded: RecordedText, n_ids
 
 
 def test_random_models() -> None:
-    counts = check(range(120), 4)
+    counts = assert_lattice_by_definition(range(120), 4)
     assert min(counts[what] for what in ("compared", "equal", "no way", "parts", "subtracted")) > 10, counts
 
 
 @pytest.mark.slow
 def test_many_random_models() -> None:
-    print(check(seeds(4000), 10))
+    print(assert_lattice_by_definition(seeds(4000), 10))
 
 
 def test_sums_that_are_subtracted() -> None:

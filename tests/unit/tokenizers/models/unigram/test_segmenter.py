@@ -41,7 +41,7 @@ def random_model(drawn: random.Random) -> tuple[UnigramModel, list[str]]:
     return model, [*letters, *["x", "ü", "<unk>", "\U0001f600"][: drawn.choice([0, 0, 2, 4])]]
 
 
-def check(chosen: range, n_texts: int, longest: int) -> tuple[int, int]:
+def assert_segmented_by_definition(chosen: range, n_texts: int, longest: int) -> tuple[int, int]:
     """Return the number of texts, and of those that are refused."""
     n = n_refused = 0
     for seed in chosen:
@@ -64,7 +64,7 @@ def check(chosen: range, n_texts: int, longest: int) -> tuple[int, int]:
 
 
 def test_random_models() -> None:
-    n, n_refused = check(range(150), 6, 30)
+    n, n_refused = assert_segmented_by_definition(range(150), 6, 30)
     assert n == 900
     assert 5 < n_refused < 300
 
@@ -120,5 +120,5 @@ def test_long_words_are_not_mistaken_for_one_another(arithmetic: Arithmetic) -> 
 
 @pytest.mark.slow
 def test_many_random_models(tally: Tally) -> None:
-    print(check(seeds(10_000), 20, 60))
+    print(assert_segmented_by_definition(seeds(10_000), 20, 60))
     tally("encoding", "random cases", 20 * len(seeds(10_000)))

@@ -46,7 +46,7 @@ def random_parts(drawn: random.Random) -> tuple[UnigramModel, SentencePieceNorma
     return model, SentencePieceNormalizer(table, drawn.random() < 0.6, drawn.random() < 0.6, True)
 
 
-def check(chosen: range, n_texts: int) -> Counter[str]:
+def assert_texts_by_definition(chosen: range, n_texts: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in chosen:
         drawn = random.Random(seed)
@@ -100,14 +100,14 @@ def check_continued(
 
 
 def test_random_models() -> None:
-    counts = check(range(200), 8)
+    counts = assert_texts_by_definition(range(200), 8)
     assert counts["texts"] > 1000
     assert counts["normalized first"] > 5
 
 
 @pytest.mark.slow
 def test_many_random_models() -> None:
-    print(check(seeds(20_000), 20))
+    print(assert_texts_by_definition(seeds(20_000), 20))
 
 
 def test_ways_that_lead_by_little() -> None:

@@ -36,7 +36,7 @@ def judged(tokenizer: UnigramTokenizer, ids: list[int], again: list[int], tuning
     return bool(verdict)
 
 
-def check_sentencepiece(
+def assert_sentencepiece_agrees(
     chosen: range,
     n_texts: int,
     tuning: Tuning = DEFAULT,
@@ -70,7 +70,7 @@ def check_sentencepiece(
     return counts
 
 
-def check_tokenizers(
+def assert_tokenizers_agree(
     chosen: range,
     n_texts: int,
     tuning: Tuning = DEFAULT,
@@ -127,20 +127,20 @@ def check_together(tokenizer: UnigramTokenizer, texts: dict[str, list[int]]) -> 
 
 
 def test_models_of_sentencepiece() -> None:
-    counts = check_sentencepiece(range(10), 10)
+    counts = assert_sentencepiece_agrees(range(10), 10)
     assert counts["models"] > 5
     assert 0.2 < counts["canonical"] / counts["streams"] < 0.8
 
 
 def test_models_of_tokenizers() -> None:
-    counts = check_tokenizers(range(30), 8)
+    counts = assert_tokenizers_agree(range(30), 8)
     assert counts["refused"]
     assert 0.2 < counts["canonical"] / counts["streams"] < 0.8
 
 
 def test_streams_are_judged_part_by_part() -> None:
-    check_sentencepiece(range(100, 106), 10, Tuning(window=3))
-    check_tokenizers(range(100, 112), 6, Tuning(window=3))
+    assert_sentencepiece_agrees(range(100, 106), 10, Tuning(window=3))
+    assert_tokenizers_agree(range(100, 112), 6, Tuning(window=3))
 
 
 def test_texts_come_in_parts() -> None:
@@ -202,11 +202,11 @@ def test_long_streams_are_forgotten(library: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["sentencepiece", "tokenizers"])
-def test_any_models(library: str, tally: Tally) -> None:
+def test_any_models_agree_with_the_library(library: str, tally: Tally) -> None:
     if library == "sentencepiece":
-        counts = check_sentencepiece(seeds(2500), 50, draw=unigrams.any_sentencepiece, judged_each=4)
+        counts = assert_sentencepiece_agrees(seeds(2500), 50, draw=unigrams.any_sentencepiece, judged_each=4)
     else:
-        counts = check_tokenizers(seeds(2500), 60, draw=unigrams.any_tokenizers, judged_each=4)
+        counts = assert_tokenizers_agree(seeds(2500), 60, draw=unigrams.any_tokenizers, judged_each=4)
     print(library, dict(counts))
     tally("encoding", "random cases", counts["texts"])
     tally("validation", "spoiled inputs", counts["streams"])
@@ -214,8 +214,10 @@ def test_any_models(library: str, tally: Tally) -> None:
 
 def test_any_options() -> None:
     # Those with which texts end with a space, among others.
-    assert check_sentencepiece(range(200, 211), 10, draw=unigrams.any_sentencepiece)["models"] == 11
-    assert check_tokenizers(range(200, 210), 10, draw=unigrams.any_tokenizers)["models"] > 6
+    counts = assert_sentencepiece_agrees(range(200, 211), 10, draw=unigrams.any_sentencepiece)
+    assert counts["models"] == 11
+    counts = assert_tokenizers_agree(range(200, 210), 10, draw=unigrams.any_tokenizers)
+    assert counts["models"] > 6
 
 
 def test_live_objects() -> None:

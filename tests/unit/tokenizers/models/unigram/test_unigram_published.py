@@ -42,7 +42,7 @@ def texts(data: Path, drawn: random.Random) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
-def test_published(path: Path, data: Path, tally: Tally) -> None:
+def test_published_models_agree_with_the_library(path: Path, data: Path, tally: Tally) -> None:
     drawn = random.Random(path.name)
     counts: Counter[str] = Counter()
     if path.suffix == ".json":

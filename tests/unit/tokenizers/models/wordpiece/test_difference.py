@@ -67,7 +67,7 @@ def test_an_entry_that_longer_ones_keep_from_being_used() -> None:
     ) == SeparatingText("abbbb", ((0,), (2, 3)))
 
 
-def test_limits() -> None:
+def test_limits_of_words_are_found() -> None:
     difference = first_difference(_machine(BASE, 7), _machine(BASE, 5))
     assert difference is not None
     assert len(difference.text) == 6

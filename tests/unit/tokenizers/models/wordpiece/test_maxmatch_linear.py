@@ -52,16 +52,16 @@ def test_the_kernel_does_what_max_match_does_on_all_small_vocabularies(tally: Ta
 
 @pytest.mark.parametrize("seed", range(4))
 def test_both_do_what_max_match_does_on_random_vocabularies(seed: int) -> None:
-    _compare_on_random_vocabularies(random.Random(seed), 300)
+    assert_random_vocabularies_agree(random.Random(seed), 300)
 
 
 @pytest.mark.slow
 def test_both_do_what_max_match_does_on_many_random_vocabularies(tally: Tally) -> None:
-    _compare_on_random_vocabularies(random.Random(), 30_000)
+    assert_random_vocabularies_agree(random.Random(), 30_000)
     tally("encoding", "random cases", 30_000)
 
 
-def _compare_on_random_vocabularies(dice: random.Random, times: int) -> None:
+def assert_random_vocabularies_agree(dice: random.Random, times: int) -> None:
     for _ in range(times):
         vocabulary, symbols = random_vocabulary(dice)
         machine = LinMaxMatch(vocabulary)

@@ -79,7 +79,7 @@ def test_both_formats_are_read(tmp_path: Path) -> None:
     assert _load(tmp_path, FILE).fingerprint == _load(tmp_path, json.dumps(FILE, indent=1)).fingerprint
 
 
-def test_folders(tmp_path: Path) -> None:
+def test_folders_prefer_tokenizer_json(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(ENTRIES))
     assert tokdfa.load(tmp_path).format == "vocab.txt"
     (tmp_path / "tokenizer.json").write_text(json.dumps(FILE))
@@ -231,7 +231,7 @@ def test_what_is_not_modelled_is_refused_with_its_place(tmp_path: Path, path: st
         _load(tmp_path, content)
 
 
-def test_bad_files(tmp_path: Path) -> None:
+def test_bad_files_are_named(tmp_path: Path) -> None:
     for data, message in (
         (b"", "the file is empty"),
         (b"a\n\xff\n", "line 2, byte 2: not UTF-8"),
