@@ -299,7 +299,8 @@ class Validator(SuggestsNames):
                 break
             yield from map(_alone, self._judge.finish())
             byte = self._judge.byte
-            if end in unknown:
+            # Where a document begins at the unknown id, the text before it and an empty one after it both end there.
+            if end < following and end in unknown:
                 yield [block.out_of_range(end, byte)]
             elif end < following:
                 byte += self._separator_size
