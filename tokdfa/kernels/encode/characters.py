@@ -20,7 +20,9 @@ _OF_BYTES = 0xFFFFFFFF
 # The classes of symbols that are joined to nothing, and to everything. Left class 0 is the beginning of a text, and
 # left class 1 the place after a cut.
 _NOTHING, _JOINS = 2, 3
-_MOST_CLASSES = 512
+_MOST_CLASSES = 1024
+# The characters that have classes of their own: ASCII, and the visible space, before which most texts are cut.
+_COMMON = (*range(_ASCII), 0x2581)
 
 
 NOTHING, ALWAYS, UNLESS_THERE, EVEN_ALONE = 0, 1, 2, 3
@@ -63,7 +65,7 @@ def characters_of(
     if fuses and replaced >= 0:
         inner = np.append(inner, np.int64(replaced << 32 | replaced))
     pages, symbol = _paged(symbol_of)
-    classes_of, joins = _classes(inner)
+    classes_of, joins = _classes(inner, np.array([symbol_of[code] for code in _COMMON if code in symbol_of]))
     classes = classes_of(symbol)
     classes[symbol < 0] = classes_of(np.array([replaced]))[0] if byte_symbols is None else _OF_BYTES
     byte_class = classes_of(spelled)
@@ -91,12 +93,12 @@ def _paged(symbol_of: Mapping[int, int]) -> tuple[Uint16Array, Int32Array]:
     return pages, symbol
 
 
-def _classes(inner: Int64Array) -> tuple[Callable[[Int32Array], Uint32Array], Uint64Array]:
+def _classes(inner: Int64Array, common: Int64Array) -> tuple[Callable[[Int32Array], Uint32Array], Uint64Array]:
     """Return the function from symbols to their classes, left << 16 | right, and the bits of left by right classes."""
     pairs = distinct(inner)
     left, right = pairs >> 32, pairs & 0xFFFFFFFF
-    lefts, of_left = _by_neighbours(left, right)
-    rights, of_right = _by_neighbours(right, left)
+    lefts, of_left = _by_neighbours(left, right, common)
+    rights, of_right = _by_neighbours(right, left, common)
     n_left, n_right = (1 + int(classes.max(initial=_JOINS)) for classes in (of_left, of_right))
     bits = np.zeros((n_left, -(-n_right // 64) * 64), dtype=np.bool_)
     bits[_class_of(left, lefts, of_left), _class_of(right, rights, of_right)] = True
@@ -111,10 +113,10 @@ def _classes(inner: Int64Array) -> tuple[Callable[[Int32Array], Uint32Array], Ui
     return classes_of, joins
 
 
-def _by_neighbours(symbols: Int64Array, others: Int64Array) -> tuple[Int64Array, Int64Array]:
+def _by_neighbours(symbols: Int64Array, others: Int64Array, common: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return the distinct ones of the first symbols of pairs, and their classes: by the other symbols next to them.
 
-    If there are too many classes, those of few others are put together.
+    If there are too many classes, those of few others are put together, but for the classes of `common` symbols.
     """
     found, number, count = np.unique(symbols, return_inverse=True, return_counts=True)
     mixed = (others.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -123,7 +125,9 @@ def _by_neighbours(symbols: Int64Array, others: Int64Array) -> tuple[Int64Array,
     sums = np.zeros(len(found), dtype=np.uint64)
     np.add.at(sums, number, mixed ^ mixed >> np.uint64(32))
     _, first, of_symbol = np.unique(sums, return_index=True, return_inverse=True)
-    order = np.lexsort((sums[first], -count[first]))
+    is_common = np.zeros(len(first), dtype=np.bool_)
+    is_common[of_symbol[np.isin(found, common)]] = True
+    order = np.lexsort((sums[first], -count[first], ~is_common))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     classes = place[of_symbol]
