@@ -33,6 +33,8 @@ CLEANUP = (
 )
 
 REPLACEMENT = "\ufffd"
+# So many tokens are replaced in as one text, with this between them if none has it.
+_MANY, _APART = 64, "\0"
 _SPACE = "\u2581"
 
 
@@ -83,7 +85,12 @@ class DecodeReplace(DecodeStep):
 
     def __call__(self, tokens: list[str]) -> list[str]:
         """Return the new spellings."""
-        return [self.replace(token) for token in tokens]
+        replace = self.replace
+        if len(tokens) >= _MANY and replace.literal and replace.pattern and not replace.lengthens:
+            joined = _APART.join(tokens)
+            if joined.count(_APART) == len(tokens) - 1 and _APART not in replace.pattern + replace.content:
+                return joined.replace(replace.pattern, replace.content).split(_APART)
+        return [replace(token) for token in tokens]
 
 
 @dataclass(frozen=True)

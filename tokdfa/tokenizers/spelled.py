@@ -236,6 +236,4 @@ def _apart(tokens: list[str], step: DecodeStep) -> list[str]:
     """Return what a step makes of tokens, each between others."""
     separated = [_OTHER] * (2 * len(tokens) + 1)
     separated[1::2] = tokens
-    text, ends = decode_tokens(separated, (step,))
-    data, bounds = text.encode("utf-8"), ends.tolist()
-    return [data[bounds[at - 1] : bounds[at]].decode("utf-8") for at in range(1, len(separated), 2)]
+    return step(separated)[1::2]
