@@ -47,9 +47,10 @@ class Buffer:
         """Whether the window contains all ids."""
         return self._length <= self._wanted
 
-    def drop(self, count: int, size: int) -> None:
-        """Drop the first ids, which have `size` bytes."""
-        self._wanted = self._size if count else 2 * self._wanted
+    def drop(self, count: int, size: int, window: int | None = None) -> None:
+        """Drop the first ids, which have `size` bytes; from now on a window has `window` ids, if that is given."""
+        self._size = self._size if window is None else window
+        self._wanted = self._size if count or window is not None else 2 * self._wanted
         self._chunks = [self._joined()[count:]]
         self._length -= count
         self.first += count

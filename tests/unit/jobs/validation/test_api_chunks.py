@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 import tokdfa
 from tests.support.families import FAMILIES, byte_fields, byte_level, of_tokenizer_json
 from tests.support.tokenizer_files import added_token
 from tests.support.tuned import tuned_validator
-from tokdfa.jobs.validation.tuning import Tuning
+from tokdfa.base.errors import ImproperDictionaryError, UnsupportedFeatureError
+from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation
 
 TUNINGS = [
@@ -20,9 +22,11 @@ TUNINGS = [
 ]
 
 
-def fed(tokenizer: tokdfa.AnyTokenizer, ids: list[int], sizes: list[int], tuning: Tuning) -> list[Violation]:
+def fed(
+    tokenizer: tokdfa.AnyTokenizer, ids: list[int], sizes: list[int], tuning: Tuning, *, window: bool = False
+) -> list[Violation]:
     """Return the violations of ids that are fed in chunks of some sizes, the last of which is that of all others."""
-    validator = tuned_validator(tokenizer, tuning=tuning)
+    validator = tuned_validator(tokenizer, tuning=tuning, window=window)
     found: list[Violation] = []
     at = 0
     for size in sizes:
@@ -114,3 +118,35 @@ def test_texts_in_a_form_are_cut_though_added_tokens_strip() -> None:
     for each in violations[::-1]:
         ids[each.start : each.start + len(each.ids)] = each.canonical_ids or ()
     assert ids == member.again(ids)
+
+
+def lone_bytes(tokenizer: tokdfa.AnyTokenizer) -> list[int]:
+    """Return the ids whose text is a byte that is not a symbol alone."""
+    text, offsets = tokenizer.id_spellings
+    single = np.flatnonzero(np.diff(offsets) == 1)
+    return single[text[offsets[single]] >= 0x80].tolist()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_offsets_in_windows_do_not_depend_on_chunks(family: str) -> None:
+    """Also where the stream begins within a symbol, or with bytes that are not UTF-8."""
+    n_found = 0
+    for seed in range(30):
+        drawn = random.Random(f"{family} {seed} heads")
+        member = FAMILIES[family](drawn)
+        tokenizer = member.tokenizer
+        lone = lone_bytes(tokenizer)
+        for _ in range(4):
+            head = [id for id in drawn.choices([*lone[:3], *member.ids], k=drawn.randrange(8)) if drawn.random() < 0.8]
+            head += drawn.choices(lone, k=drawn.randrange(6)) if lone else []
+            ids = [*head, *member.stream(drawn)]
+            try:
+                validator = tokdfa.Validator(tokenizer, window=True)
+            except (UnsupportedFeatureError, ImproperDictionaryError):
+                continue
+            whole = validator.feed(ids) + validator.finish()
+            sizes = drawn.choices([1, 2, 3], k=len(ids))
+            assert fed(tokenizer, ids, sizes, DEFAULT, window=True) == whole, (seed, ids, sizes)
+            n_found += len(whole)
+    if family in ("ranks", "bytes", "bytes, NFC", "Llama-2", "Gemma", "BPE of SentencePiece"):
+        assert n_found > 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -26,6 +26,9 @@ __all__ = ["EncodingJudge"]
 
 
 _BLOCK = 1 << 16
+
+_HEAD = 1 << 8
+"""The number of ids of a window among which its text is usually cut."""
 
 
 class EncodingJudge:
@@ -89,14 +92,14 @@ class EncodingJudge:
     ) -> None:
         self._trip = trip
         self._max_ids = tuning.max_ids
-        self.buffer = Buffer(first, byte, tuning.window if size is None else size)
+        self._size = tuning.window if size is None else size
+        self.buffer = Buffer(first, byte, min(self._size, _HEAD) if window else self._size)
         self._literal = literal
         self._begins = begins and not window  # Whether a text begins with the next id.
         self.following = trip if following is None else following
         self._pieces = pieces
         self.drops_text = False
-        # The last ids of a window before its text is certainly cut; None from there on.
-        self._before: Int32Array | None = np.zeros(0, dtype=np.int32) if window else None
+        self._is_head = window  # Whether nothing is known to cut the text of a window before the ids in the buffer.
 
     @cached_property
     def _is_cut(self) -> BoolArray:
@@ -107,7 +110,7 @@ class EncodingJudge:
     @property
     def n_kept(self) -> int:
         """The number of ids kept."""
-        return len(self.buffer) + (0 if self._before is None else len(self._before))
+        return len(self.buffer)
 
     @property
     def byte(self) -> int:
@@ -116,7 +119,7 @@ class EncodingJudge:
 
     def unjudged(self) -> tuple[Rest, Int32Array] | None:
         """Return where the ids that are kept begin, and them, if nothing before them matters; None if it does."""
-        if self._before is not None or self.drops_text:
+        if self._is_head or self.drops_text:
             return None
         following = None if self.following is self._trip else self.following
         return Rest(self.buffer.first, self.buffer.byte, self._begins, following), self.buffer.all()
@@ -131,18 +134,17 @@ class EncodingJudge:
         With `until`, judging stops once token `until` of the stream has been judged.
         """
         buffer = self.buffer
-        if self._before is not None and len(ids):
-            ids = yield from self._feed_beginning(self._before, ids)
         buffer.append(ids)
         while buffer.is_full() and (until is None or self.drops_text or buffer.first <= until):
             if self._pieces is not None:
                 yield from self._judge_pieces(self._pieces, final=False)
                 continue
             window = buffer.window
-            places = np.flatnonzero(
-                self._trip.boundaries.always_cut(window, begins=self._begins) | self._is_cut[window[:-1]]
-            )
-            found = self._judge(window[: int(places[-1]) + 1], final=False) if len(places) else None
+            places = self._places(window)
+            found = None
+            if len(places):
+                stop = int(places[0 if self._is_head else -1]) + 1
+                found = self._judge_head(window[:stop]) if self._is_head else self._judge(window[:stop], final=False)
             if found is not None:
                 yield from found
                 continue
@@ -156,11 +158,19 @@ class EncodingJudge:
                 hint=f"after token {buffer.first} nothing certainly cuts the text; validate the stream in parts",
             )
 
+    def _places(self, ids: Int32Array) -> Int64Array:
+        """Return the ids after which the text of the first ids is cut."""
+        # A window may begin with a text.
+        begins = self._begins or self._is_head
+        return np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=begins) | self._is_cut[ids[:-1]])
+
     def finish_open(self) -> Iterator[Violation]:
         """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
+        if self._is_head:
+            ids = self.buffer.all()
+            yield from self._judge_head(ids[: next(iter(self._places(ids) + 1), len(ids))])
         ids = self.buffer.all()
-        places = np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=self._begins) | self._is_cut[ids[:-1]])
-        for place in places[::-1].tolist():
+        for place in self._places(ids)[::-1].tolist():
             found = self._judge(ids[: place + 1], final=False)
             if found is not None:
                 yield from found
@@ -175,36 +185,27 @@ class EncodingJudge:
         # At the end of the stream nothing is undecided.
         yield from self._judge(self.buffer.all(), final=True) or ()
 
-    def _feed_beginning(self, before: Int32Array, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
-        """Judge ids of a window up to the first place where its text is certainly cut, and return the rest."""
+    def _judge_head(self, ids: Int32Array) -> Iterator[Violation]:
+        """Judge the ids of a window up to the first place where its text is certainly cut, and drop them."""
         buffer = self.buffer
-        # The id before shows whether something is left of the text of the first of these.
-        known = len(before)
-        ids = np.concatenate((before, ids))
-        cut = self._trip.boundaries.always_cut(ids) | self._trip.cuts[ids[:-1]]
-        places = np.flatnonzero(cut[max(known - 1, 0) :]) + max(known - 1, 0) + 1
-        head = int(places[0]) if len(places) else len(ids)
-        yield from self._impossible(ids[:head], known)
-        if head > known:
-            buffer.first += head - known
-            buffer.byte += int(self._trip.decode(ids[known:head], begins=False).ends[-1])
-        self._before = None if len(places) else ids[-2:]
-        self._begins = bool(len(places)) and bool(self._trip.cuts[ids[head - 1]])
-        return ids[head:]
+        ends = np.append(0, self._trip.decode(ids, begins=False).ends)
+        found = [*self._impossible(ids, ends)]
+        self._is_head = False
+        self._begins = bool(len(ids)) and bool(self._trip.cuts[ids[-1]])
+        buffer.drop(len(ids), int(ends[-1]), self._size)
+        return iter(found)
 
-    def _impossible(self, ids: Int32Array, known: int) -> Iterator[Violation]:
-        """Yield the pairs of neighbours, from the one with id `known` on, that no canonical ids have."""
-        begin = max(known - 1, 0)
-        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids[begin:])) + begin + 1).tolist():
+    def _impossible(self, ids: Int32Array, byte_at: Int64Array) -> Iterator[Violation]:
+        """Yield the pairs of neighbours that no canonical ids have, given where each id begins."""
+        for place in (np.flatnonzero(self._trip.boundaries.never_beside(ids)) + 1).tolist():
             left, right = int(ids[place - 1]), int(ids[place])
-            index = self.buffer.first + place - known
-            size = self._trip.decode(ids[known:place], begins=False).ends[-1:].sum()
+            index = self.buffer.first + place
             spellings = spelled((right, left, right), self._trip.spelling)
             cause = Cause(kind=ViolationKind.IN_NO_TEXT, token=right, pair=(left, right), spellings=spellings)
             yield cause.at(
                 index=index,
                 detected_at=index,
-                byte_offset=self.buffer.byte + int(size),
+                byte_offset=self.buffer.byte + int(byte_at[place]),
                 start=index - 1,
                 ids=ids[place - 1 : place + 1],
                 canonical_ids=None,
