@@ -19,7 +19,7 @@ from typing import Any
 
 import tokdfa
 from tests.benchmarks.harness import environment, keep_tables, peak_memory, print_table
-from tokdfa.jobs.comparison.findings import part_rows
+from tokdfa.jobs.comparison.result import part_rows
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 

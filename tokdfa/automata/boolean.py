@@ -12,8 +12,8 @@ from tokdfa.automata.alphabet import TokenAlphabet
 from tokdfa.automata.protocol import ListedAutomaton, MaskedAutomaton, TokenAutomaton, warn_of_dead_end
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError
+from tokdfa.base.verdict import Displayed
 
 S = TypeVar("S", bound=Hashable)
 T = TypeVar("T", bound=Hashable)

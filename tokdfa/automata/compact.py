@@ -12,9 +12,9 @@ from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.fold import folding as kernels
 from tokdfa.kernels.fold.folding import gather_rows
 

@@ -14,10 +14,9 @@ import numpy as np
 from tokdfa.automata.exploration import explore, reached, shortest_way
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 
 __all__ = ["Language"]
 

@@ -13,9 +13,9 @@ from tokdfa.automata.compact import CompactTokenDFA
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.arrays import BoolArray, Int32Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.trie import TokenTrie

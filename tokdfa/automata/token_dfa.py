@@ -12,9 +12,8 @@ import numpy as np
 from tokdfa.automata.alphabet import TokenAlphabet, Word, iter_symbols
 from tokdfa.automata.protocol import TokenAutomaton, checked, warn_of_dead_end
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AlphabetError, AutomatonError
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -6,9 +6,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from tokdfa.base.display import Displayed
+from tokdfa.base.suggestions import SuggestsNames
 
 __all__ = ["DescribedEnum", "Verdict"]
+
+
+class Displayed(SuggestsNames):
+    """Something that notebooks show as a picture or a table; see :func:`tokdfa.draw.display.bundle`."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from tokdfa.draw.display import bundle
+
+        return bundle(self)
+
 
 W = TypeVar("W")
 

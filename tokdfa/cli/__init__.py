@@ -1,11 +1,11 @@
-"""The command line: one thin module per command.
+"""The command line: thin modules of one command, or of a few that belong together.
 
 The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `replace`, `rollouts`,
 `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`, `locality`, `train`,
 `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and answers shells that complete them.
 `output` writes to stdout, to stderr and certificates for all of them, and `trouble` reports what made a command fail.
-`ids` is their argument IDS, `corpus` what they do with many files of it, `text` their texts
-and files of words, `loading` the options of a tokenizer, and `folded` the automata that several commands write out.
+`ids` is their argument IDS, with their texts and files of words, `corpus` what they do with many files of IDS, and
+`loading` the options of a tokenizer, and of the automata that several commands write out.
 ``schemas/`` describes what ``--json`` prints.
 
 Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.

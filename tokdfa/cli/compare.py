@@ -20,8 +20,7 @@ from tokdfa.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.comparison.findings import Stage
-    from tokdfa.jobs.comparison.result import Comparison
+    from tokdfa.jobs.comparison.result import Comparison, Stage
 
 _NUMBERS = (
     *("n_tokens_only_a", "n_tokens_only_b", "n_dead_a", "n_dead_b"),
@@ -86,7 +85,7 @@ def command(
     """
     from tokdfa.base.atomic import check_writable
     from tokdfa.jobs.comparison.api import compare
-    from tokdfa.jobs.comparison.findings import stage_words
+    from tokdfa.jobs.comparison.result import stage_words
     from tokdfa.tokenizers.loading import load
 
     for path in filter(None, (html_path, certificate_path)):
@@ -143,7 +142,7 @@ def _fields(found: Comparison) -> dict[str, Any]:
 
 def _print(found: Comparison) -> None:
     from tokdfa.automata.alphabet import quoted
-    from tokdfa.jobs.comparison.findings import part_rows
+    from tokdfa.jobs.comparison.result import part_rows
 
     rows: list[tuple[str, object]] = [("equivalent" if found else "different", found.reason)]
     if found.witness is not None:

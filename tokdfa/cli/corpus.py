@@ -45,7 +45,7 @@ def validate_corpus(
     """Validate all files, here or on a cluster, print what was found, and return the exit status."""
     from tokdfa.jobs.shards.check import Options
     from tokdfa.jobs.shards.run import check_shards
-    from tokdfa.stores.finding import find_stores
+    from tokdfa.stores.opening import find_stores
 
     if documents not in (None, "none") and not documents.isdecimal():
         raise click.UsageError("for several files, --documents takes an id or none")
@@ -96,7 +96,7 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
     """Return the sum over all files of what is counted in each, and whether all could be read."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from tokdfa.stores.finding import find_stores
+    from tokdfa.stores.opening import find_stores
 
     files = find_stores(paths)
     with progress(files) as (advance, finished), ThreadPoolExecutor(threads) as pool:

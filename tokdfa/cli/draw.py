@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import click
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.cli.folded import Folded, automaton_options, refuse_options
+from tokdfa.cli.ids import escapes_option, given_text
+from tokdfa.cli.loading import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_json, remark, say
-from tokdfa.cli.text import escapes_option, given_text
 from tokdfa.draw.graph import MAX_ARROWS, MAX_SECONDS
 
 if TYPE_CHECKING:

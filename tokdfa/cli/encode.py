@@ -1,13 +1,22 @@
-"""``tokdfa encode``: the ids of a text."""
+"""``tokdfa encode`` and ``tokdfa decode``: the ids of a text, and the text of ids."""
 
 from __future__ import annotations
 
+import sys
+
 import click
 
-from tokdfa.cli.ids import check_ids_output
+from tokdfa.cli.ids import (
+    check_ids_output,
+    check_one_text,
+    dtype_option,
+    escapes_option,
+    field_option,
+    ids_argument,
+    read_text,
+)
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, print_json, say
-from tokdfa.cli.text import check_one_text, escapes_option, read_text
+from tokdfa.cli.output import format_option, json_option, keep_line_ends, print_bytes, print_json, say, specials_option
 
 
 @click.command("encode")
@@ -39,4 +48,52 @@ def command(
         print_json({"ids": ids} if output is None else {"tokens": len(ids), "path": output})
     elif output is None:
         say(" ".join(map(str, ids.tolist())))
+    return 0
+
+
+@click.command("decode")
+@click.argument("tok")
+@ids_argument
+@dtype_option
+@field_option
+@click.option(
+    "--raw", is_flag=True, help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them."
+)
+@specials_option
+@format_option
+@json_option
+def decode(
+    tok: str,
+    ids: str,
+    dtype: str | None,
+    field: str | None,
+    raw: bool,
+    specials: str | None,
+    format_name: str | None,
+    as_json: bool,
+) -> int:
+    """Write the text that IDS spell, special tokens included, with no newline added.
+
+    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
+    input.
+    """
+    if raw and as_json:
+        raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")
+    from tokdfa.stores import iter_ids
+    from tokdfa.tokenizers.loading import load_unsplit
+
+    decoder = load_unsplit(tok, specials=specials, format=format_name).decoder
+    chunks = iter_ids(ids, dtype=dtype, field=field)
+    if raw:
+        for data in decoder.iter_bytes(chunks):
+            print_bytes(data)
+    elif as_json:
+        print_json({"text": "".join(decoder.iter_text(chunks))})
+    else:
+        keep_line_ends()
+        for text in decoder.iter_text(chunks):
+            say(text, end="")
+        if sys.stdout is not None and sys.stdout.isatty():
+            say("")
     return 0

@@ -52,6 +52,9 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 COMMANDS: tuple[str, ...] = tuple(name for commands in GROUPS.values() for name in commands)
 
+# Commands that are functions of another command's module.
+_HOMES = {"decode": "encode", "cuts": "split", "turns": "splice", "injection": "splice", "schema": "formats"}
+
 # Commands of other tools, and what does their job here.
 _MEANT = {
     **dict.fromkeys(("check", "verify", "test"), "validate"),
@@ -108,7 +111,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"tokdfa.cli.{cmd_name}").command
+        module = import_module(f"tokdfa.cli.{_HOMES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name if cmd_name in _HOMES else "command")
         command.context_class = _Context
         command.short_help = next(commands[cmd_name] for commands in GROUPS.values() if cmd_name in commands)
         # In raw docstrings, the mark of lines that are kept as they are is two characters.
@@ -220,7 +224,7 @@ def _versions() -> Iterable[str]:
 
 
 def _commands() -> Iterable[str]:
-    from tokdfa.cli.schema import described
+    from tokdfa.cli.formats import described
 
     return described()
 

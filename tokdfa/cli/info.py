@@ -18,9 +18,8 @@ from tokdfa.base.errors import (
     TokdfaError,
     UnsupportedFeatureError,
 )
-from tokdfa.cli.folded import Folded
 from tokdfa.cli.ids import dtype_option, field_option
-from tokdfa.cli.loading import Loading, tokenizer_options
+from tokdfa.cli.loading import Folded, Loading, tokenizer_options
 from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
 from tokdfa.cli.stores import describe_stores, is_store
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import click
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.cli.folded import Folded, automaton_options, refuse_options
+from tokdfa.cli.loading import Folded, automaton_options, refuse_options
 from tokdfa.cli.output import json_option, print_fields, print_json, print_table
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents
+from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents, read_words
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, json_option, print_json, remark, say, seconds_option
-from tokdfa.cli.text import read_words
 
 if TYPE_CHECKING:
     from tokdfa.base.arrays import Int64Array

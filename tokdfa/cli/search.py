@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.corpus import count_in_files, is_of_files
-from tokdfa.cli.ids import dtype_option, field_option, threads_option
+from tokdfa.cli.ids import dtype_option, escapes_option, field_option, given_text, read_words, threads_option
 from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
-from tokdfa.cli.text import escapes_option, given_text, read_words
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -1,12 +1,14 @@
-"""``tokdfa splice``: whether two texts may be encoded separately."""
+"""``tokdfa splice``, ``turns`` and ``injection``: what happens to ids where texts are joined."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.cli.ids import escapes_option, given_parts, given_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import (
     certificate_option,
@@ -14,12 +16,13 @@ from tokdfa.cli.output import (
     print_certificate,
     print_fields,
     print_json,
+    say,
     write_certificate,
 )
-from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.jobs.splices.api import Splice
+    from tokdfa.jobs.splices.injection import Attack
 
 found_option = click.option(
     "--special-tokens",
@@ -147,3 +150,112 @@ def _print(found: Splice) -> None:
     ):
         rows.append((name, f"{value!r}: {' '.join(map(str, ids))}"))
     print_fields(rows)
+
+
+@click.command("turns")
+@click.argument("tok")
+@click.argument("first")
+@click.argument("rest")
+@found_option
+@escapes_option
+@tokenizer_options
+@json_option
+def turns(
+    tok: str,
+    first: str,
+    rest: str,
+    special_tokens: Literal["found", "plain"] | None,
+    escapes: bool,
+    loading: Loading,
+    as_json: bool,
+) -> int:
+    r"""Decide whether the ids of FIRST, a conversation, may be kept when REST is added, whatever the contents are.
+
+    Contents are slots, written as {name}, {name|trim} or {name:regex}; a brace is written twice. The ids may be kept if
+    those of FIRST are a prefix of those of both, and the others are those of REST. The exit status is 0 if so, 1 if
+    not, and 2 if neither a proof nor two texts were found.
+
+    \b
+    tokdfa turns TOK --escapes "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
+    """
+    from tokdfa.jobs.splices.turns import check_turns
+
+    sides = [given_parts(given, escapes=escapes) for given in (first, rest)]
+    tokenizer = load_tokenizer(tok, loading)
+    found = check_turns(tokenizer, *sides, specials=special_tokens)
+    if as_json:
+        prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]
+        witness = found.witness and asdict(found.witness)
+        print_json({"kept": found.holds, "prefix": prefix, "witness": witness, "reason": found.reason})
+    else:
+        say(("kept: " if found else "not kept: ") + found.reason)
+    return 0 if found else 1
+
+
+rule_option = click.option(
+    "--rule",
+    type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
+    default="transformers",
+    help="The library that encodes what is rendered.",
+)
+
+
+@click.command("injection")
+@click.argument("tok")
+@click.argument("template")
+@rule_option
+@click.option("--allow", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all.")
+@escapes_option
+@tokenizer_options
+@json_option
+def injection(
+    tok: str, template: str, rule: Any, allow: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
+) -> int:
+    r"""Decide whether what fills the slots of TEMPLATE can make a control id that it does not write itself.
+
+    A slot is written as {name}, {name|trim} or {name:regex}, and a brace twice. There are two answers: for any text,
+    and for any text that spells no special token by itself. The exit status is 0 if both are safe, 1 if one is not, and
+    2 if neither a proof nor an attack was found.
+
+    \b
+    tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
+    """
+    from tokdfa.jobs.splices.injection import check_injection
+
+    parts = given_parts(template, escapes=escapes)
+    allowed = [given_text(name, escapes=escapes) for name in allow] or None
+    tokenizer = load_tokenizer(tok, loading)
+    answers: dict[str, Attack | str | None] = {}
+    for name, spelled in (("any_text", True), ("spelling_none", False)):
+        try:
+            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allowed).witness
+        except (UnsupportedFeatureError, LimitExceededError) as error:
+            answers[name] = error.what
+    if as_json:
+        print_json({"rule": rule} | {name: answer_fields(answer) for name, answer in answers.items()})
+    else:
+        titles = {"any_text": "any text", "spelling_none": "spelling none itself"}
+        print_fields((title, shown_answer(answers[name])) for name, title in titles.items())
+    is_open = [isinstance(answer, str) for answer in answers.values() if answer is not None]
+    return 0 if not is_open else 2 if all(is_open) else 1
+
+
+def answer_fields(answer: Attack | str | None) -> dict[str, Any]:
+    """Return an answer about injection as JSON values: an attack, why it is not decided, or None for a proof."""
+    from tokdfa.jobs.splices.injection import Injection
+
+    if isinstance(answer, str):
+        return {"answer": "undecided", "attack": None, "reason": answer}
+    reason = Injection(answer is None, answer).reason
+    name = "safe" if answer is None else "attack"
+    return {"answer": name, "attack": answer and asdict(answer), "reason": reason}
+
+
+def shown_answer(answer: Attack | str | None) -> str:
+    """Return an answer about injection in one line."""
+    if isinstance(answer, str):
+        return f"not decided: {answer}"
+    if answer is None:
+        return "safe"
+    kind = "" if answer.shortest else " (perhaps not the shortest)"
+    return f"not safe: {', '.join(map(repr, answer.values))} → {', '.join(answer.names)}{kind}"

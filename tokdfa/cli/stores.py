@@ -34,7 +34,7 @@ def command(paths: tuple[str, ...], dtype: str | None, field: str | None, as_jso
 
 def is_store(path: str) -> bool:
     """Return whether a path is a store, or a folder of stores, that cannot be meant as a tokenizer."""
-    from tokdfa.stores.finding import find_stores
+    from tokdfa.stores.opening import find_stores
 
     # These are the suffixes of tokenizers, too.
     if Path(path).suffix.lower() in (".txt", ".json", ".model", ".gguf"):
@@ -48,8 +48,7 @@ def is_store(path: str) -> bool:
 
 def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, *, as_json: bool) -> int:
     """Print what stores are, and return the exit status."""
-    from tokdfa.stores.finding import find_stores
-    from tokdfa.stores.opening import open_store
+    from tokdfa.stores.opening import find_stores, open_store
     from tokdfa.stores.store import Problem
 
     only = paths[0] if len(paths) == 1 and not Path(paths[0]).is_dir() else None

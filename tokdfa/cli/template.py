@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.injection import answer_fields, rule_option, shown_answer
+from tokdfa.cli.ids import escapes_option, given_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, print_json, remark, say
-from tokdfa.cli.text import escapes_option, given_text
+from tokdfa.cli.splice import answer_fields, rule_option, shown_answer
 
 if TYPE_CHECKING:
     from tokdfa.jobs.templates.api import TemplateCheck, TemplatePrefix, TemplateSeam

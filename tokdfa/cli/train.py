@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from tokdfa.base.errors import TrainingError
+from tokdfa.cli.ids import escapes_option, given_text
 from tokdfa.cli.output import json_option, print_json, say
-from tokdfa.cli.text import escapes_option, given_text
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary

@@ -5,7 +5,7 @@
 fold rule by rule on one page. `display` decides what a notebook shows for each value; `summary` makes the tables for
 automata that are too large to draw.
 
-Callers: the command `draw`, notebooks through `tokdfa.base.display`, `report`.
+Callers: the command `draw`, notebooks through `tokdfa.base.verdict`, `report`.
 
 Cost: explicit automata only, within a budget of transitions. A layout has a budget of arrows and of seconds.
 """

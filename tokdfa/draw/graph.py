@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from tokdfa.automata.alphabet import Word
-from tokdfa.base.display import Displayed
+from tokdfa.base.verdict import Displayed
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
 from tokdfa.integrations.metrics import PerProcess, why_not_canonical
 from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
-from tokdfa.stores.finding import find_stores
+from tokdfa.stores.opening import find_stores
 from tokdfa.stores.store import value_of
 
 try:

@@ -14,7 +14,7 @@ from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
 from tokdfa.jobs.shards.rows import check_rows
 from tokdfa.jobs.shards.run import check_shards
-from tokdfa.stores.finding import find_stores
+from tokdfa.stores.opening import find_stores
 
 _RETRIES = 3
 _LOST = "the Ray cluster is lost"

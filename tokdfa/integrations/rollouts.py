@@ -17,8 +17,6 @@ from tokdfa.jobs.rollouts.records import from_parts, rollouts_of
 from tokdfa.jobs.rollouts.result import RolloutCheck, RolloutChecks
 from tokdfa.jobs.rollouts.rollout import Rollout
 
-__all__ = ["check_extensions", "check_records", "drift_metric"]
-
 
 def check_records(
     tokenizer: Any, records: Iterable[Any], framework: str, *, threads: int | None = None

@@ -8,8 +8,6 @@ import numpy as np
 
 from tokdfa.base.arrays import Uint8Array
 
-__all__ = ["GROUPS", "byte_filter"]
-
 GROUPS = 8
 """The number of groups of pairs. Wide instructions let more pass, of one group the more."""
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGE_PAGE", "bring_in_large_pages", "empty", "untouched", "zeros", "zeros_together"]
-
 LARGE_PAGE = 1 << 21
 """The size in bytes of a large page of common processors."""
 

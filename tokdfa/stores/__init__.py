@@ -4,13 +4,13 @@ Read in this order:
 
 1. `store`: the interface. A `Store` yields chunks of ids with the boundaries of documents and a mask, says where in a
    file an id is, and what is inconsistent.
-2. `opening`: `open_store` recognises the format, or says what to do with a path that is not a store. `iter_ids` below
-   takes the ids alone, also from standard input.
+2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or says what
+   to do with a path that is not a store. `iter_ids` below takes the ids alone, also from standard input.
 3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `npy` (the headers of .npy
    files, and .npz), `indexed` (an index of documents in another file: Megatron, datatrove and nanotron, OLMo and
-   Dolma), `litdata`. Records: `columns` (Parquet and Arrow), `folder` (datasets of Hugging Face, and files joined),
-   `jsonl`, `mds` (MosaicML), `webdataset`. Integers as text and JSON: `text`.
-4. What they share: `packed` unpacks, and `finding` lists the files under folders and patterns.
+   Dolma). Records: `columns` (Parquet and Arrow), `folder` (datasets of Hugging Face and LitData, and files joined),
+   `jsonl` (and tar archives of WebDataset), `mds` (MosaicML). Integers as text and JSON: `text`.
+4. What they share: `packed` unpacks.
 
 Used by: the commands that take IDS, `shards`, `rollouts`.
 

@@ -5,23 +5,33 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.stores.columns import TableStore, is_arrow_stream
-from tokdfa.stores.folder import SPLITS, STATE, open_dataset, read_index
+from tokdfa.stores.folder import (
+    SPLITS,
+    STATE,
+    is_litdata,
+    open_dataset,
+    open_litdata,
+    open_litdata_chunk,
+    read_index,
+    split_files,
+)
 from tokdfa.stores.indexed import MAGIC, open_datatrove, open_megatron, open_olmo
-from tokdfa.stores.jsonl import JsonlStore
-from tokdfa.stores.litdata import is_litdata, open_litdata, open_litdata_chunk
-from tokdfa.stores.mds import is_mds, is_mds_shard, open_mds, open_mds_shard
+from tokdfa.stores.jsonl import JsonlStore, TarStore, is_tar
+from tokdfa.stores.mds import is_mds, is_mds_shard, open_mds, open_mds_shard, shard_name
 from tokdfa.stores.npy import ZIP, NpzStore
 from tokdfa.stores.packed import compression_of, damage, opened
 from tokdfa.stores.raw import dtype_of, is_llmc, open_bin, open_llmc, open_npy, size_of
 from tokdfa.stores.store import Dtype, Store
 from tokdfa.stores.text import WrittenStore
-from tokdfa.stores.webdataset import TarStore, is_tar
 
 __all__ = ["names_another_format", "open_store"]
 
@@ -230,3 +240,80 @@ def _hint(path: Path) -> str:
     if last in _TENSORS:
         return "write the ids as one array of integers: numpy.save('ids.npy', array)"
     return f"use {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, another store, or - for standard input"
+
+
+_PACKED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".br", ".snappy")
+_KNOWN = (".npy", ".npz", ".bin", ".ds", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".mds", ".tar")
+_MAY_BE_PACKED = (".jsonl", ".ndjson", ".mds", ".tar")
+
+
+def find_stores(paths: Iterable[str | Path]) -> list[Path]:
+    """Return the files of ids under paths, each once, sorted.
+
+    Paths are files, of any name; patterns with ``*``, ``?`` and ``**``; and folders, with all that is in them: the
+    files that an index names if it is a dataset, whether they are there or not, and otherwise the files whose names end
+    like those of a store, except .txt and .json. There must be some under each path.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        part = sorted(_under(path))
+        if not part:
+            hint = f"their names end in {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}"
+            raise TokenStreamError("no files of ids", where=str(path), hint=hint)
+        found.update(dict.fromkeys(part))
+    return [*found]
+
+
+def _under(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from _in_folder(path)
+    elif path.exists() or path.with_name(path.name + ".idx").exists():
+        yield path
+    elif set("*?[") & set(str(path)):
+        for each in map(Path, glob(str(path), recursive=True)):
+            if each.is_dir():
+                yield from _in_folder(each)
+            elif _is_known(each) or not _is_beside(each):
+                yield each
+    else:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    index = folder / "index.json"
+    content: Any = None
+    if index.is_file():
+        # It may have to do with something else; the files say what is wrong with them.
+        with suppress(TokdfaError):
+            content = read_index(index)
+    if is_litdata(content):
+        names = (each.get("filename") for each in content["chunks"] if isinstance(each, dict))
+        yield from (folder / Path(str(name)).name for name in names)
+        return
+    if is_mds(content):
+        yield from (folder / shard_name(folder, shard) for shard in content["shards"])
+        return
+    if (folder / SPLITS).is_file() or (folder / STATE).is_file():
+        yield from split_files(folder)
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _in_folder(folder / entry.name)
+            elif _is_known(folder / entry.name):
+                yield folder / entry.name
+
+
+def _is_known(path: Path) -> bool:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]] or [""]
+    packed = suffixes[-1] in _PACKED_ENDINGS and len(suffixes) > 1 and suffixes[-2] in _MAY_BE_PACKED
+    return suffixes[-1] in _KNOWN or packed
+
+
+def _is_beside(path: Path) -> bool:
+    """Return whether a file belongs to a store, but has no ids."""
+    name = path.name
+    ends = (".idx", ".index", ".loss", ".metadata", ".csv.gz")
+    return name.endswith(ends) or name in ("index.json", STATE, SPLITS, "dataset_info.json")

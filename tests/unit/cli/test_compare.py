@@ -9,7 +9,7 @@ from pathlib import Path
 import tokdfa
 from tests.support.commands import run
 from tests.support.tokenizer_files import merges_txt
-from tokdfa.jobs.comparison.findings import Stage, Step
+from tokdfa.jobs.comparison.result import Stage, Step
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
 

@@ -13,7 +13,7 @@ from tests.support.tokenizer_files import merges_txt
 from tokdfa.automata.locality import dloc, local_from
 from tokdfa.automata.regex import language
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.cli.folded import Folded
+from tokdfa.cli.loading import Folded
 from tokdfa.cli.locality import _measure
 from tokdfa.tokenizers.loading import load_byte_pairs
 

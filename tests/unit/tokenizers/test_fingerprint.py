@@ -32,7 +32,7 @@ from tests.support.tokenizer_files import (
 )
 from tokdfa import Dictionary, Fingerprint, Tokenizer
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.tokenizers.fingerprint import PARTS
 from tokdfa.tokenizers.formats.contents import Contents
 

@@ -16,8 +16,8 @@ from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix
 from tokdfa.automata.transducers.one_pass import OnePass
 from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AlphabetError, LimitExceededError
+from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.encode.subsequential import LONGEST_STATE, Construction, partition
 from tokdfa.regex.trie import TokenTrie
 

@@ -22,9 +22,8 @@ from tokdfa.automata.transducers.arcs import (
     checked_output,
     show_output,
 )
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 
 __all__ = ["Transducer"]
 

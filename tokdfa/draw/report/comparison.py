@@ -23,8 +23,7 @@ from tokdfa.draw.report.page import (
     verdict,
 )
 from tokdfa.jobs.comparison.api import compare
-from tokdfa.jobs.comparison.findings import answer, part_rows
-from tokdfa.jobs.comparison.result import Comparison, Difference
+from tokdfa.jobs.comparison.result import Comparison, Difference, answer, part_rows
 from tokdfa.tokenizers.neighbours import PairAutomaton
 from tokdfa.tokenizers.protocol import AnyTokenizer
 

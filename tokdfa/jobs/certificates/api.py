@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tokdfa import check
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.certificates.disputes import check_boundaries
 from tokdfa.jobs.certificates.runs import Classes, Joint, Machine, Pair, SeamPair, States, explore, machines_of
 from tokdfa.jobs.certificates.sides import Derived, Side, derived_merges, merging_fields, side_of
-from tokdfa.jobs.comparison.findings import Outcome, Part
 from tokdfa.jobs.comparison.parts import as_text
-from tokdfa.jobs.comparison.result import Comparison
+from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.splices.api import Splice
 from tokdfa.jobs.splices.encoding import SpecialsPolicy
 from tokdfa.jobs.splices.languages import literal

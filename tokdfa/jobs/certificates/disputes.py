@@ -17,8 +17,6 @@ from tokdfa.jobs.certificates.sides import Derived
 from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.unicode import LAST
 
-__all__ = ["check_boundaries"]
-
 
 def check_boundaries(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
     """Refuse a certificate if a rule of a tokenizer merges across a boundary that only the other run has.

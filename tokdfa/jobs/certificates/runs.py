@@ -21,8 +21,6 @@ from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
-__all__ = ["DEAD", "Classes", "Joint", "Machine", "Move", "Pair", "Run", "SeamPair", "States", "explore", "machines_of"]
-
 DEAD: Final = -1
 """The state in which no match can end any more."""
 

@@ -22,8 +22,6 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Derived", "Side", "derived_merges", "merging_fields", "side_of"]
-
 # The formats of which the checker reads files, by their names here.
 _FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
 

@@ -9,8 +9,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.comparison.dictionaries import compare_dictionaries
-from tokdfa.jobs.comparison.findings import Stage
-from tokdfa.jobs.comparison.result import Comparison
+from tokdfa.jobs.comparison.result import Comparison, Stage
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["compare"]

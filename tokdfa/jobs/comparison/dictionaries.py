@@ -12,8 +12,7 @@ from tokdfa.automata.dictionary import Dictionary
 from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import AlphabetError, AutomatonError
-from tokdfa.jobs.comparison.findings import Outcome, Part
-from tokdfa.jobs.comparison.result import Comparison, Difference
+from tokdfa.jobs.comparison.result import Comparison, Difference, Outcome, Part
 from tokdfa.kernels.fold.folding import compare_rows, ranked_rows
 
 _EXAMPLES = 20

@@ -12,8 +12,15 @@ import numpy as np
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.dictionaries import by_length
-from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part, unclaimed_words, undecided_words
-from tokdfa.jobs.comparison.result import Comparison, confirmed
+from tokdfa.jobs.comparison.result import (
+    Comparison,
+    Obstacle,
+    Outcome,
+    Part,
+    confirmed,
+    unclaimed_words,
+    undecided_words,
+)
 from tokdfa.jobs.comparison.trials import DEFAULT, Tuning, around, random_texts, shrunk, within
 from tokdfa.tokenizers.models.wordpiece.difference import first_difference, is_shortest, same_words
 from tokdfa.tokenizers.models.wordpiece.end_to_end import EndToEnd

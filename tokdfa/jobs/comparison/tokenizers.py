@@ -10,10 +10,19 @@ from typing import Literal, cast
 
 from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
 from tokdfa.jobs.comparison.dictionaries import by_length
-from tokdfa.jobs.comparison.findings import Obstacle, Outcome, Part, Stage, Step, undecided_words
 from tokdfa.jobs.comparison.joint import Joint
-from tokdfa.jobs.comparison.parts import Parts, as_text
-from tokdfa.jobs.comparison.result import Comparison, Difference, confirmed
+from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
+from tokdfa.jobs.comparison.result import (
+    Comparison,
+    Difference,
+    Obstacle,
+    Outcome,
+    Part,
+    Stage,
+    Step,
+    confirmed,
+    undecided_words,
+)
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
 from tokdfa.jobs.comparison.trials import (
     DEFAULT,
@@ -27,7 +36,6 @@ from tokdfa.jobs.comparison.trials import (
     unlike,
     within,
 )
-from tokdfa.jobs.comparison.vocabularies import Vocabularies
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer

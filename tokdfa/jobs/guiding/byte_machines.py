@@ -13,8 +13,6 @@ from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.dfa import explicit as kernels
 from tokdfa.regex.trie import TokenTrie
 
-__all__ = ["NOWHERE", "ByteMachine", "distances", "machine_of", "product", "trimmed", "without_words"]
-
 MAX_ENTRIES = 1 << 27
 MAX_PAIRS = 1 << 26
 

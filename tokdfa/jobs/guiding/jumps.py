@@ -15,8 +15,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.guiding.prefixes import BaseKey, Moves, MoveTables, Place, PrefixAutomaton, base_of
 
-__all__ = ["ForcedText", "Jumps", "count_texts", "find_difference", "is_same_everywhere"]
-
 LONGEST_FORCED = 1 << 12
 
 _Layer: TypeAlias = dict[BaseKey, dict[int, int]]

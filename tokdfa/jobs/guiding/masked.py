@@ -15,8 +15,6 @@ from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.base.suggestions import SuggestsNames
 
-__all__ = ["Masked", "checked_end", "checked_size"]
-
 MAX_MASKS = 1 << 12
 
 S = TypeVar("S")

@@ -20,8 +20,6 @@ from tokdfa.regex.unicode import SURROGATES
 from tokdfa.regex.utf8 import unique_rows
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
 
-__all__ = ["DEAD", "Cuts", "Splits"]
-
 
 class Cuts:
     """The incomplete symbols of UTF-8, those with equal completions being one; cut 0 stands for none."""

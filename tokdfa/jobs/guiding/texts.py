@@ -19,8 +19,6 @@ from tokdfa.kernels.guiding.product import merge_nodes
 from tokdfa.kernels.library import Struct
 from tokdfa.regex.unicode.utf8 import cut_apart
 
-__all__ = ["Groups", "Texts", "group_ids", "texts_of"]
-
 
 class Groups(NamedTuple):
     """A trie over columns of bytes, whose words are groups of ids, and the atoms of each: ids of one class."""

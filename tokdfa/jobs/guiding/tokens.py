@@ -28,8 +28,6 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["ALL", "NONE", "WHOLE", "Followers", "SpelledSpecials", "Tokens", "tokens_of"]
-
 WHOLE = -1
 """The state in which a text has a whole special token."""
 

@@ -15,8 +15,6 @@ from tokdfa.jobs.identification.sample import Sample, Stretch
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["is_better", "is_cut_to_16_bits", "may_be_cut", "mistakes_of_ids", "mistakes_of_reading"]
-
 _FEWER = 0.1
 _LEFT_BY_SHIFT = 1000.0
 # More ids than these that a tokenizer does not have are those of a larger vocabulary, and not of special tokens.

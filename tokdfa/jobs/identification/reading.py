@@ -13,8 +13,6 @@ from tokdfa.base.errors import TokdfaError
 from tokdfa.jobs.identification.sample import Sample, Stretch
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["TYPES", "Reading", "best_type", "fitting_reading"]
-
 TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
 """The integer types in which ids are written, in either byte order."""
 

@@ -12,8 +12,6 @@ from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import DescribedEnum
 from tokdfa.stores.store import Place, Problem
 
-__all__ = ["Candidate", "Identification", "Mistake", "MistakeKind"]
-
 _SHOWN = 8
 
 

@@ -12,11 +12,8 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError
-from tokdfa.stores.finding import find_stores
-from tokdfa.stores.opening import open_store
+from tokdfa.stores.opening import find_stores, open_store
 from tokdfa.stores.store import Chunk, Place, Problem, Store
-
-__all__ = ["Sample", "Stretch", "sample_of"]
 
 # The number of ids of a stretch, and of those before and after it that are judged with it and not counted.
 _SIZE = 4096

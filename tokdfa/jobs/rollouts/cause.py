@@ -15,8 +15,6 @@ from tokdfa.jobs.validation.violation import Cause, spelled
 from tokdfa.jobs.validation.wording import MOST_NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["cause_of", "remembered_cause"]
-
 _MOST_CAUSES = 1 << 14
 
 

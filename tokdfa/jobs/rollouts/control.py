@@ -9,10 +9,8 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.searching.matches import Match
-from tokdfa.jobs.searching.words import Placed, Words
+from tokdfa.jobs.searching.plan import Placed, Words
 from tokdfa.tokenizers.protocol import AnyTokenizer
-
-__all__ = ["iter_special_tokens"]
 
 
 def iter_special_tokens(

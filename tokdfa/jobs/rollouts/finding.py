@@ -32,8 +32,6 @@ from tokdfa.tokenizers.derived import OfTokenizer
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["Finder", "finder_of"]
-
 
 class Finder(OfTokenizer["AnyTokenizer"]):
     """Finds the stretches of streams that differ from the canonical ids, by the definition.

@@ -10,8 +10,6 @@ from tokdfa.base.errors import TokenStreamError
 if TYPE_CHECKING:
     from tokdfa.jobs.rollouts.rollout import Names
 
-__all__ = ["FRAMEWORKS", "LABELS", "NO_MASK", "Fields", "fields_of"]
-
 LABELS = "labels"
 """The usual name of labels: the ids, with -100 in place of those that do not count."""
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokdfa.automata.alphabet import quoted
 from tokdfa.base.arrays import Int32Array, Int64Array
-from tokdfa.base.display import Displayed
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.cause import cause_of
 from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.result import counted

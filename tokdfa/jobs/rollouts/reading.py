@@ -17,8 +17,6 @@ from tokdfa.jobs.rollouts.rollout import Rollout
 from tokdfa.stores.columns import iter_batches, lists_of, pyarrow_errors
 from tokdfa.stores.jsonl import iter_json_lines
 
-__all__ = ["Source", "iter_rollouts"]
-
 _PACKED = {"": "", ".gz": "gz", ".zst": "zstd"}
 
 

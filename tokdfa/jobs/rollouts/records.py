@@ -14,8 +14,6 @@ from tokdfa.base.suggestions import nearest
 from tokdfa.jobs.rollouts.frameworks import Fields
 from tokdfa.jobs.rollouts.rollout import Rollout, by_labels
 
-__all__ = ["from_parts", "rollouts_of"]
-
 
 def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
     """Return the rollouts of a record, each with its place in it; empty if there is only one.

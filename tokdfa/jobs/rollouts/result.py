@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias, overload
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.suggestions import SuggestsNames
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.rollouts.cause import cause_of, remembered_cause
 from tokdfa.jobs.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches
 from tokdfa.jobs.validation.kind import ViolationKind

@@ -10,8 +10,6 @@ from tokdfa.jobs.rollouts.stretches import Counts, StretchClass
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.violation import Violation
 
-__all__ = ["PARTS", "Example", "Tally"]
-
 PARTS = 40
 """The number of parts into which each rollout is divided to count by position."""
 

@@ -12,9 +12,8 @@ from tokdfa.base.arrays import Int64Array, id_array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
 from tokdfa.jobs.searching.matches import Match, Matches
-from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning
+from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning, Words
 from tokdfa.jobs.searching.stream import Stream
-from tokdfa.jobs.searching.words import Words
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.regex.finder import Wanted, finder
 

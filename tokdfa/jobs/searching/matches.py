@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from tokdfa.base.arrays import Int64Array
-from tokdfa.base.display import Displayed
+from tokdfa.base.verdict import Displayed
 
 __all__ = ["Match", "Matches"]
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, checked_ids
 from tokdfa.base.errors import LimitExceededError, TokenStreamError
 from tokdfa.jobs.searching.matches import Matches
-from tokdfa.jobs.searching.plan import SearchPlan
-from tokdfa.jobs.searching.words import Placed
+from tokdfa.jobs.searching.plan import Placed, SearchPlan
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.search import FINAL, Copying
 

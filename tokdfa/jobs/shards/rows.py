@@ -14,8 +14,6 @@ from tokdfa.stores.columns import documents_of, lists_of
 from tokdfa.stores.store import CHUNK, Chunk, Place, Store, ids_field
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["check_rows"]
-
 _NAME = "rows"
 
 

@@ -23,8 +23,6 @@ from tokdfa.jobs.shards.check import Options, check_shard
 from tokdfa.jobs.shards.report import Report
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["Work", "check_shards"]
-
 _VERSION = 1
 
 Work: TypeAlias = "Callable[[list[str]], Iterable[tuple[str, Report]]]"

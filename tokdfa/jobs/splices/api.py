@@ -9,9 +9,8 @@ from typing import cast
 
 import numpy.typing as npt
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices.decision import ground_of, least_texts
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
 from tokdfa.jobs.splices.forms import is_ascii, is_steady_after, is_steady_before, normalized_after, normalized_before

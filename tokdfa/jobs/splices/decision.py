@@ -32,8 +32,6 @@ from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Ground", "Marks", "ground_of", "least_texts"]
-
 
 @dataclass(frozen=True)
 class Marks:

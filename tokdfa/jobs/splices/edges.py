@@ -19,8 +19,6 @@ from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens
 from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
 
-__all__ = ["EVERY", "EdgeFinder", "Edges", "Location", "Parting", "Use", "partings"]
-
 # A state between symbols; or one within a symbol: the state after it, and what may follow in it.
 Location: TypeAlias = int | tuple[int, int]
 

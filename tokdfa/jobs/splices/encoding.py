@@ -13,8 +13,6 @@ from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["SpecialsPolicy", "checked", "decode_after", "encode_after", "twin_with", "with_specials"]
-
 SpecialsPolicy: TypeAlias = Literal["found", "plain"]
 
 

@@ -14,8 +14,6 @@ from tokdfa.regex.syntax import Symbols
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.regex.unicode.quick_check import boundaries
 
-__all__ = ["is_ascii", "is_steady_after", "is_steady_before", "normalized_after", "normalized_before"]
-
 
 def is_ascii(language: Language) -> bool:
     """Return whether all texts of a language are ASCII, so that nothing is normalized."""

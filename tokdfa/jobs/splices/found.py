@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["PLAIN", "WITHIN", "Found", "Scan", "apart", "overlap"]
-
 PLAIN: Final = -1
 """The effect of a symbol outside of special tokens; WITHIN goes on with one, and a number begins that one."""
 WITHIN: Final = -2

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.jobs.splices.encoding import checked
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
 from tokdfa.jobs.splices.rules import Rule, RuleName, rule_of

@@ -16,18 +16,6 @@ from tokdfa.regex.program import compile_program
 from tokdfa.regex.subset import determinize
 from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
 
-__all__ = [
-    "ANYTHING",
-    "Language",
-    "classes_together",
-    "intersection",
-    "iter_least",
-    "language_of",
-    "least_of_classes",
-    "literal",
-    "regular",
-]
-
 
 @dataclass(frozen=True)
 class Language:

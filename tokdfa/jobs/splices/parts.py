@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import PatternError, WrongTypeError
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.languages import ANYTHING, Language, language_of, literal, regular
 from tokdfa.regex.syntax import Alternate, Concat, Node, Symbols
 

@@ -17,8 +17,6 @@ from tokdfa.tokenizers.normalizers.steps import Chain, Normalizer, Prepend, Repl
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["PLAIN_TEXT", "Prefix", "Rewrites", "Symbols"]
-
 _N_POINTS = 0x110000
 
 

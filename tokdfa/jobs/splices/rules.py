@@ -18,8 +18,6 @@ from tokdfa.jobs.splices.spelling import FILLER
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["RULES", "Rule", "RuleName", "rule_of"]
-
 RuleName: TypeAlias = Literal["transformers", "tiktoken", "mistral-common", "llama.cpp"]
 
 RULES: Final[tuple[str, ...]] = get_args(RuleName)

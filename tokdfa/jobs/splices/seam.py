@@ -22,8 +22,6 @@ from tokdfa.kernels.encode.events import BEGINS, DROPPED
 from tokdfa.regex.budget import Budget
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 
-__all__ = ["Move", "Seam"]
-
 
 class Move(NamedTuple):
     """A move on a symbol."""

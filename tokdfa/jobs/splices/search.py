@@ -26,8 +26,6 @@ from tokdfa.jobs.splices.tokens import Tokens
 from tokdfa.jobs.splices.whole_words import WholeWords, Word
 from tokdfa.regex.budget import Budget
 
-__all__ = ["Search", "Texts"]
-
 
 class Texts(NamedTuple):
     """Two texts, in UTF-8."""

@@ -20,8 +20,6 @@ from tokdfa.jobs.splices.parts import Part, Slot
 from tokdfa.regex.budget import Budget
 from tokdfa.tokenizers.normalizers.steps import Normalizer
 
-__all__ = ["FILLER", "least_preimage", "least_values", "preimages", "values_that_spell"]
-
 FILLER = "\0"
 """The least text of one byte; it is no part of a word, and separates what must not touch."""
 

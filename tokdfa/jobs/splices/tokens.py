@@ -15,8 +15,6 @@ from tokdfa.jobs.splices.rewrites import Rewrites, Symbols
 from tokdfa.regex.unicode.utf8 import BYTE_OF, BYTES_OF_UTF8
 from tokdfa.tokenizers.neighbours import Neighbours
 
-__all__ = ["Level", "Tokens", "byte_tokens", "character_tokens", "trie_levels"]
-
 
 class Level(NamedTuple):
     """The nodes of a trie at one depth, in the order of words."""

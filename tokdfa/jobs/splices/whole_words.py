@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from tokdfa.jobs.splices.seam import Move, Seam
 
-__all__ = ["WholeWords", "Word"]
-
 Word: TypeAlias = tuple[int, str, bool, bool]
 """A state of the seam, what precedes it of a word, and whether it may still be a piece apart, and of the whole."""
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.api import Splice, SplitTexts
 from tokdfa.jobs.splices.encoding import checked
 from tokdfa.jobs.splices.injection import Attack, check_injection

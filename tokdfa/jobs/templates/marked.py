@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["FIRST", "Marked", "is_marked", "mark", "notes"]
-
 FIRST: Final = 0xF0000
 """The character that stands for the first content; each has four, by the sides on which white space is stripped."""
 _LAST: Final = 0xFFFFD

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import LimitExceededError
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.api import SplitTexts
 from tokdfa.jobs.splices.parts import Part
 from tokdfa.jobs.templates.rendering import Rendering, Shape, Unkept, unkept

@@ -15,8 +15,6 @@ from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedF
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
 from tokdfa.jobs.templates.marked import FIRST, is_marked
 
-__all__ = ["CHAINS", "SHAPES", "Note", "Rendering", "Shape", "Unkept", "rendered", "unkept"]
-
 _TOOL = {
     "type": "function",
     "function": {

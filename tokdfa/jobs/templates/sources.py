@@ -9,8 +9,6 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, decode_utf8, parse_object
 
-__all__ = ["Source", "read_template"]
-
 _CONFIG: Final = "tokenizer_config.json"
 _JINJA: Final = "chat_template.jinja"
 _MORE: Final = "additional_chat_templates"

@@ -13,8 +13,6 @@ from tokdfa.jobs.validation.violation import Violation, out_of_range
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["Block", "Feed"]
-
 _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array
 from tokdfa.jobs.validation.tuning import DEFAULT
 
-__all__ = ["Buffer"]
-
 
 class Buffer:
     """A queue of ids that remembers where it begins in the stream: with the id of index `first`, at the offset `byte`.

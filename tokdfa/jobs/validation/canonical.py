@@ -14,14 +14,12 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.base.verdict import Displayed
 from tokdfa.tokenizers.boundaries.added import check_overlaps, spelled_specials
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedSplitting, LiftedState, TokenParts
 from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["CanonicalAutomaton", "CanonicalState"]
 
 # A set of hypotheses is represented by the bits of an integer.
 Mask: TypeAlias = int

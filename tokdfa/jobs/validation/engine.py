@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Judge: TypeAlias = WalkJudge | WholeJudge | EncodingJudge
 
-__all__ = ["Engine", "engine_of", "model_of"]
-
 
 class Engine(OfTokenizer[AnyTokenizer]):
     """What judges the streams of a tokenizer.

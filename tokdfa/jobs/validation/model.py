@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.certain import CertainPairs
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["Doubts", "Model", "doubts"]
-
 
 class Doubts(NamedTuple):
     """A hash table, with open addressing, of sequences that pass the pair test and call for a closer look."""

@@ -8,9 +8,6 @@ import numpy as np
 
 from tokdfa.base.arrays import Int32Array
 
-__all__ = ["Backwards"]
-
-
 _WHOLE = -1
 
 

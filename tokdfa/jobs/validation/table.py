@@ -23,9 +23,6 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.model import Model
 
-__all__ = ["CONTEXT", "Table"]
-
-
 MAX_ENTRIES = 1 << 25
 
 CONTEXT = 8

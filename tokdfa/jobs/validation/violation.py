@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.display import Displayed
+from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.wording import sentence
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
     from tokdfa.tokenizers.models.unigram.lattice import Scores
 
-__all__ = ["MOST_NAMED", "MergedPair", "Part", "Quote", "Token", "parts", "sentence"]
-
 MOST_NAMED = 6
 """The largest number of ids of a tokenization that a sentence names."""
 

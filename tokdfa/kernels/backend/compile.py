@@ -25,8 +25,6 @@ from pathlib import Path
 
 from sources import KERNELS, digest, sources_with  # type: ignore[import-not-found]
 
-__all__ = ["HERE", "TARGETS", "BuildError", "Target", "build", "compile_objects", "compiler_of_this_machine", "cross"]
-
 X86_64 = {"x86_64", "amd64", "AMD64"}
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-__all__ = ["KERNELS", "digest", "sources_with"]
-
 KERNELS = Path(__file__).resolve().parents[1]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ADDED", "BEGINS", "CONTINUES", "DROPPED", "EVENT_BITS", "EVENT_MASK", "UNSETTLED"]
-
 CONTINUES = 0
 BEGINS = 1
 DROPPED = 2

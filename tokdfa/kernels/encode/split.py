@@ -8,8 +8,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.encode.events import CONTINUES, EVENT_BITS
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 
-__all__ = ["BLOCK_BITS", "CONTINUATION", "LONGEST_PART", "SplitRun", "close", "split_texts"]
-
 BLOCK_BITS = 7
 """Code points that agree except for this number of low bits share a page of the table of classes."""
 

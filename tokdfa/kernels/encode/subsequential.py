@@ -10,8 +10,6 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, check_memory, lib
 
-__all__ = ["LONGEST_STATE", "Construction", "WordNumbers", "partition"]
-
 LONGEST_STATE = 1 << 16
 """The maximum length of a state as ``subsequential.c`` writes it down."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from tokdfa.base.arrays import Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import ffi, lib
 
-__all__ = ["FoundTexts", "kept_utf8"]
-
 
 def _declared() -> Any:
     """Return the function of CPython; None where there is none."""

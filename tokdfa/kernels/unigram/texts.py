@@ -12,8 +12,6 @@ from tokdfa.kernels.encode.utf8 import kept_utf8
 from tokdfa.kernels.library import Struct, lib, readable, writable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, SHORT, Before, Room, packed_trie, packed_trie_of
 
-__all__ = ["RuleArrays", "Writer", "segment_text", "segment_texts", "text_call", "text_tables"]
-
 _WORD = 1 << 12
 # A larger array is released after a call.
 _MOST_KEPT = 1 << 16

@@ -7,8 +7,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint16Array
 from tokdfa.kernels.library import Struct, call, lib
 
-__all__ = ["find_broken", "text_cuts"]
-
 
 def text_cuts(class_of: Uint16Array, certain: BoolArray) -> Struct:
     """Return where texts are certainly cut: between two symbols of classes for which `certain` says so.

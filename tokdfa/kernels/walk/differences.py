@@ -7,8 +7,6 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib
 
-__all__ = ["Tokenizations", "find_differences"]
-
 
 class Tokenizations:
     """Tokenizations of several texts, one after the other.

@@ -14,9 +14,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.fold.folding import depths
 from tokdfa.kernels.library import Struct, lib, readable, slots_for, writable
 
-__all__ = ["ALONE", "BLOCK", "CUT", "NO_TOKEN", "build_table", "mark_pairs", "pair_test"]
-
-
 BLOCK = 1 << 9
 _WORDS = BLOCK >> 6
 

@@ -12,8 +12,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
-__all__ = ["BAD", "MOST_EFFECTS", "SPELLS", "Completions", "number_keys", "outer_symbols", "parts_of_key", "take_apart"]
-
 # What is recorded of a word: that no text has it; that it spells part of a special token at its beginning, or a whole
 # one.
 BAD = 1

@@ -15,27 +15,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array, Uint16Array, Uint32Array
 from tokdfa.kernels.library import Struct, ffi, lib
 
-__all__ = [
-    "ALARM",
-    "CLOSELY",
-    "DONE",
-    "JOINS",
-    "LANE",
-    "LOOK",
-    "MOST",
-    "MOST_IDS",
-    "MOST_REACH",
-    "PARTS",
-    "UNDECIDED",
-    "UNKNOWN",
-    "UNSURE",
-    "Place",
-    "accepts",
-    "cuts",
-    "walker",
-    "wrong_parts",
-]
-
 LANE = 1024
 
 # The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end

@@ -11,31 +11,6 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
-__all__ = [
-    "ALONE",
-    "AT_A_TIME",
-    "BLOCK_BITS",
-    "CONTINUES",
-    "EDGE",
-    "KIND",
-    "KIND_BITS",
-    "LEAD",
-    "LONGEST_INDEXED",
-    "LONGEST_SHORT",
-    "REORDER",
-    "SEQUENCE",
-    "SHARED_BITS",
-    "SKIP",
-    "SPACE",
-    "SYMBOL",
-    "Room",
-    "SharedRooms",
-    "encode",
-    "encode_short",
-    "encode_text",
-    "index_words",
-]
-
 SYMBOL: Final[int] = lib.TOKDFA_CODE_SYMBOL
 SKIP: Final[int] = lib.TOKDFA_CODE_SKIP
 SPACE: Final[int] = lib.TOKDFA_CODE_SPACE

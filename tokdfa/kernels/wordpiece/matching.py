@@ -12,8 +12,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib
 
-__all__ = ["BuiltTrie", "build_trie", "count_cells_read", "match_word", "word_trie"]
-
 _NO_POPS: Int32Array = np.empty(0, dtype=np.int32)
 
 

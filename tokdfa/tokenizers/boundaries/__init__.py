@@ -4,7 +4,7 @@
 says where it does not join the two sides of a text:
 
 - added tokens in `added`: by two characters, and by the text around;
-- normalizers in their methods; see :class:`tokdfa.regex.unicode.normalizer.Normalizer`;
+- normalizers in their methods; see :class:`tokdfa.regex.unicode.normalization.Normalizer`;
 - pre-tokenizers in :mod:`tokdfa.tokenizers.pretokenizers.safe_pieces`, exactly, and
   :mod:`tokdfa.tokenizers.pretokenizers.certain`, by two symbols;
 - models where there is nothing else that cuts: `characters` (merging) and `words` (Unigram and WordPiece).

@@ -19,16 +19,6 @@ from tokdfa.tokenizers.encoding.special import Special, odd_ones
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = [
-    "AddedPairs",
-    "Around",
-    "Occurrences",
-    "break_each_other",
-    "check_overlaps",
-    "overlapping",
-    "spelled_specials",
-]
-
 
 class AddedPairs:
     """What added tokens of one level do to the characters on both sides of a boundary.

@@ -15,7 +15,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.errors import AlphabetError
-from tokdfa.regex.unicode.normalizer import Sides
+from tokdfa.regex.unicode.normalization import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
 from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
 from tokdfa.tokenizers.decoding import REPLACEMENT

@@ -11,8 +11,7 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.walk.parts import outer_symbols
-from tokdfa.regex.unicode.normalization import Form, normalize
-from tokdfa.regex.unicode.normalizer import Sides
+from tokdfa.regex.unicode.normalization import Form, Sides, normalize
 from tokdfa.regex.unicode.quick_check import boundaries, composites, is_normal
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.boundaries.added import AddedPairs, Around, Occurrences
@@ -22,8 +21,6 @@ from tokdfa.tokenizers.pretokenizers.safe_pieces import codes_of, safe_pieces
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["Safe", "TextBoundaries"]
 
 _BLOCK = 1 << 16
 _NEAR = 64

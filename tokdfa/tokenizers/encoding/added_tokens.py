@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokdfa.kernels.encode.added import AddedFinder
     from tokdfa.kernels.library import Struct
 
-__all__ = ["AddedTokens", "AddedTokensStream", "Stretch"]
-
 # An added token, or bytes between added tokens.
 Stretch: TypeAlias = Special | bytes
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from tokdfa.kernels.encode.characters import ids_a_byte
 from tokdfa.kernels.library import Struct
 
-__all__ = ["CharacterSplitter"]
-
 
 class CharacterSplitter(NamedTuple):
     """The parts of texts that are merged separately, and what is put before a text.

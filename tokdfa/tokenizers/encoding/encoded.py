@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from tokdfa.base.arrays import Int32Array, Int64Array
 
-__all__ = ["Decoded", "Encoded"]
-
 
 class Encoded(NamedTuple):
     """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.

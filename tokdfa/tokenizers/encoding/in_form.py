@@ -15,9 +15,6 @@ from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 if TYPE_CHECKING:
     from tokdfa.regex.unicode.normalization import Form
 
-__all__ = ["InForm", "OverlapError"]
-
-
 # A byte that no text has.
 _BETWEEN = b"\xff"
 

@@ -13,8 +13,6 @@ from typing import Generic, TypeVar
 
 from tokdfa.tokenizers.encoding.on_threads import start
 
-__all__ = ["in_order"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

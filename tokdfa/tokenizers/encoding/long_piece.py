@@ -8,8 +8,6 @@ from tokdfa.automata.alphabet import Word
 from tokdfa.automata.transducers.subsequential import SubsequentialTransducer
 from tokdfa.base.arrays import Int32Array
 
-__all__ = ["LongPiece"]
-
 
 class LongPiece:
     """A piece of UTF-8 that comes in parts of whole symbols.

@@ -12,9 +12,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.merging.merging import inner_pairs, merge_pieces, pair_table
 from tokdfa.tokenizers.encoding.merges import Merges
 
-__all__ = ["Merger", "Tokenized"]
-
-
 # Pieces of this number of symbols are cut where possible before they are merged.
 _LONG = 64
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from tokdfa.base.arrays import Int32Array
 
-__all__ = ["Merges"]
-
 
 class Merges(NamedTuple):
     """Every pair that merges, as int32 arrays of token numbers; smaller priorities are stronger."""

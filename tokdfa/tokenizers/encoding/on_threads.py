@@ -6,8 +6,6 @@ from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["on_threads", "start"]
-
 Result = TypeVar("Result")
 
 

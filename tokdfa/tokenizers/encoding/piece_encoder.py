@@ -20,8 +20,6 @@ from tokdfa.kernels.library import Struct
 from tokdfa.kernels.pages import empty
 from tokdfa.tokenizers.encoding.encoded import Encoded
 
-__all__ = ["PieceEncoder"]
-
 EncodeLong: TypeAlias = Callable[[bytes], Int32Array]
 
 DEFAULT_MEMORY = 1 << 19

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 
-__all__ = ["ForeignSymbolError", "PieceIds"]
-
 
 class ForeignSymbolError(AlphabetError):
     """A symbol without a token or an id: the index of its piece, and the number of characters before it."""

@@ -14,8 +14,6 @@ from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.on_threads import on_threads
 from tokdfa.tokenizers.encoding.text_encoder import TextEncoder
 
-__all__ = ["encode_side_by_side"]
-
 # The result has room for an id for each byte. For more bytes than this, the system is not asked for so much.
 _MOST = 1 << 28
 # The bytes of a parcel: so few that no thread waits long for the others at the end, and so many that the call of the

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["Special", "odd_ones"]
-
 
 @dataclass(frozen=True, slots=True)
 class Special:

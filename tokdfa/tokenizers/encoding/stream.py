@@ -18,8 +18,6 @@ from tokdfa.tokenizers.encoding.texts import check_bytes_or_text
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["EncodingStream", "HeldStream", "SettlingStream", "encode_from"]
-
 
 class EncodingStream(ABC):
     """A text that comes in parts, whose ids are returned as soon as no continuation can change them.

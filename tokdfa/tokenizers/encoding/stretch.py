@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.splitter import SplitStream
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["LONG_PIECE", "HeldStretch", "MisplacedError", "SplitStretch", "stretch_stream"]
-
-
 # From this number of bytes on, the tokens of a piece are returned one by one, before its end is known.
 LONG_PIECE = 256
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
 
-__all__ = ["Fallback", "SymbolReader"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fallback:

@@ -13,8 +13,6 @@ from tokdfa.tokenizers.encoding.piece_encoder import PieceEncoder
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 
-__all__ = ["TextEncoder"]
-
 
 class TextEncoder:
     """The function from UTF-8 to ids, for a splitting that is a machine, or a dictionary over characters.

@@ -8,8 +8,6 @@ from typing import NoReturn
 from tokdfa.base.errors import WrongTypeError
 from tokdfa.base.suggestions import with_article
 
-__all__ = ["check_bytes_or_text", "check_text", "check_texts"]
-
 
 def check_text(text: object) -> None:
     """Check that a text is a string.

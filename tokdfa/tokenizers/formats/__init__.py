@@ -2,17 +2,19 @@
 
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
 of other libraries, by their attributes (`live_merges` reads these, and objects that merge in Python). `reading` then
-calls the format's module: `tokenizer_json`, `tekken`, `tiktoken` (with the names of its `encodings`), `sentencepiece`,
-`merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with `gguf_head`, the
-container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises: FileFormatError
-if the file is not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if it asks for
-something that is not modelled exactly.
+calls the format's module: `tokenizer_json`, `tiktoken` (with Tekken, and with the names of its `encodings`),
+`sentencepiece`, `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with
+`gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises:
+FileFormatError if the file is not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if
+it asks for something that is not modelled exactly.
+
 Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_model`,
 `plain_sentencepiece` (the large parts of a file, in compiled code), `written` (the vocabulary and the rules as
 written), `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks`
 (rules out of ranked or scored words), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters),
 `checked_dictionary` (dictionaries and alphabets that are not checked again), `versioned` (what of a file is known for
 another version of its library).
+
 Used by: `tokenizers.loading`.
 
 Cost: one pass over the file; files over 256 MB are refused. Of a GGUF file only the head is read.

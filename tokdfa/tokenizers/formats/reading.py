@@ -48,7 +48,7 @@ def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
 
         return read_gguf(data, path)
     if format == "tekken":
-        from tokdfa.tokenizers.formats.tekken import read_tekken
+        from tokdfa.tokenizers.formats.tiktoken import read_tekken
 
         return read_tekken(data, path)
     if format == "tiktoken":

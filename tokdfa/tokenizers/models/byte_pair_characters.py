@@ -8,17 +8,15 @@ import numpy as np
 
 from tokdfa.kernels.encode.added import added_struct
 from tokdfa.kernels.encode.characters import ALWAYS, EVEN_ALONE, NOTHING, UNLESS_THERE
-from tokdfa.regex.unicode.normalizer import Substitution
+from tokdfa.regex.unicode.normalization import Substitution
 from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.kernels.library import Struct
-    from tokdfa.regex.unicode.normalizer import Normalizer
+    from tokdfa.regex.unicode.normalization import Normalizer
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
     from tokdfa.tokenizers.tokenizer import Tokenizer
-
-__all__ = ["character_splitter"]
 
 
 class _Rewriting(NamedTuple):

@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.splitter import Splitter
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = [
-    "direct",
-    "encode",
-    "encode_side_by_side",
-    "encode_stretch",
-    "foreign_character",
-    "is_closed",
-    "pieces_of",
-    "why_whole",
-]
-
 # With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
 _FEWEST_TOGETHER = 3
 _SURROGATE = re.compile("[\ud800-\udfff]")

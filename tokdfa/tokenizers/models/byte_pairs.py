@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["BytePairs"]
-
 
 class BytePairs(Model):
     """A model that merges pairs of symbols by the rules of a dictionary.

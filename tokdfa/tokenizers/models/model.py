@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["Direct", "Model"]
-
 # A function that encodes the usual texts in one compiled loop, and returns None for all others.
 Direct: TypeAlias = Callable[[str], "Int32Array | None"]
 

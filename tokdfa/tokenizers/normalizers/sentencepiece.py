@@ -12,7 +12,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from tokdfa.regex.unicode.normalizer import Normalizer, Sides, Substitution
+from tokdfa.regex.unicode.normalization import Normalizer, Sides, Substitution
 from tokdfa.regex.unicode.ranges import decode, pattern_class
 from tokdfa.regex.unicode.versions import read_data
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules, CharacterTable

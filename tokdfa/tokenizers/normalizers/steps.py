@@ -8,8 +8,16 @@ from typing import Any
 
 from tokdfa.base.arrays import BoolArray
 from tokdfa.base.errors import LimitExceededError, PatternError
-from tokdfa.regex.unicode.normalization import Form, lowercase, normalize, spaces, strip_accents
-from tokdfa.regex.unicode.normalizer import Normalizer, Sides, Substitution
+from tokdfa.regex.unicode.normalization import (
+    Form,
+    Normalizer,
+    Sides,
+    Substitution,
+    lowercase,
+    normalize,
+    spaces,
+    strip_accents,
+)
 from tokdfa.regex.unicode.quick_check import boundaries, composites, in_form, is_normal
 from tokdfa.regex.unicode.utf8 import spell
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting

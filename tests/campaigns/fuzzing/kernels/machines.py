@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.jobs.searching.plan import SearchPlan
-from tokdfa.jobs.searching.words import Words
+from tokdfa.jobs.searching.plan import SearchPlan, Words
 from tokdfa.regex.finder import Wanted, finder
 from tokdfa.tokenizers.decoder import Spellings
 

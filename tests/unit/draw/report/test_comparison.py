@@ -13,7 +13,7 @@ import tokdfa
 from tests.support import commands
 from tests.support.pages import check, data_of
 from tests.support.tokenizer_files import merges_txt
-from tokdfa.jobs.comparison.findings import part_rows
+from tokdfa.jobs.comparison.result import part_rows
 
 PAIRS = [(b"a", b"b"), (b"c", b"d"), (b"b", b"c"), (b"ab", b"c")]
 

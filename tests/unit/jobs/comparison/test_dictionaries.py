@@ -16,7 +16,7 @@ from tests.support.inclusion import equivalence
 from tokdfa import Dictionary, compare, default_tokenizer
 from tokdfa.automata.bpe import tokenize_leftmost, tokenize_single_pass
 from tokdfa.base.errors import AlphabetError, ImproperDictionaryError, WrongTypeError
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.training.theory.exact import permutation_safety
 
 

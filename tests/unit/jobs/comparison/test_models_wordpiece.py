@@ -12,7 +12,7 @@ import pytest
 import tokdfa
 from tests.support.commands import run
 from tokdfa.base.errors import AlphabetError
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 
 SYMBOLS = "ab ,"
 TEXTS = ["".join(text) for length in range(6) for text in product(SYMBOLS, repeat=length)]

@@ -9,8 +9,8 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import ranks, tiktoken_lines
 from tokdfa import Tokenizer
-from tokdfa.jobs.comparison.findings import Outcome, Part
 from tokdfa.jobs.comparison.parts import Parts
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 

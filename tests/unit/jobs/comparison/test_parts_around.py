@@ -11,7 +11,7 @@ import tokdfa
 from tests.support.tokenizer_files import RULES, added_token, as_bytes, tokenizer_json, vocabulary
 from tokdfa import Tokenizer, compare
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
 

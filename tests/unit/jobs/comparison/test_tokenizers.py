@@ -18,7 +18,7 @@ from tests.support.tokenizer_files import as_bytes, tiktoken_lines, tokenizer_js
 from tokdfa import Tokenizer, compare
 from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.comparison import tokenizers as comparison
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
 from tokdfa.jobs.comparison.trials import DEFAULT, Tuning
 from tokdfa.tokenizers.pretokenizers.steps import NAMED

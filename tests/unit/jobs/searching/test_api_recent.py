@@ -12,8 +12,7 @@ from tests.support.streams import Vocabulary
 from tests.support.tuned import tuned
 from tokdfa.base.errors import PatternError
 from tokdfa.jobs.searching.api import Searcher, search
-from tokdfa.jobs.searching.plan import Tuning
-from tokdfa.jobs.searching.words import RecentlyMade
+from tokdfa.jobs.searching.plan import RecentlyMade, Tuning
 
 VOCABULARY = Vocabulary([b"a", b"b", b"ab", b" "])
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.added_tokens import added_spans, added_stretches
 from tests.support.byte_tokenizers import tokenizer_of
 from tokdfa.kernels.encode.added import AddedFinder
-from tokdfa.regex.unicode.normalizer import Normalizer
+from tokdfa.regex.unicode.normalization import Normalizer
 from tokdfa.tokenizers.encoding.added_tokens import AddedTokens
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import Rewriting

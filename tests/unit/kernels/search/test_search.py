@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.searching import words_with_cuts
 from tests.support.streams import Vocabulary
-from tokdfa.jobs.searching.plan import SearchPlan
-from tokdfa.jobs.searching.words import Words
+from tokdfa.jobs.searching.plan import SearchPlan, Words
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search import search as kernels
 from tokdfa.regex.finder import Wanted, finder

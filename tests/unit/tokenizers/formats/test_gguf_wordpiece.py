@@ -12,7 +12,7 @@ import pytest
 import tokdfa
 from tests.support.gguf_files import ENTRIES, WORD_TEXTS, Typed, gguf, recorded_file, wordpiece
 from tokdfa.base.errors import AlphabetError, FileFormatError, UnsupportedFeatureError
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 
 RECORDED: dict[str, list[list[int]]] = json.loads(
     Path(__file__).parents[3].joinpath("campaigns", "conversions", "recorded.json").read_text("ascii")

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.segmenter import Acceptor
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["NEAR", "SHORT", "WHOLE", "Rest", "unjudged_by_walk", "unjudged_by_words"]
-
-
 NEAR = 1 << 12
 """The number of ids among which a certain cut usually is."""
 

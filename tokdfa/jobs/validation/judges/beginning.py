@@ -7,9 +7,6 @@ from tokdfa.jobs.validation.table import Table
 from tokdfa.regex.unicode.quick_check import boundaries, is_normal
 from tokdfa.tokenizers.pretokenizers.lifted import LiftedState, TokenParts
 
-__all__ = ["Beginning"]
-
-
 _MOST_CONTINUATIONS = 3
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 

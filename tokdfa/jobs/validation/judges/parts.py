@@ -23,8 +23,6 @@ from tokdfa.tokenizers.decoder import is_utf8
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT as SYMBOLS
 
-__all__ = ["EncodedParts", "differing_pieces", "differing_tokens", "encode_parts", "is_split_at_once"]
-
 
 class EncodedParts(NamedTuple):
     """Segments of parts: what stands between their special tokens, and what their texts are encoded as.

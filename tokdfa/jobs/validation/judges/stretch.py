@@ -21,8 +21,6 @@ from tokdfa.tokenizers.round_trip import RoundTrip
 if TYPE_CHECKING:
     from tokdfa.tokenizers.models.unigram.lattice import RecordedText, Scores
 
-__all__ = ["EncodedStretch", "bad_bytes", "otherwise"]
-
 
 class _Difference(NamedTuple):
     """The part of ids from `start` to `stop` that differs from the canonical ids from `low` to `high`.

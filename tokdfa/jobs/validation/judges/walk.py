@@ -20,9 +20,6 @@ from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Cause, Violation
 from tokdfa.kernels.walk import walk as kernels
 
-__all__ = ["WalkJudge", "closely"]
-
-
 LONGEST_PATIENCE = 1 << 18
 """The most ids to take before a certain cut is looked for again."""
 

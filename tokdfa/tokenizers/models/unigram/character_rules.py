@@ -15,8 +15,6 @@ from tokdfa.base.arrays import BoolArray, Int64Array, running_sum
 from tokdfa.kernels.spelling.charsmap import Characters, characters_in
 from tokdfa.kernels.unigram.texts import RuleArrays
 
-__all__ = ["CharacterRules", "CharacterTable"]
-
 # After so many look-ups by bisection a dictionary is built, which takes tens of milliseconds for a usual table.
 _FEW = 1 << 10
 # With so many characters to be replaced, one pass for each is faster than one pass over all.

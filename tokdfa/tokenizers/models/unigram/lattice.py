@@ -14,8 +14,6 @@ from tokdfa.kernels.unigram.segmentation import ENDS_PIECE, ENDS_UNKNOWN, Record
 from tokdfa.tokenizers.models.unigram.model import Arithmetic, UnigramModel
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
 
-__all__ = ["MOST_SHOWN", "RecordedText", "Scores", "Way", "lattice"]
-
 MOST_SHOWN = 48
 """The maximum number of characters of a text whose sums are kept."""
 

@@ -13,8 +13,6 @@ from tokdfa.base.arrays import BoolArray, Float64Array, Int32Array, Int64Array, 
 from tokdfa.kernels.spelling.lookup import sort_words
 from tokdfa.kernels.spelling.spell import spell
 
-__all__ = ["Arithmetic", "FoundWords", "PieceTexts", "UnigramModel", "unknown_score"]
-
 Arithmetic: TypeAlias = Literal["sentencepiece", "sentencepiece 0.2.1", "tokenizers"]
 
 _PENALTY = 10.0

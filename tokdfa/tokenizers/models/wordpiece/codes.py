@@ -25,8 +25,6 @@ from tokdfa.regex.unicode.utf8 import code_points
 from tokdfa.tokenizers.models.wordpiece.normalizer import WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.words import Words
 
-__all__ = ["ASCII", "CodeTable", "is_kept"]
-
 ASCII = 128
 """Smaller code points are symbols with their own numbers, in a trie or not."""
 

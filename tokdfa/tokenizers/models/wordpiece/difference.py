@@ -16,8 +16,6 @@ from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
 from tokdfa.tokenizers.models.wordpiece.stream import Characters, StreamLanguage
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["SeparatingText", "first_difference", "is_shortest", "same_words"]
-
 _MOST_STEPS = 1_000_000
 _AT_ONCE = 1 << 16
 

@@ -39,8 +39,6 @@ from tokdfa.tokenizers.models.wordpiece.words import Words
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.special import Special
 
-__all__ = ["EndToEnd", "Tokens", "with_stripped"]
-
 _NOTHING = np.empty(0, np.int64)
 _LETTERS_AND_DIGITS = np.zeros(LAST + 1, np.bool_)
 _LETTERS_AND_DIGITS[:128] = [chr(code).isalnum() for code in range(128)]

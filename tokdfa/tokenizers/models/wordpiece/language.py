@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from tokdfa.base.display import Displayed
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import Displayed, Verdict
 from tokdfa.tokenizers.models.wordpiece.trie import ROOT, SUFFIX_ROOT, FailureTrie
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
-
-__all__ = ["TwoWordRuns", "WordLanguage", "WordState"]
 
 
 class WordState(NamedTuple):

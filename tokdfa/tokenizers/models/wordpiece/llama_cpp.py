@@ -11,8 +11,6 @@ from tokdfa.regex.unicode import Ranges, characters_of, contains, difference, in
 from tokdfa.regex.unicode.tables import content
 from tokdfa.tokenizers.models.wordpiece.normalizer import WordCharacters, WordNormalizer
 
-__all__ = ["LlamaCppNormalizer"]
-
 # As llama.cpp lists them; one range begins 256 code points after that of the Unicode Standard.
 _IDEOGRAPHS: Ranges = (
     (0x3400, 0x4DBF),

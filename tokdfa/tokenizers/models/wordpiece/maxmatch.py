@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.display import Displayed
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.base.verdict import Displayed
 from tokdfa.kernels.wordpiece.matching import build_trie, match_word, word_trie
 from tokdfa.tokenizers.models.wordpiece.codes import ASCII
 from tokdfa.tokenizers.models.wordpiece.trie import FailureTrie

@@ -11,11 +11,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tokdfa.regex.unicode import Ranges, characters_of, contains, ranges
-from tokdfa.regex.unicode.normalization import lowercase, normalize, spaces, tables
-from tokdfa.regex.unicode.normalizer import Normalizer
+from tokdfa.regex.unicode.normalization import Normalizer, lowercase, normalize, spaces, tables
 from tokdfa.regex.unicode.ranges import LAST
-
-__all__ = ["BertNormalizer", "WordCharacters", "WordNormalizer"]
 
 
 class WordCharacters(NamedTuple):

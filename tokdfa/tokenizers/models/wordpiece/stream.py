@@ -7,15 +7,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from tokdfa.base.display import Displayed
 from tokdfa.base.errors import AutomatonError
+from tokdfa.base.verdict import Displayed
 from tokdfa.regex.unicode.normalization import tables
 from tokdfa.tokenizers.models.wordpiece.language import WordLanguage
 from tokdfa.tokenizers.models.wordpiece.normalizer import WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.trie import ROOT
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
-
-__all__ = ["Characters", "StreamLanguage", "StreamState"]
 
 # Decoding may put these directly after the token before them.
 _GLUED = frozenset(".?!,")

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
-__all__ = ["ROOT", "SUFFIX_ROOT", "FailureTrie", "Pop"]
-
 ROOT = 0
 SUFFIX_ROOT = 1
 _MOST_POPS = 1 << 26

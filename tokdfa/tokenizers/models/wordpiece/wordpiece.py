@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
-__all__ = ["WordPiece"]
-
 
 class WordPiece(Model):
     """A model that takes the longest entry of a vocabulary, again and again.

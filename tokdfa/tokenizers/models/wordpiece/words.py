@@ -11,8 +11,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, ru
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.regex.unicode.utf8 import code_points
 
-__all__ = ["EntryTexts", "Words"]
-
 
 class Words(NamedTuple):
     """Words with ids: word i has the code points ``codes[offsets[i] : offsets[i + 1]]``."""

@@ -14,7 +14,7 @@ import pytest
 from tests.support import commands
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tokdfa.base.errors import AlphabetError, PatternError
-from tokdfa.cli.text import check_one_text, given_parts, given_text, read_text
+from tokdfa.cli.ids import check_one_text, given_parts, given_text, read_text
 from tokdfa.jobs.splices.parts import Slot
 
 

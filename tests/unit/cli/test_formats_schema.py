@@ -15,10 +15,10 @@ from jsonschema import Draft202012Validator
 from tests.support import commands, schemas
 from tests.support.command_files import Files
 from tests.support.command_runs import EXAMPLES
+from tokdfa.cli.formats import described
 from tokdfa.cli.group import COMMANDS, group
-from tokdfa.cli.schema import described
 from tokdfa.draw.render import can_render
-from tokdfa.jobs.comparison.findings import Outcome, Part
+from tokdfa.jobs.comparison.result import Outcome, Part
 from tokdfa.jobs.validation.kind import ViolationKind
 
 

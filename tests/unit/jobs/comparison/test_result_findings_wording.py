@@ -6,7 +6,7 @@ import pytest
 
 import tokdfa
 from tokdfa import Comparison, Dictionary, Difference
-from tokdfa.jobs.comparison.findings import (
+from tokdfa.jobs.comparison.result import (
     Obstacle,
     Outcome,
     Part,

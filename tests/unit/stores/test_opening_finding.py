@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import written_stores as written
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.finding import find_stores
+from tokdfa.stores.opening import find_stores
 
 
 def test_files_folders_and_patterns(tmp_path: Path) -> None:
