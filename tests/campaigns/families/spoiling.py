@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from tests.campaigns.families.peers import Peer
 
@@ -101,11 +101,14 @@ class Spoiler:
         return ids
 
     def rewrite(self, ids: list[int], at: int) -> list[int]:
-        """Spell a token by its letters alone."""
-        letters: Sequence[int | None] = (
-            [self._id_of.get(letter) for letter in self._tokens.get(ids[at], "")] if at < len(ids) else [None]
-        )
-        return ids if None in letters else [*ids[:at], *(id for id in letters if id is not None), *ids[at + 1 :]]
+        """Spell a token by its letters alone, as they continue a word where that is told apart."""
+        token = self._tokens.get(ids[at], "") if at < len(ids) else ""
+        first, rest = token[:3] if token.startswith("##") else token[:1], token.removeprefix("##")[1:]
+        for names in ([first, *("##" + letter for letter in rest)], [*token]):
+            letters = [self._id_of[name] for name in names if name in self._id_of]
+            if len(letters) == len(names):
+                return [*ids[:at], *letters, *ids[at + 1 :]]
+        return ids
 
 
 EDITS: dict[str, Callable[[Spoiler, list[int], int], list[int]]] = {
