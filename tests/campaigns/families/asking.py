@@ -195,10 +195,19 @@ class Family:
         except TokdfaError as error:
             self.outcome.met[f"streams: not in one call: {error.what}"] += len(streams)
             return [self._judged(np.array(ids)) for ids in streams]
-        by_stream: list[list[Found]] = [[] for _ in streams]
+        by_stream: list[list[Found] | str] = [[] for _ in streams]
         places = np.searchsorted(starts, [each.start for each in verdict.violations], side="right") - 1
+        unclear: set[int] = set()
         for place, (index, start, given, canonical) in zip(places.tolist(), found(verdict.violations), strict=True):
-            by_stream[place].append((index - starts[place], start - starts[place], given, canonical))
+            if not given and start in (starts[place], starts[-1]):
+                # Ids that are missing between two streams may be the last ones of one, or the first ones of the other.
+                unclear |= {place - 1, place} & {*range(len(streams))}
+            else:
+                of_stream = by_stream[place]
+                assert isinstance(of_stream, list)
+                of_stream.append((index - starts[place], start - starts[place], given, canonical))
+        for place in unclear:
+            by_stream[place] = self._judged(np.array(streams[place]))
         return by_stream
 
     def _problem_of_parts(self, ids: Ids, verdict: list[Found]) -> str | None:

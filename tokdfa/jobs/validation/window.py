@@ -29,8 +29,8 @@ class FoundSpecial:
 class Specials:
     """The special tokens of a text."""
 
-    found: list[FoundSpecial]  # Those in the ids that would be found again, in order.
-    intruder: FoundSpecial | None  # The first that would be found where the ids have none; `found` ends before it.
+    found: list[FoundSpecial]  # Those that the tokenizer finds in it, in order.
+    intruder: FoundSpecial | None  # The first of them that the ids do not have.
     decided: int  # No other special token begins before this character, whatever follows the text.
 
 
@@ -87,8 +87,11 @@ class Window:
 
     def is_boundary(self, character: int) -> bool:
         """Return whether a token begins at this character, or the ids end there."""
-        byte = self.byte_at[character]
-        token = int(np.searchsorted(self.starts, byte))
+        return self.begins_at(int(self.byte_at[character]))
+
+    def begins_at(self, byte: int) -> bool:
+        """Return whether a token begins at this byte, or the ids end there."""
+        token = self.token_from(byte)
         return bool((self.starts[token] if token < len(self.starts) else self.ends[-1]) == byte)
 
     def token_at(self, byte: int) -> int:
@@ -118,7 +121,7 @@ class Window:
         same = 0
         while same < len(found) and same < len(real) and found[same] == real[same]:
             same += 1
-        return Specials(found[:same], found[same] if same < len(found) else None, decided)
+        return Specials(found, found[same] if same < len(found) else None, decided)
 
     def _special_ids(self) -> list[FoundSpecial]:
         size = int(self.byte_at[-1])

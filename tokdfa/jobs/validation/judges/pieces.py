@@ -38,12 +38,10 @@ def judge_pieces(window: Window) -> tuple[Iterator[Violation], int]:
     TextIsDroppedError
         If ids and pieces do not run in parallel.
     """
-    split = _split(window)
-    text = window.text
-    specials = window.specials()
-    intruder = specials.intruder
-    closed = window.final and intruder is None and window.bad is None
-    end = intruder.start if intruder is not None else specials.decided
+    split = window.model.tokenizer.pretokenizer
+    assert split is not None
+    text, specials = window.text, window.specials()
+    closed = window.final and window.bad is None
     spans: list[Int64Array] = []
     ids: list[Int32Array] = []
     begin = 0
@@ -53,26 +51,16 @@ def judge_pieces(window: Window) -> tuple[Iterator[Violation], int]:
         spans.append(np.array([[special.start, special.end]]))
         ids.append(np.array([special.id], dtype=np.int32))
         begin = special.end
-    cut = len(text) if closed else _certain_boundary(window, begin, end - CONTEXT)
+    cut = len(text) if closed else _certain_boundary(window, begin, specials.decided - CONTEXT)
     spans.append(_pieces(split, text[begin:] if closed else text[begin : cut + CONTEXT], begin, cut))
     ids.append(np.full(len(spans[-1]), _NOT_SPECIAL, dtype=np.int32))
     stop = len(window.ids) if closed else window.token_from(int(window.byte_at[cut]))
-    violations = _Items(window, np.concatenate(spans), np.concatenate(ids), stop).violations()
-    if closed:
-        return violations, stop
-    if intruder is not None:
-        last, stop = _intruded(window, cut, intruder)
-        return _then(violations, last), stop
+    items = _Items(window, np.concatenate(spans), np.concatenate(ids), stop)
+    violations, stop = items.violations(), items.stop
     if window.bad is not None:
         last, stop = window.not_utf8()
         return _then(violations, last), stop
     return violations, stop
-
-
-def _split(window: Window) -> PreTokenizer:
-    split = window.model.tokenizer.pretokenizer
-    assert split is not None
-    return split
 
 
 def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
@@ -91,20 +79,6 @@ def _certain_boundary(window: Window, begin: int, end: int) -> int:
     while (place := window.model.boundaries.last(window.text, begin, place)) > begin and not window.is_boundary(place):
         place -= 1
     return max(place, begin)
-
-
-def _intruded(window: Window, cut: int, intruder: FoundSpecial) -> tuple[Violation, int]:
-    """Return the violation at a special token that the text spells after a cut, and the token after it."""
-    split, encode_pieces = _split(window), window.model.tokenizer.encode_pieces
-    start = window.token_from(int(window.byte_at[cut]))
-    end = int(window.byte_at[intruder.end])
-    stop = window.token_from(end)
-    canonical = np.append(encode_pieces(split.split(window.text[cut : intruder.start])).ids, np.int32(intruder.id))
-    prefix = common_prefix(window.ids[start:stop], canonical)
-    rest = window.data[end : window.ends[stop - 1]].decode("utf-8", "ignore")
-    canonical = np.append(canonical, encode_pieces(split.split(rest)).ids)
-    detected = window.token_at(end - 1)
-    return window.violation(start, stop, prefix, canonical, detected, window.spelling(intruder)), stop
 
 
 def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violation]:
@@ -147,18 +121,35 @@ class _Items:
         # The item in which a token begins. Only a token without bytes begins at the very end.
         self._item = np.minimum(np.searchsorted(self._item_ends, self._starts, side="right"), max(len(spans) - 1, 0))
 
+    @cached_property
+    def _is_end(self) -> BoolArray:
+        """For each item whether a group of items that belong together ends with it."""
+        is_end = self._aligned.copy()
+        for item in np.flatnonzero(self._spelled).tolist():
+            is_end[self._before(item) : item] = False
+        return is_end
+
+    @cached_property
+    def _n_closed(self) -> int:
+        """The number of items in groups that end: the last token may go on in a piece that is not decided."""
+        return int(np.append(0, 1 + np.flatnonzero(self._is_end))[-1])
+
+    @property
+    def stop(self) -> int:
+        """The token after those of the groups that end."""
+        return int(np.searchsorted(self._item, self._n_closed)) if self._n_closed < len(self._spans) else len(self._ids)
+
     def violations(self) -> Iterator[Violation]:
         """Yield the violations, in order.
 
         Items that share a token belong together. A group of such items is repaired as a whole.
         """
-        if not len(self._ids):
-            return
         bad_items = ~self._aligned
         bad_items[self._item[self._bad_tokens]] = True
+        bad_items[self._n_closed :] = False
         if not bad_items.any():
             return
-        group = np.concatenate(([0], np.cumsum(self._aligned)[:-1]))
+        group = np.concatenate(([0], np.cumsum(self._is_end)[:-1]))
         for number in np.unique(group[bad_items]).tolist():
             first, last = (int(np.searchsorted(group, number, side)) for side in ("left", "right"))
             start, stop = (int(np.searchsorted(self._item, item)) for item in (first, last))
@@ -224,9 +215,27 @@ class _Items:
         ]
         return np.concatenate(ids)
 
+    @cached_property
+    def _spelled(self) -> BoolArray:
+        """For each item whether it is a special token that the ids do not have: its text is spelled by others."""
+        tokens = np.minimum(np.searchsorted(self._starts, self._item_starts), len(self._ids) - 1)
+        spelled: BoolArray = (self._special != _NOT_SPECIAL) & (self._ids[tokens] != self._special)
+        return spelled
+
+    def _before(self, item: int) -> int:
+        """Return the item at the last place that is certainly cut before a special token, whatever it is."""
+        begin = int(self._spans[np.append(0, 1 + np.flatnonzero(self._special[:item] != _NOT_SPECIAL))[-1], 0])
+        cut = _certain_boundary(self._window, begin, int(self._spans[item, 0]) - CONTEXT)
+        return int(np.searchsorted(self._spans[:, 0], cut))
+
     def _cause(self, first: int, last: int, start: int, stop: int) -> tuple[int, Cause]:
         """Return the first bad token of a group, and why it is bad."""
         model, ids = self._model, self._ids
+        spelled = first + np.flatnonzero(self._spelled[first:last])
+        if len(spelled):
+            begin, end = self._spans[spelled[0]].tolist()
+            special = FoundSpecial(begin, end, int(self._special[spelled[0]]))
+            return self._window.token_at(int(self._item_ends[spelled[0]]) - 1), self._window.spelling(special)
         bad = start + np.flatnonzero(self._bad_tokens[start:stop])
         crossed = first + np.flatnonzero(~self._aligned[first:last])
         crossing = self._reaching[crossed]
@@ -235,10 +244,10 @@ class _Items:
             return token, model.cause(ViolationKind.BOUNDARY, int(ids[token]), text=text)
         token = int(bad[0])
         item, id = int(self._item[token]), int(ids[token])
-        special = int(self._special[item])
+        is_special = self._special[item] != _NOT_SPECIAL
         text = self._word(item)
         # No file has tokens that spell nothing, and special tokens among the items are found in their text again.
-        if not model.by_pairs or not model.lengths[id] or special != _NOT_SPECIAL or model.special[id]:
+        if not model.by_pairs or not model.lengths[id] or is_special or model.special[id]:
             return token, model.cause(ViolationKind.ENCODED_OTHERWISE, id, text=text)
         if self._window.data[self._item_starts[item] : self._item_ends[item]] in model.whole_words:
             return token, model.cause(ViolationKind.PIECE_IS_A_TOKEN, id, text=text)

@@ -14,7 +14,7 @@ from tokdfa.jobs.validation.buffer import Buffer
 from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation, common_prefix
-from tokdfa.jobs.validation.window import FoundSpecial, Window
+from tokdfa.jobs.validation.window import Specials, Window
 
 __all__ = ["WholeJudge"]
 
@@ -125,7 +125,7 @@ class WholeJudge:
                     return
                 break
             if intruder is not None and not repair.aligned:
-                yield self._intruder(window, repair, intruder)
+                yield from self._intruded(window, repair, specials)
                 return
             cause = self._model.pair_cause(int(window.ids[place - 1]), int(window.ids[place]))
             yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
@@ -134,12 +134,9 @@ class WholeJudge:
             # At the end of a stretch nothing depends on what follows.
             repair = self._repair(window, limit, open_end)
             assert repair is not None
-            yield self._intruder(window, repair, intruder)
+            yield from self._intruded(window, repair, specials)
         elif window.bad is not None:
-            violation, stop = window.not_utf8()
-            yield violation
-            self._restart(stop, None)
-            self._bar = stop
+            yield self._not_utf8(window)
 
     def _pass(self, window: Window, stop: int) -> None:
         """Count the ids up to `stop` as judged."""
@@ -174,14 +171,72 @@ class WholeJudge:
         cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
         return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
 
-    def _intruder(self, window: Window, repair: _Repair, intruder: FoundSpecial) -> Violation:
-        end = int(window.byte_at[intruder.end])
-        stop = window.token_from(end)
-        (behind,) = self._encode([window.data[end : window.ends[stop - 1]]])
-        canonical = np.concatenate((repair.canonical, np.array([intruder.id], np.int32), behind))
+    def _not_utf8(self, window: Window) -> Violation:
+        violation, stop = window.not_utf8()
         self._restart(stop, None)
         self._bar = stop
-        return window.violation(repair.index, stop, 0, canonical, window.token_at(end - 1), window.spelling(intruder))
+        return violation
+
+    def _intruded(self, window: Window, repair: _Repair, specials: Specials) -> Iterator[Violation]:
+        """Yield the violation at a special token that the text spells, unless its end depends on what follows."""
+        intruder = specials.intruder
+        assert intruder is not None
+        end = int(window.byte_at[intruder.end])
+        after = self._after(window, end, specials)
+        if after is None:
+            if window.bad is not None:
+                yield self._not_utf8(window)
+            return
+        canonical = np.concatenate((repair.canonical, np.array([intruder.id], np.int32), after.canonical))
+        self._restart(after.stop, after.last if len(after.canonical) and not self._model.special[after.last] else None)
+        self._bar = after.stop
+        cause = window.spelling(intruder)
+        yield window.violation(repair.index, after.stop, 0, canonical, window.token_at(end - 1), cause)
+
+    def _after(self, window: Window, low: int, specials: Specials) -> _Repair | None:
+        """Return the canonical ids from a byte on, where a special token ends, up to where a token begins with them.
+
+        None if they depend on what follows.
+        """
+        found: list[Int32Array] = [np.zeros(0, dtype=np.int32)]
+        last = -1
+        while not window.begins_at(low):
+            later = [each for each in specials.found if int(window.byte_at[each.start]) >= low]
+            is_end = window.final and window.bad is None
+            stretch = _Stretch(int(window.byte_at[specials.decided]), closed=is_end)
+            if later:
+                stretch = _Stretch(int(window.byte_at[later[0].start]), closed=True)
+            settled, meeting = self._meeting(window, low, stretch)
+            if meeting is None and not later:
+                return None
+            found.append(settled if meeting is None else settled[: meeting + 1])
+            last = int(found[-1][-1]) if len(found[-1]) else last
+            low += int(self._model.lengths[found[-1]].sum())
+            if meeting is None:
+                found.append(np.array([later[0].id], dtype=np.int32))
+                last, low = later[0].id, int(window.byte_at[later[0].end])
+        return _Repair(0, np.concatenate(found), window.token_from(low), last, aligned=True)
+
+    def _meeting(self, window: Window, low: int, stretch: _Stretch) -> tuple[Int32Array, int | None]:
+        """Return the settled ids from a byte on, and which of them is the first at whose end the ids go on."""
+        ahead = 8 * self._model.longest
+        while True:
+            end = min(low + ahead, stretch.end)
+            settled = self._settled(window, low, end, stretch.closed and end == stretch.end)
+            ends = low + np.cumsum(self._model.lengths[settled])
+            for number, place in enumerate(ends.tolist()):
+                if window.begins_at(place) and (place == stretch.end or self._goes_on(window, place, settled[number])):
+                    return settled, number
+            if end == stretch.end:
+                return settled, None
+            ahead *= 2
+
+    def _goes_on(self, window: Window, byte: int, last: np.int32) -> bool:
+        """Return whether the id that begins at a byte, and with a character, may follow the last one."""
+        stop = window.token_from(byte)
+        if stop == len(window.ids):
+            return False
+        return bool(self._model.opens[window.ids[stop]]) and self._model.may_follow(int(last), int(window.ids[stop]))
 
     def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
         """Return the correct ids where those up to `place` go wrong; None if that depends on what follows."""
@@ -193,7 +248,8 @@ class WholeJudge:
             while True:
                 end = min(int(window.ends[min(place + ahead, len(window.ids)) - 1]), stretch.end)
                 closed = stretch.closed and end == stretch.end
-                settled = self._settled(window, begin, end, closed)
+                low = int(window.starts[begin]) if begin < len(window.ids) else end
+                settled = self._settled(window, low, end, closed)
                 if before is not None and len(settled) and not self._model.may_follow(before, int(settled[0])):
                     break
                 repair = self._compare(window, begin, settled, closed)
@@ -209,13 +265,12 @@ class WholeJudge:
                 )
             back *= 4
 
-    def _settled(self, window: Window, begin: int, end: int, closed: bool) -> Int32Array:
-        """Return the canonical ids of the text from id `begin` to byte `end`, as far as they do not depend on the rest.
+    def _settled(self, window: Window, low: int, end: int, closed: bool) -> Int32Array:
+        """Return the canonical ids of the text from byte `low` to `end`, as far as they do not depend on the rest.
 
         Whatever follows, there is a last token that begins up to `end`, and it ends there or later. What is before
         that token is canonical on its own; so what all these beginnings have in common is settled.
         """
-        low = int(window.starts[begin]) if begin < len(window.ids) else end
         if closed:
             return self._encode([window.data[low:end]])[0]
         beginnings = []

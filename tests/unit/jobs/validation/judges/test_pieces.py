@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import tokdfa
+from tests.campaigns.standing.laws import verdicts
 from tests.support.byte_tokenizers import tokenizer_of
-from tests.support.tokenizer_files import tokenizer_json
+from tests.support.families import Member, byte_fields, of_tokenizer_json
+from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
 from tokdfa.jobs.validation.api import validate
@@ -215,3 +218,57 @@ def test_each_violation_of_an_improper_dictionary_differs_from_what_belongs_ther
     starts = np.cumsum([0, *(len(ids) for ids, _ in wrong[:-1])])
     stream = [id for ids, _ in wrong for id in ids]
     assert tokdfa.validation_report(tokenizer, stream, documents=starts).n_violations == report.violations
+
+
+def with_plain_added_tokens(drawn: random.Random) -> Member:
+    """Draw a tokenizer whose added tokens are plain letters, so that ids spell them and go on within a token."""
+    while True:
+        fields = byte_fields(drawn)
+        fields["added_tokens"] = []
+        for content in drawn.sample(["the", "th", "ab", "b ", "a", " a", "aa", "e", "he", "é", "b\n", "ba"], 2):
+            if content not in fields["model"]["vocab"]:
+                id = len(fields["model"]["vocab"]) + len(fields["added_tokens"])
+                fields["added_tokens"].append(added_token(id, content, special=drawn.random() < 0.5))
+        member = of_tokenizer_json("plain added tokens", fields)
+        if member is not None and fields["added_tokens"]:
+            return member
+
+
+def test_what_follows_an_added_token_that_ids_spell_is_repaired_with_it() -> None:
+    met: Counter[str] = Counter()
+    for seed in (*range(8), 39, 48, 55, 61, 66):
+        member = with_plain_added_tokens(random.Random(seed))
+        for number in range(4):
+            met += verdicts.check(member, random.Random(f"{seed} {number}"))
+    assert met["repaired"] > 10
+    assert met["several violations"] > 10
+
+
+@pytest.mark.parametrize(
+    ("contents", "ids", "canonical"),
+    [
+        ([".l"], [".", "li", "ng"], [".l", "ing"]),
+        ([".l", "i.l"], [".", "li", ".", "li", "ng"], [".l", "i.l", "ing"]),
+        ([".l", "in"], [".", "li", "n", "g"], [".l", "in", "g"]),
+        ([".l"], [".", "l\u00c3", "\u00a9a"], [".l", "\u00c3", "\u00a9a"]),
+    ],
+)
+@pytest.mark.parametrize("splits", [True, False])
+def test_a_token_goes_on_after_an_added_token(
+    contents: list[str], ids: list[str], canonical: list[str], splits: bool
+) -> None:
+    rules = [(b"l", b"i"), (b"n", b"g"), (b"i", b"ng"), (b"l", b"\xc3"), (b"\xa9", b"a")]
+    fields = tokenizer_json(rules)
+    # Without its pattern, pairs of neighbours are judged without pieces.
+    fields["pre_tokenizer"]["use_regex"] = splits
+    number = dict(fields["model"]["vocab"])
+    for content in contents:
+        number[content] = len(number)
+    fields["added_tokens"] = [added_token(number[content], content) for content in contents]
+    tokenizer = tokdfa.load(json.dumps(fields).encode())
+    given, wanted = [number[token] for token in ids], [number[token] for token in canonical]
+    assert tokenizer.encode(tokenizer.decode(given)).tolist() == wanted
+    verdict = tokenizer.validate(given, all=True)
+    assert verdict.index == 0
+    verdicts.check_repairs(given, wanted, verdicts.found(verdict.violations))
+    assert verdict.violations[0].kind == "special-token"
