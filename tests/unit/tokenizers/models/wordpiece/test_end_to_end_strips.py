@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tokdfa
@@ -14,6 +16,8 @@ from tests.support import random_files
 from tests.support.tokenizer_files import added_token
 from tokdfa import WordPieceTokenizer
 from tokdfa.base.errors import UnsupportedFeatureError
+from tokdfa.jobs.validation.api import judge
+from tokdfa.jobs.validation.tuning import Tuning
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -50,6 +54,26 @@ def test_a_mask_that_strips(lstrip: bool, rstrip: bool, unit: Any, tmp_path: Pat
                 assert list(place) == width, (text, expected.offsets)
         again = theirs.encode(theirs.decode(expected.ids, skip_special_tokens=False), add_special_tokens=False)
         assert bool(ours.validate(expected.ids)) == (again.ids == expected.ids)
+
+
+@pytest.mark.parametrize(("lstrip", "rstrip"), [(True, False), (False, True), (True, True)])
+def test_violations_beside_a_mask_that_strips(lstrip: bool, rstrip: bool, tmp_path: Path) -> None:
+    """Ids of a mask end where its content does: in the library's text the space after it is that of the next word."""
+    fields = like_mpnet(added_token(5, "<mask>", lstrip=lstrip, rstrip=rstrip))
+    ours, theirs = load(fields, tmp_path), tokenizers.Tokenizer.from_str(json.dumps(fields))
+    n_after_masks = 0
+    for ids in (list(ids) for n in (2, 3, 4) for ids in product((1, 2, 3, 5), repeat=n)):
+        text = theirs.decode(ids, skip_special_tokens=False)
+        mended, at = [], 0
+        for each in judge(ours, np.array(ids), all=True, tuning=Tuning(at_once=1)).violations:
+            before = theirs.decode(ids[: each.index], skip_special_tokens=False)
+            assert text.startswith(before)
+            assert each.byte_offset == len(before), (ids, text)
+            mended += [*ids[at : each.start], *(each.canonical_ids or ())]
+            at = each.start + len(each.ids)
+            n_after_masks += 5 in ids[: each.index]
+        assert mended + ids[at:] == theirs.encode(text, add_special_tokens=False).ids, (ids, text)
+    assert n_after_masks > 50
 
 
 def test_beside_white_space_in_a_token_it_is_refused(tmp_path: Path) -> None:
