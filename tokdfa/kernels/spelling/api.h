@@ -108,6 +108,8 @@ int64_t tokdfa_find_rules_in(const tokdfa_word_table *table, const tokdfa_rule_l
 int64_t tokdfa_sort_words(const uint8_t *text, const int64_t *offsets, int64_t n_words, int64_t gap, int32_t *order);
 int64_t tokdfa_read_model(tokdfa_model_text *model);
 int64_t tokdfa_read_pieces(tokdfa_piece_list *list);
+int64_t tokdfa_check_spellings(const uint8_t *text, const int64_t *offsets, const uint8_t *kinds, int64_t n,
+                               uint8_t *known, int64_t *has_all);
 int64_t tokdfa_read_charsmap(tokdfa_charsmap *map);
 void tokdfa_mark_characters(const uint8_t *text, const int64_t *offsets, int64_t n_words, uint8_t *alone,
                             uint8_t *inside, uint8_t *first);

@@ -5,6 +5,7 @@
    JSON then finds out what it is. What precedes, separates and follows the two parts is skipped and not checked. */
 #include "../common/base.h"
 #include "api.h"
+#include "utf8.h"
 
 ALWAYS_INLINE bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -167,24 +168,6 @@ static const uint8_t *take_escape(const uint8_t *at, const uint8_t *end, uint8_t
     }
     *to = put_code_point(*to, code);
     return at;
-}
-
-/* The number of bytes of the symbol of two bytes or more at a byte; 0 if this is not UTF-8. */
-ALWAYS_INLINE int64_t checked_symbol_size(const uint8_t *at, const uint8_t *end) {
-    const uint8_t first = *at;
-    const int64_t size = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    if (!size || end - at < size) {
-        return 0;
-    }
-    for (int64_t i = 1; i < size; i++) {
-        if ((at[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    const uint8_t second = at[1];
-    const bool is_wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                          (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-    return is_wrong ? 0 : size;
 }
 
 /* Write a string and the separator of words after it, given the byte after its first quotation mark; NULL if anything

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, Uint64Array
-from tokdfa.kernels.library import Struct, lib
+from tokdfa.kernels.library import Struct, call, lib
 
 __all__ = [
     "LARGEST_RANK",
@@ -16,6 +16,7 @@ __all__ = [
     "ModelText",
     "PieceList",
     "Scores",
+    "check_spellings",
     "read_model",
     "read_pieces",
     "read_rank_lines",
@@ -136,6 +137,20 @@ def read_pieces(data: bytes) -> PieceList | None:
         return None
     n, found = pieces.pointer.n_pieces, pieces.pointer
     return PieceList(text[: int(offsets[n])], offsets[: n + 1], scores[:n], kinds[:n], left[: found.n_left].tobytes())
+
+
+def check_spellings(text: Uint8Array, offsets: Int64Array, kinds: Uint8Array) -> tuple[int, bool] | None:
+    """Return the number of characters of pieces, and whether all of normal ones are normal pieces themselves: O(n).
+
+    The pieces are those of a :class:`PieceList`; the zero bytes after them count as characters. None if a spelling is
+    not UTF-8.
+    """
+    lengths = np.diff(offsets)
+    if len(lengths) != len(kinds) or offsets[0] != 0 or offsets[-1] != len(text) or lengths.min(initial=2) < 2:
+        raise ValueError("each piece has a kind and a spelling, followed by a zero byte")
+    known, has_all = np.zeros(0x110000 // 8, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    n = call(lib.tokdfa_check_spellings, text, offsets, kinds, len(kinds), out=(known, has_all))
+    return None if n < 0 else (n, bool(has_all[0]))
 
 
 LARGEST_RANK = 0xFFFFFFFF

@@ -4,6 +4,7 @@
    piece is copied as it is. */
 #include "../common/base.h"
 #include "api.h"
+#include "utf8.h"
 
 /* The tags of fields: the number, shifted by three bits, and how it is written. */
 enum { PIECE = 1 << 3 | 2, SPELLING = 1 << 3 | 2, SCORE = 2 << 3 | 5, KIND = 3 << 3 | 0 };
@@ -123,4 +124,35 @@ TOKDFA_API int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
         list->n_left += at - begin;
     }
     return 1;
+}
+
+/* Check the spellings of pieces: piece i is text[offsets[i]] to text[offsets[i + 1] - 1], not empty, and a zero byte.
+   `known` has a bit for each code point, all 0, and gets those of normal pieces of one character. Returns the number of
+   characters, zero bytes included; -1 if something is not UTF-8. `*has_all` gets whether those of normal pieces are
+   known. */
+TOKDFA_API int64_t tokdfa_check_spellings(const uint8_t *text, const int64_t *offsets, const uint8_t *kinds, int64_t n,
+                                          uint8_t *known, int64_t *has_all) {
+    uint32_t point;
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t *at = text + offsets[i], *end = text + offsets[i + 1] - 1;
+        if (kinds[i] == TOKDFA_NORMAL_PIECE && end - at <= 4 && checked_symbol(at, end, &point) == end - at) {
+            known[point >> 3] |= (uint8_t)(1 << (point & 7));
+        }
+    }
+    int64_t n_characters = n;
+    uint8_t lacking = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t *end = text + offsets[i + 1] - 1;
+        const uint8_t counts = kinds[i] == TOKDFA_NORMAL_PIECE;
+        for (const uint8_t *at = text + offsets[i]; at < end; n_characters++) {
+            const int64_t size = checked_symbol(at, end, &point);
+            if (!size) {
+                return -1;
+            }
+            lacking |= counts & ~(known[point >> 3] >> (point & 7));
+            at += size;
+        }
+    }
+    *has_all = !lacking;
+    return n_characters;
 }

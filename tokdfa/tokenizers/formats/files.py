@@ -38,6 +38,7 @@ _MODEL_NAME = re.compile(r"\.model(\.\w+)?$")
 # Lines of a rank file: base64 of one byte or more, a space and digits. A rule whose second part is a number may look
 # the same; eight in a row do not.
 _BASE64 = rb"(?=[^=])(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+"
+_OBJECT = re.compile(rb"\s*+\{")
 _RANK_LINES = re.compile(rb"(?:\r?\n)*+(?:%s [0-9]{1,10}(?:\r?\n|\Z)){8}" % _BASE64)
 
 
@@ -144,7 +145,7 @@ def detect(data: bytes, path: Path) -> str:
         return "gguf"
     if data.startswith(CLIP_HEADER.encode()):
         return "clip"
-    if data.lstrip()[:1] == b"{":
+    if _OBJECT.match(data):
         key = b'"default_num_special_tokens"'
         # A plain search first, because it is much faster.
         return "tekken" if key in data and re.search(key + rb"\s*:", data) else "tokenizer.json"

@@ -59,12 +59,12 @@ def read_plain_model(data: bytes) -> PlainModel | None:
 
 
 def _settings(data: bytes) -> Settings:
-    parts = _once(_fields(data), {_TRAINER: _BYTES, _NORMALIZER: _BYTES, _DENORMALIZER: _BYTES})
+    parts = _once(data, {_TRAINER: _BYTES, _NORMALIZER: _BYTES, _DENORMALIZER: _BYTES})
     if 1 in parts or not {_TRAINER, _NORMALIZER} <= parts.keys():
         raise _OddError
-    trainer = _once(_fields(_bytes(parts[_TRAINER])), {3: _NUMBER, 24: _NUMBER, 35: _NUMBER, 44: _BYTES})
+    trainer = _once(_bytes(parts[_TRAINER]), {3: _NUMBER, 24: _NUMBER, 35: _NUMBER, 44: _BYTES})
     normalizer, denormalizer = (
-        _once(_fields(_bytes(parts.get(part, b""))), {1: _BYTES, 2: _BYTES, 3: 0, 4: 0, 5: 0, 6: _BYTES}, only=True)
+        _once(_bytes(parts.get(part, b"")), {1: _BYTES, 2: _BYTES, 3: 0, 4: 0, 5: 0, 6: _BYTES}, only=True)
         for part in (_NORMALIZER, _DENORMALIZER)
     )
     kind = trainer.get(3, 1)
@@ -98,42 +98,34 @@ def _flag(value: int | bytes) -> bool:
     return value == 1
 
 
-def _once(
-    fields: list[tuple[int, int, int | bytes]], forms: dict[int, int], *, only: bool = False
-) -> dict[int, int | bytes]:
-    """Return the fields that are wanted, each in its form; with `only` there must be no others."""
+def _once(data: bytes, forms: dict[int, int], *, only: bool = False) -> dict[int, int | bytes]:
+    """Return the fields of a message that are wanted, each in its form; with `only` there must be no others."""
     found: dict[int, int | bytes] = {}
-    for number, form, value in fields:
-        if number not in forms:
-            if only:
-                raise _OddError
-            continue
-        if number in found or form != forms[number]:
-            raise _OddError
-        found[number] = value
-    return found
-
-
-def _fields(data: bytes) -> list[tuple[int, int, int | bytes]]:
-    """Return the fields of a message: the number and the form of each, and its value."""
-    found: list[tuple[int, int, int | bytes]] = []
-    at = 0
-    while at < len(data):
+    at, end = 0, len(data)
+    while at < end:
         tag = data[at]
-        # Most are one byte; a trainer may name hundreds of files.
+        # Most are one byte, and so are most sizes; a trainer may name hundreds of files.
         tag, at = (tag, at + 1) if tag < 0x80 else _number(data, at)
         number, form = tag >> 3, tag & 7
-        value: int | bytes
+        value, begin = 0, at
         if form == _NUMBER:
             value, at = _number(data, at)
-        elif form == _BYTES or form in _WIDTHS:
-            size, at = _number(data, at) if form == _BYTES else (_WIDTHS[form], at)
-            value, at = data[at : at + size], at + size
+        elif form == _BYTES:
+            size = data[at] if at < end else 0x80
+            size, begin = (size, at + 1) if size < 0x80 else _number(data, at)
+            at = begin + size
+        elif form in _WIDTHS:
+            at += _WIDTHS[form]
         else:
             raise _OddError
-        if not 0 < number < 1 << 26 or at > len(data):
+        if not 0 < number < 1 << 26 or at > end:
             raise _OddError
-        found.append((number, form, value))
+        if number in forms:
+            if number in found or form != forms[number]:
+                raise _OddError
+            found[number] = data[begin:at] if form == _BYTES else value
+        elif only:
+            raise _OddError
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -14,6 +13,7 @@ import numpy as np
 from tokdfa.base.arrays import Float64Array, Uint8Array
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
+from tokdfa.kernels.spelling.model import check_spellings
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.special import Special
@@ -29,6 +29,7 @@ from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unk
 from tokdfa.tokenizers.normalizers.sentencepiece import SentencePieceNormalizer, SpaceAfter
 
 _LONGEST_PIECE = 1024
+_BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _MOST_PREFIXES = 64
 _UNIGRAM, _BPE = 1, 2
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
@@ -50,16 +51,21 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     """Read a SentencePiece model."""
     plain = read_plain_model(data)
     words = None if plain is None else _sound_words(plain)
-    if plain is None or words is None:
+    checked = None if plain is None or words is None else check_spellings(*plain.pieces[:2], plain.pieces.kinds)
+    if plain is None or words is None or checked is None:
         message = _parse(data, path)
         settings = _settings(message, path)
         words, scores, kinds = _read_pieces(message, path, settings.is_unigram)
+        checked = check_spellings(*words.words[0], kinds)
     else:
         settings, scores, kinds = plain.settings, plain.pieces.scores, plain.pieces.kinds
     pieces = _by_kind(words, scores, kinds)
     _check(pieces, settings.byte_fallback, path)
     if not settings.is_unigram:
-        _check_characters(pieces, path)
+        n_characters, has_all = checked or (MOST_SYMBOLS + 1, False)
+        if n_characters > MOST_SYMBOLS or not has_all:
+            # It says what is wrong: characters that are not normal pieces themselves, or too many to find rules.
+            _rules_over(pieces, path)
     rules = None
     if settings.charsmap:
         rules = read_charsmap(settings.charsmap, f"{path}, normalizer_spec.precompiled_charsmap")
@@ -130,21 +136,17 @@ def _sound_words(plain: PlainModel) -> Vocabulary | None:
     table = WordTable(text, offsets, 1)
     if table.again >= 0:
         return None
-    words = Vocabulary.of_text(Spellings(text, offsets), np.arange(n_pieces, dtype=np.int32), table)
-    try:
-        return words if words.joined else None
-    except UnicodeDecodeError:
-        return None
+    return Vocabulary.of_text(Spellings(text, offsets), np.arange(n_pieces, dtype=np.int32), table)
 
 
 def _by_kind(words: Vocabulary, scores: Float64Array, kinds: Uint8Array) -> _Pieces:
     (text, offsets), _ = words.words
+    data = text.data
 
     def of(kind: int) -> dict[str, int]:
-        return {
-            text[offsets[id] : offsets[id + 1] - 1].tobytes().decode("utf-8"): id
-            for id in np.flatnonzero(kinds == kind).tolist()
-        }
+        ids = np.flatnonzero(kinds == kind)
+        spans = zip(offsets[ids].tolist(), (offsets[ids + 1] - 1).tolist(), ids.tolist(), strict=True)
+        return {str(data[begin:end], "utf-8"): id for begin, end, id in spans}
 
     (unknown,) = of(_UNKNOWN).items()
     return _Pieces(words, scores, kinds, unknown, of(_CONTROL), of(_USER_DEFINED), of(_BYTE))
@@ -256,22 +258,6 @@ def _check(pieces: _Pieces, byte_fallback: bool, path: Path) -> None:
             raise UnsupportedFeatureError(what, value=text, where=str(path))
 
 
-def _check_characters(pieces: _Pieces, path: Path) -> None:
-    """Refuse normal pieces with characters that are not normal pieces themselves, or too many pieces to find rules."""
-    codes = np.frombuffer(pieces.words.joined.encode("utf-32-le"), dtype=np.uint32)
-    ends = np.flatnonzero(codes == 0)
-    lengths = np.diff(ends, prepend=-1)
-    is_normal = pieces.kinds == _NORMAL
-    is_character = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
-    is_character[codes[ends[is_normal & (lengths == 2)] - 1]] = True
-    is_character[0] = True
-    is_fine = is_character[codes]
-    # Other pieces rarely have other characters.
-    if len(codes) > MOST_SYMBOLS or not (is_fine.all() or is_fine[np.repeat(is_normal, lengths)].all()):
-        # It says what is wrong.
-        _rules_over(pieces, path)
-
-
 def _rules_over(pieces: _Pieces, path: Path) -> dict[str, Any]:
     """Return dictionary, ids, further tokens and merges of a model."""
     normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
@@ -286,7 +272,7 @@ def _atoms(pieces: _Pieces) -> dict[str, int]:
 
 def _over_pieces(pieces: _Pieces, rewriting: Rewriting, path: Path) -> Contents:
     """Return the contents of a model of byte pairs."""
-    fallback = Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256)))
+    fallback = Fallback(bytes=_BYTE_PIECES)
     if not pieces.byte:
         fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
     known = {
@@ -307,7 +293,7 @@ def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:
     scores, is_found = np.where(is_normal, pieces.scores, 0.0), is_normal.copy()
     for text, id in pieces.user_defined.items():
         scores[id], is_found[id] = float(np.float32(0.1 * len(text.encode("utf-8")) - 0.1)), True
-    byte_ids = tuple(pieces.byte.get(f"<0x{byte:02X}>", -1) for byte in range(256)) if pieces.byte else None
+    byte_ids = tuple(pieces.byte.get(piece, -1) for piece in _BYTE_PIECES) if pieces.byte else None
     least = unknown_score(float(pieces.scores[is_normal].min()), single=True)
     texts = PieceTexts(*pieces.words.words[0], 1)
     return UnigramModel(texts, scores, is_found, pieces.unknown[1], least, "sentencepiece", byte_ids)
