@@ -8,24 +8,11 @@ from functools import cache
 from typing import NoReturn
 
 from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex import unicode
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.unicode import (
-    Ranges,
-    Table,
-    case_variants,
-    complement,
-    contains,
-    difference,
-    fold_expansions,
-    intersection,
-    library_of,
-    ranges,
-    union,
-    universe,
-)
 
-_HEX_DIGITS: Ranges = ((48, 57), (65, 70), (97, 102))
-_ASCII: dict[str, Ranges] = {
+_HEX_DIGITS: unicode.Ranges = ((48, 57), (65, 70), (97, 102))
+_ASCII: dict[str, unicode.Ranges] = {
     "alnum": ((48, 57), (65, 90), (97, 122)), "alpha": ((65, 90), (97, 122)), "ascii": ((0, 127),),
     "blank": ((9, 9), (32, 32)), "cntrl": ((0, 31), (127, 127)), "digit": ((48, 57),), "graph": ((33, 126),),
     "lower": ((97, 122),), "print": ((32, 126),), "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
@@ -33,7 +20,7 @@ _ASCII: dict[str, Ranges] = {
     "xdigit": _HEX_DIGITS,
 }  # fmt: skip
 # In a bracket, Oniguruma asks for these symbols of Latin-1 another table, which calls them no letters of words.
-_NO_WORD_IN_BRACKETS: Ranges = ((0xB2, 0xB3), (0xB9, 0xB9), (0xBC, 0xBE))
+_NO_WORD_IN_BRACKETS: unicode.Ranges = ((0xB2, 0xB3), (0xB9, 0xB9), (0xBC, 0xBE))
 _PROPERTIES = {
     "tokenizers": tuple(_ASCII),
     "tiktoken": ("alnum", "alpha", "blank", "cntrl", "digit", "lower", "punct", "space", "upper", "word"),
@@ -46,31 +33,31 @@ _PROPERTIES = {
 _OF_LLAMA_CPP = {name: name[0] for name in ("N", "L", "P", "M", "S", "Lu", "Ll", "Lt", "Lm", "Lo")} | {"Han": "han"}
 
 
-def escaped_class(letter: str, table: str, *, in_bracket: bool) -> Ranges:
+def escaped_class(letter: str, table: str, *, in_bracket: bool) -> unicode.Ranges:
     r"""Return the class of \s, \d, \w or \h in a library, outside brackets or in one.
 
     In Oniguruma and fancy-regex \h is a hexadecimal digit; in `regex` it is a horizontal space. In llama.cpp \d and \w
     have ASCII only.
     """
     if letter == "h":
-        return _unicode("blank", table) if library_of(table) == "regex" else _HEX_DIGITS
-    return _in_bracket(ranges("\\" + letter, table), table, in_bracket and letter == "w")
+        return _unicode("blank", table) if unicode.library_of(table) == "regex" else _HEX_DIGITS
+    return _in_bracket(unicode.ranges("\\" + letter, table), table, in_bracket and letter == "w")
 
 
-def property_class(name: str, table: str, *, in_bracket: bool) -> Ranges:
+def property_class(name: str, table: str, *, in_bracket: bool) -> unicode.Ranges:
     """Return the class of the property of a name, as :func:`tokdfa.regex.unicode.ranges` does, or of a POSIX class."""
-    if library_of(table) == "llama.cpp":
+    if unicode.library_of(table) == "llama.cpp":
         if name not in _OF_LLAMA_CPP:
             raise PatternError("llama.cpp has no such category", value=name)
-        return ranges(_OF_LLAMA_CPP[name], table)
+        return unicode.ranges(_OF_LLAMA_CPP[name], table)
     key = name.translate({ord(symbol): None for symbol in " _-"}).lower()
-    if key in _PROPERTIES[library_of(table)]:
-        symbols = ranges("P", table) if key == "punct" else _unicode(key, table)
+    if key in _PROPERTIES[unicode.library_of(table)]:
+        symbols = unicode.ranges("P", table) if key == "punct" else _unicode(key, table)
         return _in_bracket(symbols, table, in_bracket and key == "word")
-    return ranges(name, table)
+    return unicode.ranges(name, table)
 
 
-def posix_class(name: str, table: str) -> Ranges | None:
+def posix_class(name: str, table: str) -> unicode.Ranges | None:
     """Return the class of ``[[:name:]]`` in a library; None if it has none of that name.
 
     That of Rust, which tiktoken uses, has ASCII only; Oniguruma and `regex` have Unicode, and differ in digits and
@@ -78,42 +65,46 @@ def posix_class(name: str, table: str) -> Ranges | None:
     """
     if name not in _ASCII:
         return None
-    library = library_of(table)
+    library = unicode.library_of(table)
     if library == "tiktoken" or name in ("ascii", "xdigit"):
         return _ASCII[name]
     if library == "regex":
-        alphabetic = ranges("alphabetic", table)
+        alphabetic = unicode.ranges("alphabetic", table)
         if name == "digit":
             return _ASCII["digit"]
         if name == "alnum":
-            return union(alphabetic, _ASCII["digit"])
+            return unicode.union(alphabetic, _ASCII["digit"])
         if name == "punct":
-            return difference(_unicode("punct", table), alphabetic)
+            return unicode.difference(_unicode("punct", table), alphabetic)
     return _in_bracket(_unicode(name, table), table, name == "word")
 
 
 @cache
-def _unicode(name: str, table: str) -> Ranges:
+def _unicode(name: str, table: str) -> unicode.Ranges:
     """Return the Unicode class of the name of a POSIX class."""
     if name in ("alpha", "upper", "lower"):
-        return ranges({"alpha": "alphabetic", "upper": "uppercase", "lower": "lowercase"}[name], table)
+        return unicode.ranges({"alpha": "alphabetic", "upper": "uppercase", "lower": "lowercase"}[name], table)
     if name in ("ascii", "xdigit"):
         return _ASCII[name]
     if name == "alnum":
-        return union(ranges("alphabetic", table), ranges("Nd", table))
+        return unicode.union(unicode.ranges("alphabetic", table), unicode.ranges("Nd", table))
     if name == "blank":
-        return union(ranges("Zs", table), ((9, 9),))
+        return unicode.union(unicode.ranges("Zs", table), ((9, 9),))
     if name == "punct":
-        return union(ranges("P", table), ranges("S", table))
+        return unicode.union(unicode.ranges("P", table), unicode.ranges("S", table))
     if name in ("graph", "print"):
-        blank = union(*(ranges(part, table) for part in (r"\s", "Cc", "Cn", "Cs")))
-        graph = complement(blank, universe(table))
-        return graph if name == "graph" else union(graph, ranges("Zs", table))
-    return ranges({"cntrl": "Cc", "digit": "Nd", "space": r"\s", "word": r"\w"}[name], table)
+        blank = unicode.union(*(unicode.ranges(part, table) for part in (r"\s", "Cc", "Cn", "Cs")))
+        graph = unicode.complement(blank, unicode.universe(table))
+        return graph if name == "graph" else unicode.union(graph, unicode.ranges("Zs", table))
+    return unicode.ranges({"cntrl": "Cc", "digit": "Nd", "space": r"\s", "word": r"\w"}[name], table)
 
 
-def _in_bracket(symbols: Ranges, table: str, is_word: bool) -> Ranges:
-    return difference(symbols, _NO_WORD_IN_BRACKETS) if is_word and library_of(table) == "tokenizers" else symbols
+def _in_bracket(symbols: unicode.Ranges, table: str, is_word: bool) -> unicode.Ranges:
+    return (
+        unicode.difference(symbols, _NO_WORD_IN_BRACKETS)
+        if is_word and unicode.library_of(table) == "tokenizers"
+        else symbols
+    )
 
 
 MAX_NESTING = 100
@@ -149,9 +140,9 @@ class AtomReader:
     def __init__(self, pattern: str, table: str, budget: Budget) -> None:
         self.pattern = pattern
         self.budget = budget
-        self.table: Table = library_of(table)
+        self.table: unicode.Table = unicode.library_of(table)
         self.classes = table
-        self.universe = universe(table)
+        self.universe = unicode.universe(table)
         self.at = 0
         self.depth = 0
         self.flags = Flags()
@@ -160,13 +151,13 @@ class AtomReader:
         """Raise PatternError for what is at a place of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
-    def class_escape(self, at: int, *, in_bracket: bool = False) -> tuple[Ranges, bool] | None:
+    def class_escape(self, at: int, *, in_bracket: bool = False) -> tuple[unicode.Ranges, bool] | None:
         r"""Read \s, \p{…} and the like; return the class, and whether it is not negated."""
         symbol = self.pattern[self.at]
         if symbol in "sSdDwW" or (symbol in "hH" and (symbol == "h" or self.table != "regex")):
             self.at += 1
             symbols = escaped_class(symbol.lower(), self.classes, in_bracket=in_bracket)
-            return (symbols, True) if symbol.islower() else (complement(symbols, self.universe), False)
+            return (symbols, True) if symbol.islower() else (unicode.complement(symbols, self.universe), False)
         if symbol not in "pP":
             return None
         name = _PROPERTY.match(self.pattern, self.at + 1)
@@ -178,7 +169,7 @@ class AtomReader:
         except PatternError:
             self.refuse(f"{self.table} has no class of that name, or it is not supported", at)
         negated = (symbol == "P") != (name[1] == "^")
-        return (complement(symbols, self.universe), False) if negated else (symbols, True)
+        return (unicode.complement(symbols, self.universe), False) if negated else (symbols, True)
 
     def code_point(self, at: int) -> int:
         """Read an escape for one code point, from after the backslash."""
@@ -203,7 +194,7 @@ class AtomReader:
             if number:
                 self.at = number.end()
                 value = int(number[number.lastindex or 0], 16)
-                if not contains(self.universe, value):
+                if not unicode.contains(self.universe, value):
                     self.refuse("no text has this code point", at)
                 # Without braces, Oniguruma reads \xHH as a byte of UTF-8.
                 if value < 0x80 or symbol != "x" or number.lastindex or self.table != "tokenizers":
@@ -216,14 +207,14 @@ class AtomReader:
 
     # Brackets
 
-    def bracket(self, at: int, depth: int = 0) -> Ranges:
+    def bracket(self, at: int, depth: int = 0) -> unicode.Ranges:
         """Read a bracket from after its [. The depth is bounded, so recursion is safe."""
         if depth + self.depth >= MAX_NESTING:
             raise LimitExceededError(f"brackets are nested more than {MAX_NESTING} deep", where=f"pattern, offset {at}")
         negated = self.pattern.startswith("^", self.at)
         self.at += negated
         start = self.at
-        operands: list[list[Ranges]] = [[]]
+        operands: list[list[unicode.Ranges]] = [[]]
         while True:
             self.budget.check_time()
             here = self.at
@@ -248,26 +239,26 @@ class AtomReader:
                 operands.append([])
             else:
                 operands[-1].append(self.bracket_item(here, start))
-        sets = [union(*operand) for operand in operands]
+        sets = [unicode.union(*operand) for operand in operands]
         if len(sets) > 1 and not all(operands):
             self.refuse("the intersection has an empty side", at)
         symbols = sets[0]
         for other in sets[1:]:
-            symbols = intersection(symbols, other)
-        return complement(symbols, self.universe) if negated else symbols
+            symbols = unicode.intersection(symbols, other)
+        return unicode.complement(symbols, self.universe) if negated else symbols
 
-    def posix(self, name: re.Match[str], here: int) -> Ranges:
+    def posix(self, name: re.Match[str], here: int) -> unicode.Ranges:
         """Return the POSIX class of a name."""
         symbols = posix_class(name[2], self.classes)
         if symbols is None:
             self.refuse(f"{self.table} has no POSIX class of that name", here)
-        if self.flags.ignore_case and case_variants(symbols, self.classes) != symbols:
+        if self.flags.ignore_case and unicode.case_variants(symbols, self.classes) != symbols:
             if name[1]:
                 self.refuse("a negated POSIX class is not supported when case is ignored", here)
-            symbols = case_variants(symbols, self.classes)
-        return complement(symbols, self.universe) if name[1] else symbols
+            symbols = unicode.case_variants(symbols, self.classes)
+        return unicode.complement(symbols, self.universe) if name[1] else symbols
 
-    def bracket_item(self, here: int, start: int) -> Ranges:
+    def bracket_item(self, here: int, start: int) -> unicode.Ranges:
         """Read a class, a symbol or a range of symbols."""
         if self.pattern[here] == "\\":
             if here + 1 >= len(self.pattern):
@@ -278,10 +269,10 @@ class AtomReader:
                 symbols, positive = found
                 if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
                     self.refuse("the range begins with a class", here)
-                if self.flags.ignore_case and case_variants(symbols, self.classes) != symbols:
+                if self.flags.ignore_case and unicode.case_variants(symbols, self.classes) != symbols:
                     if not positive:
                         self.refuse("a negated class in a bracket is not supported when case is ignored", here)
-                    symbols = case_variants(symbols, self.classes)
+                    symbols = unicode.case_variants(symbols, self.classes)
                 return symbols
         elif self.pattern[here] == "-" and here > start and self.pattern[here + 1 : here + 2] != "]":
             self.refuse("the hyphen may or may not mean a range", here, "escape it, or write it last")
@@ -297,11 +288,11 @@ class AtomReader:
             last = self.bracket_symbol(at)
             if last < first:
                 self.refuse("the range ends before it begins", here)
-        symbols = intersection(((first, last),), self.universe)
+        symbols = unicode.intersection(((first, last),), self.universe)
         if self.flags.ignore_case:
-            if any(contains(symbols, symbol) for symbol in fold_expansions(self.classes)):
+            if any(unicode.contains(symbols, symbol) for symbol in unicode.fold_expansions(self.classes)):
                 self.refuse("ignoring case, this matches sequences of several symbols", here, "write out what is meant")
-            symbols = case_variants(symbols, self.classes)
+            symbols = unicode.case_variants(symbols, self.classes)
         return symbols
 
     def bracket_symbol(self, here: int) -> int:
@@ -319,6 +310,6 @@ class AtomReader:
             if self.at >= len(self.pattern):
                 self.refuse("the pattern ends with a backslash", here)
             code_point = self.code_point(here)
-        if not contains(self.universe, code_point):
+        if not unicode.contains(self.universe, code_point):
             self.refuse(f"texts of {self.table} have no surrogates", here)
         return code_point

@@ -9,22 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tokdfa.base.errors import LimitExceededError
+from tokdfa.regex import syntax
 from tokdfa.regex.program import MAX_INSTRUCTIONS
-from tokdfa.regex.syntax import (
-    Alternate,
-    Anchor,
-    Assertion,
-    Atomic,
-    LookAhead,
-    Node,
-    Place,
-    Repeat,
-    Symbols,
-    children,
-)
 from tokdfa.regex.unicode import Ranges
 
-_ANCHORS: dict[Place, str] = {
+_ANCHORS: dict[syntax.Place, str] = {
     "start of text": r"\A",
     "end of text": r"\Z",
     "start of line": r"(?:\A|(?<=\n))",
@@ -36,13 +25,13 @@ _ANCHORS: dict[Place, str] = {
 _SUFFIXES = {"greedy": "", "lazy": "?", "possessive": "+"}
 
 
-def spell_out(node: Node) -> str:
+def spell_out(node: syntax.Node) -> str:
     """Return the pattern in the syntax of the `regex` module."""
     done: list[str] = []
-    tasks: list[tuple[Node, bool]] = [(node, False)]
+    tasks: list[tuple[syntax.Node, bool]] = [(node, False)]
     while tasks:
         node, expanded = tasks.pop()
-        parts = children(node)
+        parts = syntax.children(node)
         if not expanded:
             tasks.append((node, True))
             tasks.extend((part, False) for part in reversed(parts))
@@ -52,7 +41,7 @@ def spell_out(node: Node) -> str:
     return done.pop()
 
 
-def compile_backtracking(node: Node) -> Any:
+def compile_backtracking(node: syntax.Node) -> Any:
     """Return the pattern compiled by the `regex` module, unless it repeats so much that this would take gigabytes."""
     import regex
 
@@ -62,33 +51,33 @@ def compile_backtracking(node: Node) -> Any:
     return regex.compile(spell_out(node), regex.VERSION0)
 
 
-def _written_out(node: Node) -> int:
+def _written_out(node: syntax.Node) -> int:
     """Return the number of nodes if each body is written as often as it must match, as the `regex` module does it."""
-    n_nodes = 1 + sum(map(_written_out, children(node)))
-    return n_nodes * max(1, node.least) if isinstance(node, Repeat) else n_nodes
+    n_nodes = 1 + sum(map(_written_out, syntax.children(node)))
+    return n_nodes * max(1, node.least) if isinstance(node, syntax.Repeat) else n_nodes
 
 
-def _spell_node(node: Node, parts: list[str]) -> str:
-    if isinstance(node, Symbols):
+def _spell_node(node: syntax.Node, parts: list[str]) -> str:
+    if isinstance(node, syntax.Symbols):
         return _spell_set(node.ranges)
-    if isinstance(node, LookAhead):
+    if isinstance(node, syntax.LookAhead):
         options = ([_spell_set(node.ranges)] if node.ranges else []) + ([r"\Z"] if node.at_end else [])
         return f"(?={'|'.join(options)})" if options else "(?!)"
-    if isinstance(node, Anchor):
+    if isinstance(node, syntax.Anchor):
         if node.word:
             word = _spell_set(node.word)
             inside = f"(?<={word})(?={word})|(?<!{word})(?!{word})"
             across = f"(?<={word})(?!{word})|(?<!{word})(?={word})"
             return f"(?:{across if node.place == 'word boundary' else inside})"
         return _ANCHORS[node.place]
-    if isinstance(node, Repeat):
+    if isinstance(node, syntax.Repeat):
         bounds = f"{{{node.least},{'' if node.most is None else node.most}}}"
         return f"(?:{parts[0]}){bounds}{_SUFFIXES[node.mode]}"
-    if isinstance(node, Assertion):
+    if isinstance(node, syntax.Assertion):
         return f"(?{'<' if node.behind else ''}{'!' if node.negated else '='}{parts[0]})"
-    if isinstance(node, Atomic):
+    if isinstance(node, syntax.Atomic):
         return f"(?>{parts[0]})"
-    if isinstance(node, Alternate):
+    if isinstance(node, syntax.Alternate):
         return f"(?:{'|'.join(parts)})"
     return "".join(parts)
 

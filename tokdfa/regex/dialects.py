@@ -13,20 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tokdfa.base.errors import LimitExceededError, PatternError, WrongTypeError
+from tokdfa.regex import unicode
 from tokdfa.regex.atoms import MAX_NESTING, AtomReader, Flags
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.unicode import (
-    LAST,
-    Ranges,
-    case_variants,
-    complement,
-    contains,
-    difference,
-    fold_expansions,
-    intersection,
-    ranges,
-    union,
-)
 
 __all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
 
@@ -80,12 +69,12 @@ class Operators:
     """
 
     text: str = ""
-    atoms: list[Ranges | Place] = field(default_factory=list)
+    atoms: list[unicode.Ranges | Place] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     looks: list[int] = field(default_factory=list)
     repeats: list[int] = field(default_factory=list)
 
-    def atom(self, stand_in: int) -> Ranges | Place:
+    def atom(self, stand_in: int) -> unicode.Ranges | Place:
         """Return the meaning of the stand-in with that code point."""
         return self.atoms[stand_in - _FIRST_STAND_IN]
 
@@ -116,11 +105,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _STD_GROUPS = ("?:", "?=", "?!")
 
 
-def _with_spaces_read_alike(symbols: Ranges, table: str) -> Ranges:
+def _with_spaces_read_alike(symbols: unicode.Ranges, table: str) -> unicode.Ranges:
     """Return what matches a class in a text in which white space outside ASCII is read as a vertical tab."""
-    blank = intersection(ranges(r"\s", table), ((0x80, LAST),))
-    other = difference(symbols, blank)
-    return union(other, blank) if contains(symbols, 0x0B) else other
+    blank = unicode.intersection(unicode.ranges(r"\s", table), ((0x80, unicode.LAST),))
+    other = unicode.difference(symbols, blank)
+    return unicode.union(other, blank) if unicode.contains(symbols, 0x0B) else other
 
 
 class _Reader(AtomReader):
@@ -132,7 +121,7 @@ class _Reader(AtomReader):
         self.looks: list[int] = []
         self.repeats: list[tuple[int, int, int]] = []  # where the item begins in the text, order, where in the pattern
         self.quantified = -1  # the length of the text after the last quantifier
-        self.numbers: dict[Ranges | Place, int] = {}
+        self.numbers: dict[unicode.Ranges | Place, int] = {}
         self.last_atom: int | None = None  # where it begins in `pieces`
         self.literals = ""  # those just read, where a library may fold a sequence of them into one symbol
 
@@ -170,7 +159,7 @@ class _Reader(AtomReader):
             elif symbol == "." and self.table == "llama.cpp":
                 self.refuse("the dot of std::regex is not supported", at)
             elif symbol == ".":
-                self.add(self.universe if self.flags.dot_all else complement(((10, 10),), self.universe), at)
+                self.add(self.universe if self.flags.dot_all else unicode.complement(((10, 10),), self.universe), at)
             else:
                 self.literal(ord(symbol), at)
         if self.outer:
@@ -202,7 +191,7 @@ class _Reader(AtomReader):
         # Of two that begin at one place, the later one is the outer one.
         self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
-    def add(self, atom: Ranges | Place, at: int) -> None:
+    def add(self, atom: unicode.Ranges | Place, at: int) -> None:
         if self.table == "llama.cpp" and isinstance(atom, tuple):
             atom = _with_spaces_read_alike(atom, self.classes)
         self.literals = ""
@@ -331,14 +320,14 @@ class _Reader(AtomReader):
             self.add("end of text" if ends else "end of last line", at)
 
     def literal(self, code_point: int, at: int) -> None:
-        if not contains(self.universe, code_point):
+        if not unicode.contains(self.universe, code_point):
             self.refuse(f"texts of {self.table} have no surrogates", at)
-        symbols: Ranges = ((code_point, code_point),)
+        symbols: unicode.Ranges = ((code_point, code_point),)
         literals = ""
         if self.flags.ignore_case:
-            symbols = case_variants(symbols, self.classes)
+            symbols = unicode.case_variants(symbols, self.classes)
             literals = self.literals + chr(code_point).casefold()
-            expansions = fold_expansions(self.classes)
+            expansions = unicode.fold_expansions(self.classes)
             if code_point in expansions or any(sequence in literals for sequence in expansions.values()):
                 self.refuse("ignoring case, this matches sequences of another length", at, "write out what is meant")
         self.add(symbols, at)
@@ -374,12 +363,14 @@ class _Reader(AtomReader):
             self.add("word boundary" if symbol == "b" else "inside a word", at)
         elif (found := self.class_escape(at)) is not None:
             symbols, fold_first = found
-            folded = case_variants(symbols, self.classes)
+            folded = unicode.case_variants(symbols, self.classes)
             if self.flags.ignore_case and folded != symbols and self.table != "tokenizers":
                 symbols = (
                     folded
                     if fold_first
-                    else complement(case_variants(complement(symbols, self.universe), self.classes), self.universe)
+                    else unicode.complement(
+                        unicode.case_variants(unicode.complement(symbols, self.universe), self.classes), self.universe
+                    )
                 )
             self.add(symbols, at)
         else:

@@ -7,21 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex import syntax
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.predicates import Predicates, committed, has_choice
-from tokdfa.regex.syntax import (
-    Alternate,
-    Anchor,
-    Assertion,
-    Atomic,
-    Concat,
-    LookAhead,
-    Node,
-    Place,
-    Repeat,
-    Symbols,
-    is_nullable,
-)
 from tokdfa.regex.unicode import LAST, Ranges
 
 MAX_INSTRUCTIONS = 500_000
@@ -163,7 +151,7 @@ class Program:
 _LINE_FEED: Ranges = ((10, 10),)
 _YES_BEFORE = frozenset({(True, False)})
 _YES_BEHIND = frozenset({(False, True)})
-_ASSERTIONS: dict[Place, LookAround] = {
+_ASSERTIONS: dict[syntax.Place, LookAround] = {
     "start of text": LookAround((), True, (), False, _YES_BEFORE),
     "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
     "start of line with text": LookAround(_LINE_FEED, True, ((0, LAST),), False, frozenset({(True, True)})),
@@ -173,11 +161,11 @@ _ASSERTIONS: dict[Place, LookAround] = {
 }
 
 # At most one line feed, then the end of the text.
-_LAST_LINE = Concat((Repeat(Symbols(_LINE_FEED), 0, 1), Anchor("end of text")))
+_LAST_LINE = syntax.Concat((syntax.Repeat(syntax.Symbols(_LINE_FEED), 0, 1), syntax.Anchor("end of text")))
 
 
 def compile_program(
-    node: Node, budget: Budget | None = None, *, mirrored: bool = False, predicates: Predicates | None = None
+    node: syntax.Node, budget: Budget | None = None, *, mirrored: bool = False, predicates: Predicates | None = None
 ) -> Program:
     """Return the program of a pattern, by Ken Thompson's construction; if `mirrored`, it reads from right to left.
 
@@ -208,33 +196,34 @@ class _Compiler:
         self.predicates = predicates
         self.is_inner = is_inner  # the program of a look-around
 
-    def compile(self, node: Node, following: Entries) -> Entries:
+    def compile(self, node: syntax.Node, following: Entries) -> Entries:
         """Add the instructions that read `node` and then go on at `following`; return where it begins."""
         program = self.program
         program.budget.check_time()
-        if isinstance(node, Symbols):
+        if isinstance(node, syntax.Symbols):
             return (program.read(node.ranges, following[-1]),) * len(following)
-        if isinstance(node, Concat):
+        if isinstance(node, syntax.Concat):
             for part in node.parts if self.mirrored else reversed(node.parts):
                 following = self.compile(part, following)
             return following
-        if isinstance(node, Alternate):
+        if isinstance(node, syntax.Alternate):
             options = [self.compile(option, following) for option in node.options]
             return self.split(*options) if options else (self.program.add(Fork(())),) * len(following)
-        if isinstance(node, Repeat):
-            if node.mode == "possessive" and isinstance(node.body, Symbols):
+        if isinstance(node, syntax.Repeat):
+            if node.mode == "possessive" and isinstance(node.body, syntax.Symbols):
                 return self.compile(_without_possession(node), following)
             return self.commit(node, following) if node.mode == "possessive" else self.repeat(node, following)
-        if isinstance(node, Atomic):
+        if isinstance(node, syntax.Atomic):
             return self.commit(node, following) if has_choice(node.body) else self.compile(node.body, following)
         known = {place: self.ask(node, place) for place in dict.fromkeys(following)}
         return tuple(known[place] for place in following)
 
-    def commit(self, node: Atomic | Repeat, following: Entries) -> Entries:
+    def commit(self, node: syntax.Atomic | syntax.Repeat, following: Entries) -> Entries:
         """Add an atomic group or a possessive repetition."""
-        what = "an atomic group" if isinstance(node, Atomic) else "a possessive repetition of more than one symbol"
+        is_group = isinstance(node, syntax.Atomic)
+        what = "an atomic group" if is_group else "a possessive repetition of more than one symbol"
         if self.predicates is None:
-            hint = "use an ordinary group" if isinstance(node, Atomic) else "leave the + out"
+            hint = "use an ordinary group" if is_group else "leave the + out"
             where = f"pattern, offset {node.offset}"
             raise PatternError(f"{what} cannot be expressed by an automaton", where=where, hint=hint)
         only = committed(node)
@@ -246,17 +235,17 @@ class _Compiler:
             )
         return self.compile(only, following)
 
-    def ask(self, node: LookAhead | Assertion | Anchor, following: int) -> int:
+    def ask(self, node: syntax.LookAhead | syntax.Assertion | syntax.Anchor, following: int) -> int:
         """Add the check of an assertion."""
-        if isinstance(node, Anchor) and node.place == "start of search":
+        if isinstance(node, syntax.Anchor) and node.place == "start of search":
             if self.predicates is None:
                 raise PatternError(r"\G is not supported in a search")
             return self.program.add(BeginSearch(following))
-        if isinstance(node, Anchor) and node.place == "end of last line" and self.predicates is not None:
-            node = Assertion(_LAST_LINE, behind=False, negated=False)
-        if isinstance(node, Assertion):
+        if isinstance(node, syntax.Anchor) and node.place == "end of last line" and self.predicates is not None:
+            node = syntax.Assertion(_LAST_LINE, behind=False, negated=False)
+        if isinstance(node, syntax.Assertion):
             return self.program.add(Test(self.predicate(node), not node.negated, following))
-        if isinstance(node, LookAhead):
+        if isinstance(node, syntax.LookAhead):
             look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
         else:
             look = _assertion(node)
@@ -264,7 +253,7 @@ class _Compiler:
             return self.program.add(Fork(tuple(self.ways(look, following))))
         return self.program.look(look.mirrored() if self.mirrored else look, following)
 
-    def predicate(self, node: Assertion) -> int:
+    def predicate(self, node: syntax.Assertion) -> int:
         """Return the number of the predicate of a look-around."""
         if self.predicates is None:
             raise PatternError(
@@ -307,9 +296,9 @@ class _Compiler:
         known = {way: self.program.add(Fork(way)) for way in dict.fromkeys(ways)}
         return tuple(known[way] for way in ways)
 
-    def repeat(self, node: Repeat, following: Entries) -> Entries:
+    def repeat(self, node: syntax.Repeat, following: Entries) -> Entries:
         """Add a repetition: the mandatory copies, then the optional ones."""
-        nullable = is_nullable(node.body)
+        nullable = syntax.is_nullable(node.body)
 
         def turn(more: int) -> Entries:
             """Add an iteration, after which there may be `more` if it has read anything."""
@@ -338,14 +327,14 @@ class _Compiler:
         return place
 
 
-def _assertion(anchor: Anchor) -> LookAround:
+def _assertion(anchor: syntax.Anchor) -> LookAround:
     if anchor.place in ("word boundary", "inside a word"):
         pairs = {(True, False), (False, True)} if anchor.place == "word boundary" else {(True, True), (False, False)}
         return LookAround(anchor.word, False, anchor.word, False, frozenset(pairs))
     return _ASSERTIONS[anchor.place]
 
 
-def _without_possession(node: Repeat) -> Node:
+def _without_possession(node: syntax.Repeat) -> syntax.Node:
     """Return a possessive repetition of one symbol, expressed by look-ahead: it stops where no such symbol follows."""
     only = committed(node)
     assert only is not None

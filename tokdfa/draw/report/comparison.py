@@ -9,19 +9,8 @@ from typing import Any
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.base.errors import ImproperDictionaryError
 from tokdfa.draw.graph import word_label
+from tokdfa.draw.report import page as html
 from tokdfa.draw.report.collect import divergence, lanes
-from tokdfa.draw.report.page import (
-    Markup,
-    Report,
-    Spelling,
-    data_table,
-    json_block,
-    marked_up,
-    page,
-    shortened,
-    tag,
-    verdict,
-)
 from tokdfa.jobs.comparison.api import compare
 from tokdfa.jobs.comparison.result import Comparison, Difference, answer, part_rows
 from tokdfa.tokenizers.neighbours import PairAutomaton
@@ -30,7 +19,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 __all__ = ["ComparisonReport", "comparison_report"]
 
 
-class ComparisonReport(Report):
+class ComparisonReport(html.Report):
     """A page that shows whether two tokenizers are equivalent, and how they differ.
 
     Made by :func:`comparison_report`.
@@ -58,20 +47,20 @@ class ComparisonReport(Report):
         said = answer(found)
         subject = [f"{said[:1].upper()}{said[1:]}."]
         if found.witness is not None:
-            subject = [tag("bdi", shortened(quoted(found.witness.text))), f" {said}."]
+            subject = [html.tag("bdi", html.shortened(quoted(found.witness.text))), f" {said}."]
         data = self._data()
-        return page(
+        return html.page(
             f"{heading}: {' and '.join(self._names)}",
-            verdict(bool(found), heading, tag("span", *subject), *named),
+            html.verdict(bool(found), heading, html.tag("span", *subject), *named),
             *([] if data is None or found.witness is None else self._witness(found.witness, data)),
-            tag(
+            html.tag(
                 "section",
-                tag("h2", "What was compared"),
-                data_table("Part by part", ("Part", "Outcome"), part_rows(found)),
+                html.tag("h2", "What was compared"),
+                html.data_table("Part by part", ("Part", "Outcome"), part_rows(found)),
                 class_="tables",
             ),
-            tag("section", tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
-            data=None if data is None else json_block(data, "data"),
+            html.tag("section", html.tag("h2", "Side by side"), *self._tables(), class_="tables halves headed"),
+            data=None if data is None else html.json_block(data, "data"),
         )
 
     def _data(self) -> dict[str, Any] | None:
@@ -79,7 +68,7 @@ class ComparisonReport(Report):
         if self.verdict.witness is None:
             return None
         _, *both = self.verdict.witness
-        spellings = [Spelling(side) for side in self._sides]
+        spellings = [html.Spelling(side) for side in self._sides]
         left, right = ([] if ids is None else [*ids] for ids in both)
         # Tokens that the two share have the same id and the same bytes.
         keys = [id if id < self._sides[0].n_ids and spellings[0].same(id, spellings[1]) else -1 - id for id in right]
@@ -104,25 +93,25 @@ class ComparisonReport(Report):
             "other": spellings[1].table(),
         }
 
-    def _witness(self, witness: Difference, data: dict[str, Any]) -> Iterator[Markup]:
+    def _witness(self, witness: Difference, data: dict[str, Any]) -> Iterator[html.Markup]:
         text, *both = witness
         left, right = ([] if ids is None else [*ids] for ids in both)
         rows = [
             (name, " ".join(map(str, ids)) or absent, " ".join(data[table][str(id)][0] for id in ids))
             for name, ids, absent, table in zip("AB", (left, right), data["absent"], ("tokens", "other"), strict=True)
         ]
-        yield tag(
+        yield html.tag(
             "section",
-            tag("h2", "A text on which they differ"),
-            tag("p", tag("bdi", marked_up(_shown(text))), class_="witness"),
-            tag("p", _size(text)),
-            tag("div", id="witness", class_="scroll", role="group", aria_label="tokens", hidden=True),
-            tag("noscript", data_table("Tokens", ("Tokenizer", "Ids", "Tokens"), rows)),
+            html.tag("h2", "A text on which they differ"),
+            html.tag("p", html.tag("bdi", html.marked_up(_shown(text))), class_="witness"),
+            html.tag("p", _size(text)),
+            html.tag("div", id="witness", class_="scroll", role="group", aria_label="tokens", hidden=True),
+            html.tag("noscript", html.data_table("Tokens", ("Tokenizer", "Ids", "Tokens"), rows)),
             *self._pictures(left, right),
             class_="card",
         )
 
-    def _pictures(self, left: list[int], right: list[int]) -> Iterator[Markup]:
+    def _pictures(self, left: list[int], right: list[int]) -> Iterator[html.Markup]:
         """Return, for each side, why it does not give the tokens of the other."""
         for side, names, ids in ((0, "AB", right), (1, "BA", left)):
             judge, other = self._sides[side].pair_automaton, self._sides[1 - side].pair_automaton
@@ -130,9 +119,9 @@ class ComparisonReport(Report):
                 continue
             said = _objection(judge, [word for word in map(other.word, ids) if word is not None])
             if said:
-                yield tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
+                yield html.tag("p", f"{names[0]} does not give the tokens of {names[1]}: ", *said, class_="reason")
 
-    def _tables(self) -> Iterator[Markup]:
+    def _tables(self) -> Iterator[html.Markup]:
         found, (a, b) = self.verdict, self._sides
         rows = [("Format", a.format, b.format), ("Ids", f"{a.n_ids:,}", f"{b.n_ids:,}")]
         rows += [
@@ -144,16 +133,16 @@ class ComparisonReport(Report):
             ("Pairs that the other does not allow", f"{found.pairs_only_a:,}", f"{found.pairs_only_b:,}"),
             ("Fingerprint", a.fingerprint[:16], b.fingerprint[:16]),
         ]
-        yield data_table("Numbers", ("What", "A", "B"), rows)
+        yield html.data_table("Numbers", ("What", "A", "B"), rows)
         for side, tokens, total in (
             ("A", found.tokens_only_a, found.n_tokens_only_a),
             ("B", found.tokens_only_b, found.n_tokens_only_b),
         ):
             if tokens:
-                yield data_table(
+                yield html.data_table(
                     f"Live tokens only in {side}: the first {len(tokens):,} of {total:,}",
                     ("Token", "Symbols"),
-                    ((tag("bdi", marked_up(_shown(word))), f"{len(word):,}") for word in tokens),
+                    ((html.tag("bdi", html.marked_up(_shown(word))), f"{len(word):,}") for word in tokens),
                 )
 
 
@@ -179,18 +168,18 @@ def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
                 ", does not allow ",
                 _bdi(right),
                 f", since rule {number:,} (",
-                tag("bdi", marked_up(f"{_shown(rule.left)} + {_shown(rule.right)}")),
+                html.tag("bdi", html.marked_up(f"{_shown(rule.left)} + {_shown(rule.right)}")),
                 ") would have merged them.",
             ]
     return []
 
 
 def _shown(word: Word) -> str:
-    return shortened(word_label(word))
+    return html.shortened(word_label(word))
 
 
-def _bdi(word: Word) -> Markup:
-    return tag("bdi", marked_up(_shown(word)))
+def _bdi(word: Word) -> html.Markup:
+    return html.tag("bdi", html.marked_up(_shown(word)))
 
 
 def _size(text: Word) -> str:

@@ -8,19 +8,7 @@ from typing import cast
 
 from tokdfa.automata.alphabet import Word
 from tokdfa.draw.graph import word_label
-from tokdfa.draw.report.page import (
-    Markup,
-    Report,
-    Spelling,
-    bar,
-    chart,
-    data_table,
-    facts,
-    page,
-    shortened,
-    tag,
-    verdict,
-)
+from tokdfa.draw.report import page as html
 from tokdfa.jobs.rollouts.result import counted
 from tokdfa.jobs.rollouts.stretches import StretchClass
 from tokdfa.jobs.rollouts.tally import PARTS, Tally
@@ -33,7 +21,7 @@ _HEADINGS = {StretchClass.BUG: "Bugs", StretchClass.DRIFT: "Drift", StretchClass
 _BEGINS = {StretchClass.BUG: "bugs begin", StretchClass.DRIFT: "drift begins", StretchClass.JUNCTION: "junctions begin"}
 
 
-class RolloutsReport(Report):
+class RolloutsReport(html.Report):
     """A page that shows what of rollouts is a bug, what is drift, and what a junction.
 
     `tally` has the sums and the examples to show; `bad` is where the first of `n_bad` bad records are, and what is
@@ -55,7 +43,7 @@ class RolloutsReport(Report):
         self._n_bad = n_bad
         self._title = title or tokenizer.format
         self._source = source
-        self._spelling = Spelling(tokenizer)
+        self._spelling = html.Spelling(tokenizer)
 
     def __repr__(self) -> str:
         return f"<RolloutsReport: {self._tally.reason}>"
@@ -69,16 +57,16 @@ class RolloutsReport(Report):
         if self._n_bad:
             sentences.append(f"{counted(self._n_bad, 'record')} could not be checked.")
         most = MOST_EXAMPLES if max_shown is None else min(max_shown, MOST_EXAMPLES)
-        return page(
+        return html.page(
             f"Rollouts: {self._title}",
-            verdict(good, heading, *sentences),
+            html.verdict(good, heading, *sentences),
             self._facts(),
             self._overview(),
             *(self._section(each, most) for each in StretchClass if getattr(tally.counts, each.value)),
             *self._bad_records(),
         )
 
-    def _facts(self) -> Markup:
+    def _facts(self) -> html.Markup:
         tally = self._tally
         rows = [
             ("Files", self._source),
@@ -87,9 +75,9 @@ class RolloutsReport(Report):
             ("Ids", f"{tally.tokens:,}"),
             ("Sampled", f"{tally.sampled:,}"),
         ]
-        return facts(row for row in rows if row[1])
+        return html.facts(row for row in rows if row[1])
 
-    def _overview(self) -> Markup:
+    def _overview(self) -> html.Markup:
         tally = self._tally
         whole = {
             StretchClass.BUG: tally.tokens - tally.sampled,
@@ -102,29 +90,29 @@ class RolloutsReport(Report):
             n_ids = getattr(tally.ids_in, each.value)
             stretches, rollouts = getattr(tally.counts, each.value), getattr(tally.rollouts_with, each.value)
             # The others are explained in sections of their own; here it would make the table too wide for a phone.
-            meaning = "" if stretches else tag("span", each.meaning, class_="meaning")
-            name = Markup(tag("span", _HEADINGS[each]) + meaning)
+            meaning = "" if stretches else html.tag("span", each.meaning, class_="meaning")
+            name = html.Markup(html.tag("span", _HEADINGS[each]) + meaning)
             share = f"{100 * getattr(tally.shares, each.value):.4f}\u00a0% of {of[each]}"
-            return name, f"{stretches:,}", f"{rollouts:,}", f"{n_ids:,}", share, bar(n_ids, whole[each])
+            return name, f"{stretches:,}", f"{rollouts:,}", f"{n_ids:,}", share, html.bar(n_ids, whole[each])
 
         heads = ("Class", "Stretches", "Rollouts", "Ids", "Share", "")
-        table = data_table(
+        table = html.data_table(
             "What is not canonical, by who wrote it", heads[:-1], (row(each)[:-1] for each in StretchClass)
         )
-        return tag("section", tag("h2", "Classes"), table, class_="tables")
+        return html.tag("section", html.tag("h2", "Classes"), table, class_="tables")
 
-    def _section(self, each: StretchClass, most: int) -> Markup:
-        return tag(
+    def _section(self, each: StretchClass, most: int) -> html.Markup:
+        return html.tag(
             "section",
-            tag("h2", _HEADINGS[each], id=each.value),
-            tag("p", each.meaning),
+            html.tag("h2", _HEADINGS[each], id=each.value),
+            html.tag("p", each.meaning),
             self._places(each),
-            tag("div", self._kinds(each), *self._rules(each), class_="tables halves"),
+            html.tag("div", self._kinds(each), *self._rules(each), class_="tables halves"),
             self._examples(each, most),
             class_="apart",
         )
 
-    def _places(self, each: StretchClass) -> Markup:
+    def _places(self, each: StretchClass) -> html.Markup:
         """Return a chart of the positions in the rollouts at which stretches begin."""
         counts = [self._tally.places[each, part] for part in range(PARTS)]
         bars = [
@@ -138,45 +126,45 @@ class RolloutsReport(Report):
             f"Where {_BEGINS[each]} in their rollouts: most, {most:,} of {sum(counts):,}, "
             f"from {100 * part / PARTS:g} % to {100 * (part + 1) / PARTS:g} %."
         )
-        return chart(bars, PARTS, said, ("first id", "last id"))
+        return html.chart(bars, PARTS, said, ("first id", "last id"))
 
-    def _kinds(self, each: StretchClass) -> Markup:
+    def _kinds(self, each: StretchClass) -> html.Markup:
         rows = [(kind, count) for (name, kind), count in self._tally.kinds.items() if name == each]
         total = sum(count for _, count in rows)
-        return data_table(
+        return html.data_table(
             f"{_HEADINGS[each]} by kind",
             ("Kind", "Stretches", "Share"),
             (
                 (
-                    Markup(tag("span", kind) + tag("span", kind.meaning, class_="meaning")),
+                    html.Markup(html.tag("span", kind) + html.tag("span", kind.meaning, class_="meaning")),
                     f"{count:,}",
-                    bar(count, total),
+                    html.bar(count, total),
                 )
                 for kind, count in sorted(rows, key=lambda row: (-row[1], row[0]))
             ),
         )
 
-    def _rules(self, each: StretchClass) -> Iterator[Markup]:
+    def _rules(self, each: StretchClass) -> Iterator[html.Markup]:
         rows = Counter({rule: count for (name, rule), count in self._tally.rules.items() if name == each})
         if not rows:
             return
         total, shown = sum(rows.values()), sorted(rows.items(), key=lambda row: (-row[1], row[0]))[:MOST_ROWS]
         caption = "all" if len(shown) == len(rows) else f"the first {len(shown)}"
-        yield data_table(
+        yield html.data_table(
             f"{_HEADINGS[each]} by rule: {caption} of {len(rows):,}",
             ("Rule", "It merges", "Stretches", "Share"),
-            ((f"{rule:,}", self._merge(rule), f"{count:,}", bar(count, total)) for rule, count in shown),
+            ((f"{rule:,}", self._merge(rule), f"{count:,}", html.bar(count, total)) for rule, count in shown),
         )
 
-    def _merge(self, rule: int) -> Markup:
-        left, right = (shortened(word_label(cast("Word", word))) for word in self._tally.merges[rule])
-        return tag("bdi", f"{left} + {right}")
+    def _merge(self, rule: int) -> html.Markup:
+        left, right = (html.shortened(word_label(cast("Word", word))) for word in self._tally.merges[rule])
+        return html.tag("bdi", f"{left} + {right}")
 
-    def _examples(self, each: StretchClass, most: int) -> Markup:
+    def _examples(self, each: StretchClass, most: int) -> html.Markup:
         found = [example for example in self._tally.examples if example.stretch_class == each][:most]
         if not found:
-            return Markup("")
-        table = data_table(
+            return html.Markup("")
+        table = html.data_table(
             f"{_HEADINGS[each]}: the first {len(found):,} of {getattr(self._tally.counts, each.value):,}",
             ("Where", "Id", "Given", "Canonical", "Reason"),
             (
@@ -187,21 +175,21 @@ class RolloutsReport(Report):
                     self._spelled(example.violation.canonical_ids)
                     if example.violation.canonical_ids is not None
                     else "none: no text has these ids",
-                    tag("bdi", example.violation.reason),
+                    html.tag("bdi", example.violation.reason),
                 )
                 for example in found
             ),
         )
-        return tag("div", table, class_="wide")
+        return html.tag("div", table, class_="wide")
 
-    def _spelled(self, ids: tuple[int, ...]) -> Markup:
+    def _spelled(self, ids: tuple[int, ...]) -> html.Markup:
         """Return the labels of ids with the ids."""
-        parts = [tag("bdi", f"{shortened(self._spelling.label(id))} ({id})", class_="id") for id in ids[:8]]
-        more = tag("span", f" … {len(ids) - 8:,} more") if len(ids) > 8 else ""
-        return Markup(" ".join(parts) + more if parts else "nothing")
+        parts = [html.tag("bdi", f"{html.shortened(self._spelling.label(id))} ({id})", class_="id") for id in ids[:8]]
+        more = html.tag("span", f" … {len(ids) - 8:,} more") if len(ids) > 8 else ""
+        return html.Markup(" ".join(parts) + more if parts else "nothing")
 
-    def _bad_records(self) -> Iterator[Markup]:
+    def _bad_records(self) -> Iterator[html.Markup]:
         if self._n_bad:
             caption = f"Records that could not be checked: the first {len(self._bad):,} of {self._n_bad:,}"
-            table = data_table(caption, ("Where", "What is wrong"), self._bad[:MOST_EXAMPLES])
-            yield tag("section", tag("h2", "Bad records"), table, class_="tables")
+            table = html.data_table(caption, ("Where", "What is wrong"), self._bad[:MOST_EXAMPLES])
+            yield html.tag("section", html.tag("h2", "Bad records"), table, class_="tables")

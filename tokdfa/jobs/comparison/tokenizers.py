@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Literal, cast
 
 from tokdfa.base.errors import LimitExceededError, PatternError, TokdfaError, UnsupportedFeatureError
+from tokdfa.jobs.comparison import trials
 from tokdfa.jobs.comparison.dictionaries import by_length
 from tokdfa.jobs.comparison.joint import Joint
 from tokdfa.jobs.comparison.parts import Parts, Vocabularies, as_text
@@ -24,18 +25,6 @@ from tokdfa.jobs.comparison.result import (
     undecided_words,
 )
 from tokdfa.jobs.comparison.separation import Separation, WholePieces, n_bytes
-from tokdfa.jobs.comparison.trials import (
-    DEFAULT,
-    Tuning,
-    around,
-    random_texts,
-    short_texts,
-    shrunk,
-    texts_of_tables,
-    texts_of_tokens,
-    unlike,
-    within,
-)
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
@@ -47,7 +36,7 @@ def compare_tokenizers(
     *,
     ignore_ids: bool = False,
     progress: Callable[[Stage], object] | None = None,
-    tuning: Tuning = DEFAULT,
+    tuning: trials.Tuning = trials.DEFAULT,
 ) -> Comparison:
     """Decide whether two tokenizers give every text the same ids, whatever their differences.
 
@@ -70,7 +59,7 @@ def compare_tokenizers(
 class _Comparer:
     """A comparison by a search through texts if that can decide, and otherwise by the parts and by trying texts."""
 
-    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: Tuning) -> None:
+    def __init__(self, parts: Parts, progress: Callable[[Stage], object] | None, tuning: trials.Tuning) -> None:
         self.parts = parts
         self.tuning = tuning
         self.a = parts.a
@@ -97,7 +86,7 @@ class _Comparer:
 
     def short_texts(self, longest: Literal[1, 2]) -> Iterable[str]:
         """Return all texts of up to `longest` bytes, if they are to be tried."""
-        return short_texts(longest) if longest <= self.tuning.longest_tried else ()
+        return trials.short_texts(longest) if longest <= self.tuning.longest_tried else ()
 
     def difference(self, text: str) -> Difference | None:
         """Return the difference on a text, if there is one."""
@@ -107,7 +96,7 @@ class _Comparer:
     def least(self, texts: Iterable[str]) -> Difference | None:
         """Return the least of the differences on texts: by number of bytes, then of tokens, then by order."""
         best: tuple[tuple[int, int, bytes], Difference] | None = None
-        for text in unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
+        for text in trials.unlike(self.a, self.b, texts, ignore_ids=self.ignore_ids):
             data = text.encode()
             if best is not None and len(data) > best[0][0]:
                 continue
@@ -152,7 +141,7 @@ class _Comparer:
         if others:
             least = min(n_bytes(others[0]), n_bytes(others[0]) if least is None else least)
         parting = self.parting_whole_pieces(joint)
-        beside = around(sorted(other_specials, key=by_length)[: self.tuning.max_specials])
+        beside = trials.around(sorted(other_specials, key=by_length)[: self.tuning.max_specials])
         found = self.least(chain(candidates, others, parting, beside))
         if found is not None and least is not None:
             # A text may be shorter than its normalized form.
@@ -190,14 +179,14 @@ class _Comparer:
         found = self.least(self.short_texts(2))
         if found is not None:
             return self.different(found, proven=True)
-        words = sorted({*texts_of_tokens(self.a), *texts_of_tokens(self.b)}, key=by_length)
+        words = sorted({*trials.texts_of_tokens(self.a), *trials.texts_of_tokens(self.b)}, key=by_length)
         if report.witness is not None and (text := as_text(report.witness.text)) is not None:
             words.insert(0, text)
         specials = sorted(self.parts.other_specials, key=by_length)
         tables = [splitting.table for splitting in self.parts.splittings]
-        characters = texts_of_tables(tables[0], tables[1])
-        for texts in (characters, chain(around(specials), words), random_texts(words, specials)):
-            found = self.least(within(self.tuning.max_seconds, texts))
+        characters = trials.texts_of_tables(tables[0], tables[1])
+        for texts in (characters, chain(trials.around(specials), words), trials.random_texts(words, specials)):
+            found = self.least(trials.within(self.tuning.max_seconds, texts))
             if found is not None:
                 found = self.shorter(found)
                 # No text of up to two bytes separates them.
@@ -207,7 +196,7 @@ class _Comparer:
 
     def shorter(self, found: Difference) -> Difference:
         """Return a difference on a part of the text of another one."""
-        text = shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
+        text = trials.shrunk(cast(str, found.text), lambda text: bool(text) and self.difference(text) is not None)
         return self.difference(text) or found
 
 

@@ -8,10 +8,10 @@ calls the format's module: `tokenizer_json`, `tiktoken` (with Tekken, and with t
 FileFormatError if the file is not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if
 it asks for something that is not modelled exactly.
 
-Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_model`,
-`plain_sentencepiece` (the large parts of a file, in compiled code), `written` (the vocabulary and the rules as
-written), `text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks`
-(rules out of ranked or scored words), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters),
+Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_sentencepiece` (the large
+parts of a file, in compiled code), `written` (the vocabulary and the rules as written, also in compiled code),
+`text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out
+of ranked or scored words), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters),
 `checked_dictionary` (dictionaries and alphabets that are not checked again), `versioned` (what of a file is known for
 another version of its library).
 

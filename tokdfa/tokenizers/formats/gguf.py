@@ -12,18 +12,9 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.regex.unicode.utf8 import BYTE_OF, is_spelled
 from tokdfa.tokenizers.decoding import DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.formats import gguf_tokens
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
-from tokdfa.tokenizers.formats.gguf_tokens import (
-    BYTE,
-    CONTROL,
-    NORMAL,
-    TOKENS,
-    UNKNOWN,
-    USER_DEFINED,
-    GGUFTokens,
-    read_tokens,
-)
 from tokdfa.tokenizers.formats.ranks import over_scored
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
 from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -101,9 +92,14 @@ def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
 
 def _byte_level(head: GGUFHead) -> Contents:
     pre = pre_tokenizer(head)
-    tokens = read_tokens(head)
-    if BYTE in tokens.types:
-        raise head.unmodelled("a byte token in a byte-level vocabulary", BYTE, TOKENS, tokens.types.index(BYTE))
+    tokens = gguf_tokens.read_tokens(head)
+    if gguf_tokens.BYTE in tokens.types:
+        raise head.unmodelled(
+            "a byte token in a byte-level vocabulary",
+            gguf_tokens.BYTE,
+            gguf_tokens.TOKENS,
+            tokens.types.index(gguf_tokens.BYTE),
+        )
     pairs = _pairs(head)
     vocabulary = Vocabulary(tokens.texts, np.arange(len(tokens.texts), dtype=np.int32), tokens.id_of)
     whole_piece = pre.whole_piece
@@ -119,13 +115,13 @@ def _byte_level(head: GGUFHead) -> Contents:
     return replace(contents, splitting=pre.splitting, **found)
 
 
-def _check_spelled(head: GGUFHead, tokens: GGUFTokens) -> None:
+def _check_spelled(head: GGUFHead, tokens: gguf_tokens.GGUFTokens) -> None:
     """Refuse tokens with characters outside the byte alphabet in a vocabulary without some bytes."""
     found = {special.id for special in tokens.specials}
     for id, text in enumerate(tokens.texts):
         if id not in found and not is_spelled(text):
             what = "a token with a character outside GPT-2's byte alphabet in a vocabulary without some bytes"
-            raise head.unmodelled(what, text, TOKENS, id)
+            raise head.unmodelled(what, text, gguf_tokens.TOKENS, id)
 
 
 def _decoded(text: str) -> bytes:
@@ -151,7 +147,7 @@ def _pairs(head: GGUFHead) -> Pairs:
     return Pairs.of_columns(left, right, lambda index: head.place_of_string(key, index))
 
 
-def _found(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool) -> dict[str, Any]:
+def _found(head: GGUFHead, tokens: gguf_tokens.GGUFTokens, adds_begin: bool) -> dict[str, Any]:
     """Return the special tokens, which are found in texts, and what is left out at the ends of a text."""
     ends = {"add_bos_token": adds_begin, "add_eos_token": False}
     ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
@@ -159,7 +155,7 @@ def _found(head: GGUFHead, tokens: GGUFTokens, adds_begin: bool) -> dict[str, An
 
 
 def _sentencepiece(head: GGUFHead) -> Contents:
-    tokens = read_tokens(head)
+    tokens = gguf_tokens.read_tokens(head)
     key = "tokenizer.ggml.scores"
     scores = head.numbers(key, ("f32", "i32")) if key in head else np.zeros(len(tokens.texts), dtype=np.float32)
     if len(scores) < len(tokens.texts):
@@ -179,9 +175,9 @@ def _sentencepiece(head: GGUFHead) -> Contents:
             normal[text] = (id, score)
         if SPACE in text and id in found:
             what = "a special token with the sign for a space, which llama.cpp looks for before it writes that sign"
-            raise head.unmodelled(what, text, TOKENS, id)
+            raise head.unmodelled(what, text, gguf_tokens.TOKENS, id)
         if len(text) > _LONGEST_PIECE:
-            raise head.unmodelled(f"a token of more than {_LONGEST_PIECE} characters", text, TOKENS, id)
+            raise head.unmodelled(f"a token of more than {_LONGEST_PIECE} characters", text, gguf_tokens.TOKENS, id)
     _check_byte_tokens(head, tokens, byte_tokens, normal)
     splits = head.boolean("tokenizer.ggml.add_space_prefix", default=True)
     return Contents(
@@ -191,7 +187,7 @@ def _sentencepiece(head: GGUFHead) -> Contents:
             np.array([id for id, _ in normal.values()], dtype=np.int32),
             np.array([score for _, score in normal.values()], dtype=np.float64),
             byte_tokens,
-            head.place(TOKENS),
+            head.place(gguf_tokens.TOKENS),
         ),
         fallback=Fallback(bytes=tuple(f"<0x{byte:02X}>" for byte in range(256))),
         rewriting=Rewriting(
@@ -203,42 +199,46 @@ def _sentencepiece(head: GGUFHead) -> Contents:
 
 
 def _check_byte_tokens(
-    head: GGUFHead, tokens: GGUFTokens, byte_tokens: dict[str, int], normal: dict[str, tuple[int, float]]
+    head: GGUFHead, tokens: gguf_tokens.GGUFTokens, byte_tokens: dict[str, int], normal: dict[str, tuple[int, float]]
 ) -> None:
     """Refuse byte tokens that are missing, that merging may make, or that are found in texts."""
     if not has_bytes(byte for text in byte_tokens if (byte := byte_of(text)) is not None):
-        raise head.unmodelled("some byte that text can have has no token such as <0x0A>", len(byte_tokens), TOKENS)
+        raise head.unmodelled(
+            "some byte that text can have has no token such as <0x0A>", len(byte_tokens), gguf_tokens.TOKENS
+        )
     found = {special.content for special in tokens.specials}
     for text, id in byte_tokens.items():
-        if text in found or tokens.types[id] != BYTE:
-            raise head.unmodelled("a byte token whose type is not that of byte tokens", text, TOKENS, id)
+        if text in found or tokens.types[id] != gguf_tokens.BYTE:
+            raise head.unmodelled("a byte token whose type is not that of byte tokens", text, gguf_tokens.TOKENS, id)
         if any(text[:cut] in tokens.id_of and text[cut:] in tokens.id_of for cut in range(1, len(text))):
             what = "a byte token that llama.cpp makes of the characters of its name, too"
-            raise head.unmodelled(what, text, TOKENS, id)
+            raise head.unmodelled(what, text, gguf_tokens.TOKENS, id)
     for text in normal:
-        if tokens.types[tokens.id_of[text]] == BYTE:
+        if tokens.types[tokens.id_of[text]] == gguf_tokens.BYTE:
             what = "a token of the type of byte tokens whose name is none of theirs"
-            raise head.unmodelled(what, text, TOKENS, tokens.id_of[text])
+            raise head.unmodelled(what, text, gguf_tokens.TOKENS, tokens.id_of[text])
 
 
 def _wordpiece(head: GGUFHead) -> WordPieceContents:
-    tokens = read_tokens(head)
+    tokens = gguf_tokens.read_tokens(head)
     found = {special.id for special in tokens.specials}
     for id, text in enumerate(tokens.texts):
         what = ""
-        if tokens.types[id] == BYTE:
+        if tokens.types[id] == gguf_tokens.BYTE:
             what = "a byte token in a WordPiece vocabulary, at which llama.cpp aborts"
         elif text == SPACE:
             what = "a token that is the sign for the beginning of a word alone, with which any word may begin"
         if what:
-            raise head.unmodelled(what, text, TOKENS, id)
+            raise head.unmodelled(what, text, gguf_tokens.TOKENS, id)
     for special in tokens.specials:
         if special.level:
-            raise head.unmodelled("a special token that overlaps with another", special.content, TOKENS, special.id)
+            raise head.unmodelled(
+                "a special token that overlaps with another", special.content, gguf_tokens.TOKENS, special.id
+            )
     unknown = _unknown_id(head, len(tokens.texts))
     lowercase = head.boolean("tokenizer.ggml.normalizer.lowercase", default=True)
     strips = head.boolean("tokenizer.ggml.normalizer.strip_accents", default=lowercase)
-    spelled = (NORMAL, UNKNOWN, CONTROL, USER_DEFINED)
+    spelled = (gguf_tokens.NORMAL, gguf_tokens.UNKNOWN, gguf_tokens.CONTROL, gguf_tokens.USER_DEFINED)
     return WordPieceContents(
         "gguf",
         # No token is empty.

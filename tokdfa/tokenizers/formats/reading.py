@@ -13,7 +13,7 @@ from tokdfa.tokenizers.formats.files import content
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.files import AnyContents
     from tokdfa.tokenizers.formats.json_text import JsonObject
-    from tokdfa.tokenizers.formats.plain_model import PlainWords
+    from tokdfa.tokenizers.formats.written import PlainWords
 
 
 def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
@@ -79,7 +79,7 @@ def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
     names = [name for name in ("WordPiece", "Unigram") if f'"{name}"'.encode("ascii") in data]
     if names:
         from tokdfa.tokenizers.formats.json_text import as_serde_json, parse_object
-        from tokdfa.tokenizers.formats.plain_model import read_plain_words
+        from tokdfa.tokenizers.formats.written import read_plain_words
 
         # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
         number = float if of_object else as_serde_json

@@ -9,35 +9,12 @@ from typing import cast, get_args
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Form
-from tokdfa.tokenizers.decoding import (
-    CLEANUP,
-    ByteFallback,
-    DecodeByteLevel,
-    DecodeMetaspace,
-    DecodeReplace,
-    DecodeStep,
-    DecodeStrip,
-    DecodeSuffix,
-    DecodeWordPiece,
-    ReplaceWhole,
-    StripWhole,
-)
+from tokdfa.tokenizers import decoding
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.json_text import JsonObject
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+from tokdfa.tokenizers.normalizers import steps as normalizers
 from tokdfa.tokenizers.normalizers.sentencepiece import Precompiled
-from tokdfa.tokenizers.normalizers.steps import (
-    ByteLetters,
-    Chain,
-    Lowercase,
-    Nmt,
-    Normalizer,
-    Prepend,
-    Replace,
-    Strip,
-    StripAccents,
-    UnicodeForm,
-)
 from tokdfa.tokenizers.pretokenizers import steps as patterns
 from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 
@@ -48,11 +25,11 @@ _PREPEND_SCHEMES = ("always", "first", "never")
 # The machine counts up to a thousand or so characters; with longer pieces a text is split as a whole.
 _LONGEST_PIECE = 1 << 20
 _LARGEST_COUNT = (1 << 63) - 1
-_SIMPLE: dict[str, Callable[[], Normalizer]] = {
-    "Lowercase": Lowercase,
-    "StripAccents": StripAccents,
-    "Nmt": Nmt,
-    "ByteLevel": ByteLetters,
+_SIMPLE: dict[str, Callable[[], normalizers.Normalizer]] = {
+    "Lowercase": normalizers.Lowercase,
+    "StripAccents": normalizers.StripAccents,
+    "Nmt": normalizers.Nmt,
+    "ByteLevel": normalizers.ByteLetters,
 }
 
 
@@ -178,25 +155,25 @@ def _read_behavior(step: JsonObject, *default: str) -> Behavior:
     return _BEHAVIORS[behavior]
 
 
-def read_normalizer(top: JsonObject) -> Normalizer | None:
+def read_normalizer(top: JsonObject) -> normalizers.Normalizer | None:
     """Return the normalizer of a tokenizer.json; None if it has none or one without steps."""
     root = top.object("normalizer")
     steps = tuple(_read_normalizer(step) for step in flatten(root, "normalizers")) if root else ()
-    return Chain(steps) if steps else None
+    return normalizers.Chain(steps) if steps else None
 
 
-def _read_normalizer(step: JsonObject) -> Normalizer:
+def _read_normalizer(step: JsonObject) -> normalizers.Normalizer:
     kind = step.get("type", str)
     if kind in get_args(Form):
-        return UnicodeForm(cast(Form, kind))
+        return normalizers.UnicodeForm(cast(Form, kind))
     if kind == "Strip":
-        return Strip(step.get("strip_left", bool), step.get("strip_right", bool))
+        return normalizers.Strip(step.get("strip_left", bool), step.get("strip_right", bool))
     if kind == "Prepend":
         prefix = step.get("prepend", str)
         if not prefix:
             # The library then loses track of the origin of characters, and drops some.
             raise step.unmodelled("prepend", "the text to prepend is empty")
-        return Prepend(prefix)
+        return normalizers.Prepend(prefix)
     if kind == "Replace":
         return _read_replace(step)
     if kind == "Precompiled":
@@ -231,19 +208,19 @@ def _read_precompiled(step: JsonObject) -> Precompiled:
     return Precompiled(read_charsmap(blob, place, is_text=True), hashlib.sha256(blob).hexdigest())
 
 
-def _read_replace(step: JsonObject) -> Replace:
+def _read_replace(step: JsonObject) -> normalizers.Replace:
     pattern, literal = read_pattern(step)
     if not pattern:
         raise UnsupportedFeatureError("the pattern to replace is empty", value=pattern, where=step.place("pattern"))
-    replace = Replace(pattern, step.get("content", str), literal)
+    replace = normalizers.Replace(pattern, step.get("content", str), literal)
     if not literal:
         replace.check()
     return replace
 
 
 def read_decoder(
-    top: JsonObject, *, is_bytewise: bool, suffix: str | None, normalizer: Normalizer | None = None
-) -> tuple[DecodeStep, ...] | None:
+    top: JsonObject, *, is_bytewise: bool, suffix: str | None, normalizer: normalizers.Normalizer | None = None
+) -> tuple[decoding.DecodeStep, ...] | None:
     """Return the steps of the decoder of a tokenizer.json.
 
     None means that no steps are needed: tokens spell the text one after the other, in GPT-2's byte alphabet if
@@ -257,8 +234,12 @@ def read_decoder(
     if root is None:
         if is_bytewise and suffix is None:
             return None
-        if isinstance(normalizer, Chain) and normalizer.steps[-1] == ByteLetters() and suffix is None:
-            return (DecodeByteLevel(),)
+        if (
+            isinstance(normalizer, normalizers.Chain)
+            and normalizer.steps[-1] == normalizers.ByteLetters()
+            and suffix is None
+        ):
+            return (decoding.DecodeByteLevel(),)
         hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
         raise top.unmodelled("decoder", "the decoder is missing, so ids have no text", hint=hint)
     behind = {"Fuse"} if is_bytewise and suffix is None else {"Fuse", "Replace", "Strip"}
@@ -272,14 +253,14 @@ def read_decoder(
             read[0].get(flag, bool, *default)
         if is_bytewise and suffix is None:
             return None
-    steps: list[DecodeStep] = [DecodeByteLevel()] if of_bytes else []
+    steps: list[decoding.DecodeStep] = [decoding.DecodeByteLevel()] if of_bytes else []
     is_fused = is_joined = False
     for step, kind in zip(read[of_bytes:], kinds[of_bytes:], strict=True):
         if kind == "Fuse":
             is_fused = True
             continue
         if of_bytes and kind == "Replace":
-            steps.append(ReplaceWhole(_read_replace(step)))
+            steps.append(decoding.ReplaceWhole(_read_replace(step)))
             continue
         made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _reader(step, kind)(step)
         if is_fused and not _is_by_character(made):
@@ -289,17 +270,17 @@ def read_decoder(
             raise step.unmodelled("type", "this step after ByteFallback is not modelled")
         steps.append(made)
         is_joined |= kind == "ByteFallback"
-    return None if steps == ([] if suffix is None else [DecodeSuffix(suffix)]) else tuple(steps)
+    return None if steps == ([] if suffix is None else [decoding.DecodeSuffix(suffix)]) else tuple(steps)
 
 
-def _is_by_character(step: DecodeStep) -> bool:
+def _is_by_character(step: decoding.DecodeStep) -> bool:
     """Return whether a step does the same to a text wherever it is cut into tokens."""
-    if isinstance(step, DecodeReplace):
+    if isinstance(step, decoding.DecodeReplace):
         return step.replace.literal and len(step.replace.pattern) == 1
-    return isinstance(step, StripWhole)
+    return isinstance(step, decoding.StripWhole)
 
 
-def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
+def _read_strip(step: JsonObject, is_fused: bool) -> decoding.DecodeStep:
     character = step.get("content", str)
     if len(character) != 1:
         raise step.wrong("content", "the content must be one character")
@@ -309,35 +290,35 @@ def _read_strip(step: JsonObject, is_fused: bool) -> DecodeStep:
     if stop:
         # The library fails if a token is shorter than the part removed from it.
         raise step.unmodelled("stop", "removing characters from the end is not modelled")
-    return StripWhole(character, start) if is_fused else DecodeStrip(character, start)
+    return decoding.StripWhole(character, start) if is_fused else decoding.DecodeStrip(character, start)
 
 
-def _read_decode_metaspace(step: JsonObject) -> DecodeStep:
+def _read_decode_metaspace(step: JsonObject) -> decoding.DecodeStep:
     replacement, scheme, _ = read_metaspace(step)
-    return DecodeMetaspace(replacement, scheme != "never")
+    return decoding.DecodeMetaspace(replacement, scheme != "never")
 
 
-def _read_suffix(step: JsonObject) -> DecodeStep:
+def _read_suffix(step: JsonObject) -> decoding.DecodeStep:
     suffix = step.get("suffix", str)
     if not suffix:
         raise step.unmodelled("suffix", "the suffix is empty")
-    return DecodeSuffix(suffix)
+    return decoding.DecodeSuffix(suffix)
 
 
-def _read_wordpiece(step: JsonObject) -> DecodeStep:
-    return DecodeWordPiece(step.get("prefix", str), CLEANUP if step.get("cleanup", bool) else ())
+def _read_wordpiece(step: JsonObject) -> decoding.DecodeStep:
+    return decoding.DecodeWordPiece(step.get("prefix", str), decoding.CLEANUP if step.get("cleanup", bool) else ())
 
 
-_DECODERS: dict[str, Callable[[JsonObject], DecodeStep]] = {
-    "Replace": lambda step: DecodeReplace(_read_replace(step)),
-    "ByteFallback": lambda _: ByteFallback(),
+_DECODERS: dict[str, Callable[[JsonObject], decoding.DecodeStep]] = {
+    "Replace": lambda step: decoding.DecodeReplace(_read_replace(step)),
+    "ByteFallback": lambda _: decoding.ByteFallback(),
     "Metaspace": _read_decode_metaspace,
     "BPEDecoder": _read_suffix,
     "WordPiece": _read_wordpiece,
 }
 
 
-def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], DecodeStep]:
+def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], decoding.DecodeStep]:
     if kind not in _DECODERS:
         raise step.unmodelled("type", "this decoder is not modelled")
     return _DECODERS[kind]

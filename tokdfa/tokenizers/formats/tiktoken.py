@@ -20,15 +20,8 @@ from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
 from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.formats import encodings
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.encodings import (
-    ENCODINGS,
-    PUBLISHED,
-    Encoding,
-    encoding_of_model,
-    how_to_get,
-    published_file,
-)
 from tokdfa.tokenizers.formats.files import content, is_wanted
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
@@ -57,8 +50,8 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     ``"special": true`` are text.
     """
     where, texts = "specials", frozenset[Any]()
-    if isinstance(given, str) and given in ENCODINGS:
-        pairs: dict[Any, Any] = dict(ENCODINGS[given].specials)
+    if isinstance(given, str) and given in encodings.ENCODINGS:
+        pairs: dict[Any, Any] = dict(encodings.ENCODINGS[given].specials)
     elif isinstance(given, (str, Path)):
         where, (pairs, texts) = str(given), _in_file(Path(given))
     elif isinstance(given, Mapping):
@@ -101,7 +94,7 @@ def specials_of(
             what = f"the id of the special token {text!r} must be an integer from 0 to {LARGEST_ID}"
             raise FileFormatError(what, value=id, where=where)
         of_id.setdefault(id, []).append(text)
-    is_harmony = pairs == ENCODINGS["o200k_harmony"].specials
+    is_harmony = pairs == encodings.ENCODINGS["o200k_harmony"].specials
     last: dict[int, str] = {}
     for id, texts in of_id.items():
         if len(texts) == 1:
@@ -123,7 +116,7 @@ def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
     """Return the texts and ids in a JSON file, and those of the texts that are not control tokens."""
     if not path.exists():
         what = "neither a file nor the name of an encoding"
-        raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(ENCODINGS)}")
+        raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(encodings.ENCODINGS)}")
     top = parse_object(content(path), path)
     rows = top.object("added_tokens_decoder") if "added_tokens_decoder" in top.fields else None
     if rows is None:
@@ -177,7 +170,7 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
         )
     contents = from_ranks(words, ranks, path, "tiktoken", first_id=0)
     # tiktoken recognises the published files by their SHA-256.
-    published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
+    published = encodings.PUBLISHED.get(hashlib.sha256(data).hexdigest())
     if published is not None:
         return _as_encoding(contents, published, path)
     return as_published(contents, lambda: dict(zip(words_of(words), ranks.tolist(), strict=True)), path)
@@ -189,16 +182,16 @@ def as_published(contents: Contents, ranks_of: Callable[[], Mapping[bytes, int]]
     `ranks_of` returns the ranks; it is called only if their number is that of an encoding.
     """
     n_ranks = int(np.count_nonzero(contents.ids >= 0))
-    if all(n_ranks != encoding.n_ranks for encoding in PUBLISHED.values()):
+    if all(n_ranks != encoding.n_ranks for encoding in encodings.PUBLISHED.values()):
         return contents
     # As tiktoken writes them, whose order and line ends another program may have changed.
     ranked = sorted((rank, word) for word, rank in ranks_of().items())
     lines = b"".join(base64.b64encode(word) + b" %d\n" % rank for rank, word in ranked)
-    published = PUBLISHED.get(hashlib.sha256(lines).hexdigest())
+    published = encodings.PUBLISHED.get(hashlib.sha256(lines).hexdigest())
     return contents if published is None else _as_encoding(contents, published, path)
 
 
-def _as_encoding(contents: Contents, encoding: Encoding, path: Path) -> Contents:
+def _as_encoding(contents: Contents, encoding: encodings.Encoding, path: Path) -> Contents:
     """Return contents with the pattern and the specials of an encoding."""
     specials = specials_of(encoding.specials, str(path))
     return replace(contents, specials=specials, splitting=NAMED[encoding.pretokenizer])
@@ -206,30 +199,30 @@ def _as_encoding(contents: Contents, encoding: Encoding, path: Path) -> Contents
 
 def read_encoding(name: str) -> Contents | None:
     """Return the contents of an encoding as tiktoken has it, its pre-tokenizer included; None if no file is here."""
-    found = published_file(name)
+    found = encodings.published_file(name)
     if found is None:
         return None
     # Several encodings have the same ranks, and differ in their specials.
     path, data = found
-    return replace(read_tiktoken(data, path), specials=specials_of(ENCODINGS[name].specials, name))
+    return replace(read_tiktoken(data, path), specials=specials_of(encodings.ENCODINGS[name].specials, name))
 
 
 def read_by_name(path: str | Path, format: str | None = None) -> Contents:
     """Return the contents of the encoding of tiktoken that a path with nothing there names."""
     name = str(path)
-    if name in ENCODINGS and is_wanted(format, "tiktoken"):
+    if name in encodings.ENCODINGS and is_wanted(format, "tiktoken"):
         if (contents := read_encoding(name)) is not None:
             return contents
         what = "no such file or folder; it is the name of an encoding whose file is not on this machine"
-        raise MissingFileError(what, where=name, hint=f"this command gets it: {how_to_get(name)}")
+        raise MissingFileError(what, where=name, hint=f"this command gets it: {encodings.how_to_get(name)}")
     raise MissingFileError("no such file or folder", where=name, hint=_hint(Path(path), name))
 
 
 def _hint(path: Path, name: str) -> str:
     if path.name == name:
-        if (encoding := encoding_of_model(name)) is not None:
+        if (encoding := encodings.encoding_of_model(name)) is not None:
             return f"the models {name} use the encoding {encoding}: give that name"
-        if (near := nearest(name, [*names_beside(path), *ENCODINGS])) is not None:
+        if (near := nearest(name, [*names_beside(path), *encodings.ENCODINGS])) is not None:
             return f"did you mean {near}?"
     elif (near := nearest(path.name, names_beside(path))) is not None:
         return f"did you mean {path.with_name(near)}?"
@@ -239,7 +232,7 @@ def _hint(path: Path, name: str) -> str:
         return f"there is no folder {path.parent} either"
     return (
         "give the path of a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, of a "
-        f"folder with one, or one of {', '.join(ENCODINGS)}"
+        f"folder with one, or one of {', '.join(encodings.ENCODINGS)}"
     )
 
 

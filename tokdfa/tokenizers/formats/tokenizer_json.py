@@ -19,10 +19,9 @@ from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.contents import Contents, Rewriting, has_bytes
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
-from tokdfa.tokenizers.formats.plain_model import read_plain
 from tokdfa.tokenizers.formats.text_steps import read_decoder, read_normalizer, read_pre_tokenizer
 from tokdfa.tokenizers.formats.vocabulary import over_bytes, over_characters
-from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined
+from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary, joined, read_plain
 from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 

@@ -14,10 +14,9 @@ from tokdfa.kernels.spelling.model import Scores
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json
 from tokdfa.tokenizers.formats.left_out import read_left_out
-from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.text_steps import read_decoder
 from tokdfa.tokenizers.formats.tokenizer_json import read_specials, read_steps
-from tokdfa.tokenizers.formats.written import Vocabulary
+from tokdfa.tokenizers.formats.written import PlainWords, Vocabulary
 from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 LARGEST_SCORE = 1e30

@@ -16,10 +16,9 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
 from tokdfa.tokenizers.formats.left_out import read_left_out
-from tokdfa.tokenizers.formats.plain_model import PlainWords
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
 from tokdfa.tokenizers.formats.tokenizer_json import check_top, read_added_tokens
-from tokdfa.tokenizers.formats.written import Vocabulary
+from tokdfa.tokenizers.formats.written import PlainWords, Vocabulary
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts

@@ -25,20 +25,9 @@ from tokdfa.automata.exploration import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Uint16Array, distinct
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.encode.events import BEGINS
+from tokdfa.regex import syntax
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, Budget
 from tokdfa.regex.class_dfa import Partition
-from tokdfa.regex.syntax import (
-    Alternate,
-    Anchor,
-    Assertion,
-    Atomic,
-    Concat,
-    Node,
-    Repeat,
-    Symbols,
-    children,
-    is_nullable,
-)
 from tokdfa.regex.unicode import Ranges
 from tokdfa.tokenizers.pretokenizers.hypotheses_finding import find_hypotheses
 from tokdfa.tokenizers.pretokenizers.machine import (
@@ -153,7 +142,7 @@ def certain_pairs(
     simple = all(step.behavior == "isolated" for step in splitting.steps) and splitting.prefix_space is None
     if not simple or splitting.byte_steps:
         return partition.dense, certain
-    if any(map(is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
+    if any(map(syntax.is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
         found = machine()
         return (partition.dense, certain) if found is None else _pairs_of_machine(found)
     # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
@@ -180,24 +169,24 @@ def _pairs_of_machine(machine: Machine) -> tuple[Uint16Array, BoolArray]:
     return machine.class_of_code_point.astype(np.uint16), np.array([begins[states].all(axis=0) for states in after])
 
 
-def _nodes(trees: list[Node]) -> list[Node]:
+def _nodes(trees: list[syntax.Node]) -> list[syntax.Node]:
     nodes = list(trees)
     for node in nodes:  # grows during the loop
         nodes.extend(_children(node))
     return nodes
 
 
-def _looks_far(node: Node) -> bool:
-    return isinstance(node, Assertion) or (isinstance(node, Anchor) and node.place in _LOOKS_FAR)
+def _looks_far(node: syntax.Node) -> bool:
+    return isinstance(node, syntax.Assertion) or (isinstance(node, syntax.Anchor) and node.place in _LOOKS_FAR)
 
 
-def _children(node: Node) -> tuple[Node, ...]:
-    return () if isinstance(node, Assertion) else children(node)
+def _children(node: syntax.Node) -> tuple[syntax.Node, ...]:
+    return () if isinstance(node, syntax.Assertion) else syntax.children(node)
 
 
-def _sets(tree: Node) -> list[Ranges]:
+def _sets(tree: syntax.Node) -> list[Ranges]:
     """Return the sets of symbols of a tree, in the order in which `_Reader` meets them."""
-    if isinstance(tree, Symbols):
+    if isinstance(tree, syntax.Symbols):
         return [tree.ranges]
     return [ranges for child in _children(tree) for ranges in _sets(child)]
 
@@ -233,21 +222,21 @@ class _Reader:
         self.follow: BoolArray = np.zeros((n + 1, n + 1), dtype=np.bool_)
         self.column = column
 
-    def read(self, node: Node) -> _Ways:
-        if isinstance(node, Symbols):
+    def read(self, node: syntax.Node) -> _Ways:
+        if isinstance(node, syntax.Symbols):
             members = self._members[:, self.column]
             self.column += 1
             return _Ways(members, members, members, free=False, nullable=False)
-        if isinstance(node, Concat):
+        if isinstance(node, syntax.Concat):
             return self._concat([self.read(part) for part in node.parts])
-        if isinstance(node, Alternate):
+        if isinstance(node, syntax.Alternate):
             options = [self.read(option) for option in node.options]
             first, last, sure = (
                 np.any([getattr(way, name) for way in options], axis=0) for name in ("first", "last", "sure")
             )
             flags = (any(getattr(way, name) for way in options) for name in ("free", "nullable", "committed"))
             return _Ways(first, last, sure, *flags)
-        if isinstance(node, Repeat):
+        if isinstance(node, syntax.Repeat):
             body = self.read(node.body)
             if node.most is None or node.most > 1:
                 self.follow |= body.last[:, None] & body.first[None, :]
@@ -255,7 +244,7 @@ class _Reader:
             sure = body.sure if node.least == 1 else self._none
             committed = body.committed or node.mode == "possessive"
             return _Ways(body.first, body.last, sure, free, node.least == 0 or body.nullable, committed)
-        if isinstance(node, Atomic):
+        if isinstance(node, syntax.Atomic):
             return replace(self.read(node.body), committed=True)
         return _Ways(self._looks, self._none, self._none, free=False, nullable=True)
 

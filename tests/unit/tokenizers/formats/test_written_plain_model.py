@@ -15,7 +15,7 @@ from tests.support.seeds import seeds
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tests.support.unigrams import any_tokenizers, changed_tokenizers
 from tokdfa.base.errors import FileFormatError
-from tokdfa.tokenizers.formats.plain_model import read_plain, read_plain_words
+from tokdfa.tokenizers.formats.written import read_plain, read_plain_words
 
 
 def slowly(data: bytes) -> bytes:
