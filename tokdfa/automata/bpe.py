@@ -7,7 +7,7 @@ token. Whether the semantics still agree is decided in :mod:`tokdfa.automata.sem
 *single pass*
     Algorithm 1 of the automaton paper: each rule once, in order of priority, each to exhaustion from the left.
 *leftmost*
-    each merge is by the strongest rule that applies anywhere, at its leftmost place (SentencePiece, tiktoken,
+    each merge is by the strongest rule that applies anywhere, at its leftmost position (SentencePiece, tiktoken,
     Hugging Face's ``tokenizers``).
 *rounds*
     the strongest rule that applies anywhere, to exhaustion from the left, then again from the top (Hugging Face's
@@ -65,13 +65,13 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
     """
     tau = _base_tokenization(dictionary, word)
     for rule in dictionary:
-        while (place := _first_place(tau, rule)) is not None:
-            tau[place : place + 2] = [rule.product]
+        while (position := _first_place(tau, rule)) is not None:
+            tau[position : position + 2] = [rule.product]
     return tuple(tau)
 
 
 def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
-    """Tokenize `word` by repeatedly applying the strongest applicable rule at its leftmost place.
+    """Tokenize `word` by repeatedly applying the strongest applicable rule at its leftmost position.
 
     Parameters, result and errors are those of :func:`tokenize_single_pass`.
 
@@ -88,9 +88,9 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
     tau = _base_tokenization(dictionary, word)
     priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
-        place = _first_place(tau, rule)
-        assert place is not None
-        tau[place : place + 2] = [rule.product]
+        position = _first_place(tau, rule)
+        assert position is not None
+        tau[position : position + 2] = [rule.product]
     return tuple(tau)
 
 
@@ -112,8 +112,8 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
     tau = _base_tokenization(dictionary, word)
     priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
-        while (place := _first_place(tau, rule)) is not None:
-            tau[place : place + 2] = [rule.product]
+        while (position := _first_place(tau, rule)) is not None:
+            tau[position : position + 2] = [rule.product]
     return tuple(tau)
 
 
@@ -131,7 +131,7 @@ def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> li
 
 def _first_place(tau: list[Word], rule: Rule) -> int | None:
     """Return the least |φ| with φ≀u≀v≀φ' = `tau`, or None."""
-    return next((place for place in range(len(tau) - 1) if (tau[place], tau[place + 1]) == rule), None)
+    return next((index for index in range(len(tau) - 1) if (tau[index], tau[index + 1]) == rule), None)
 
 
 @lru_cache(maxsize=4)

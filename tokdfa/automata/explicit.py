@@ -55,11 +55,11 @@ def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, ma
         n_states += len(level)
         check_budget("states", n_states, max_states)
     pairs, targets = np.concatenate(levels), np.concatenate(rows)
-    places, tokens = np.nonzero(targets >= 0)
-    offsets = running_sum(np.bincount(places, minlength=n_states))
+    positions, tokens = np.nonzero(targets >= 0)
+    offsets = running_sum(np.bincount(positions, minlength=n_states))
     final = first.final[pairs // second.n_states] & second.final[pairs % second.n_states]
     return first.from_arrays(
-        first.alphabet, offsets, tokens.astype(np.int32), number[targets[places, tokens]], 0, final
+        first.alphabet, offsets, tokens.astype(np.int32), number[targets[positions, tokens]], 0, final
     )
 
 
@@ -165,7 +165,7 @@ def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
 def _take_rows(
     offsets: Int64Array, rows: np.ndarray[tuple[int], np.dtype[np.integer]]
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the offsets of the table made of these rows, and the places of its entries in the old table."""
+    """Return the offsets of the table made of these rows, and the positions of its entries in the old table."""
     lengths = offsets[rows + 1] - offsets[rows]
     taken = running_sum(lengths)
     return taken, np.arange(taken[-1], dtype=np.int64) + np.repeat(offsets[rows] - taken[:-1], lengths)

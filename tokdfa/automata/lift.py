@@ -103,8 +103,8 @@ class Lifted(Displayed):
         if known is not None:
             return known
         trie = self.trie
-        places, targets = kernels.tokens_from(self._trie_of_columns, self._table, self._n_columns, state + 1)
-        tokens = trie.words[places]
+        positions, targets = kernels.tokens_from(self._trie_of_columns, self._table, self._n_columns, state + 1)
+        tokens = trie.words[positions]
         order = np.argsort(tokens)
         moves = tokens[order].astype(np.int32), targets[order] - np.int32(1)
         if self._n_cached + len(tokens) <= _MAX_CACHED_MOVES:

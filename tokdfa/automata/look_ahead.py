@@ -67,8 +67,8 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
 
     Notes
     -----
-    Never more tokens than live rules: each rule moves the place from which on the tokenizations of the two texts differ
-    left by one token at most. The page *Theorems* of the documentation proves it, and what follows.
+    Never more tokens than live rules: each rule moves the position from which on the tokenizations of the two texts
+    differ left by one token at most. The page *Theorems* of the documentation proves it, and what follows.
 
     Two tokenizations, of a text and of a longer one, share no boundary from their first difference on. So each boundary
     of one lies in a token of the other, and the rules that merge across these boundaries become earlier and earlier
@@ -174,7 +174,7 @@ class _Search:
         return known
 
     def _steps_to(self, token: int, stop: int) -> Iterator[tuple[int, _Step]]:
-        """Yield the places of a token from which whole tokens lead to `stop`, each with the step."""
+        """Yield the positions of a token from which whole tokens lead to `stop`, each with the step."""
         spelled, rules = self._spelled[token], self._rules_in(token)
         found = {stop: _Step(token, stop, 0, -1, -1, rules[stop - 1])}
         yield stop, found[stop]

@@ -123,7 +123,7 @@ _PROPERTY = re.compile(r"\{(\^?)(?:(?:gc|General_Category|sc|Script)=)?([^{}]+)\
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags in effect at the current place of the pattern."""
+    """The flags in effect at the current offset of the pattern."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -131,7 +131,7 @@ class Flags:
 
 
 class AtomReader:
-    """Reads single symbols and sets of symbols of a pattern, from the place `at` on; `depth` counts the open groups.
+    """Reads single symbols and sets of symbols of a pattern, from the offset `at` on; `depth` counts the open groups.
 
     `table` names the library whose dialect the pattern is in, or one of its tables, by version: then `table` is the
     library, for its dialect, and `classes` the table for its classes.
@@ -148,7 +148,7 @@ class AtomReader:
         self.flags = Flags()
 
     def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
-        """Raise PatternError for what is at a place of the pattern."""
+        """Raise PatternError for what is at an offset of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
     def class_escape(self, at: int, *, in_bracket: bool = False) -> tuple[unicode.Ranges, bool] | None:

@@ -63,9 +63,9 @@ class Operators:
     """A pattern in which every atom is one character.
 
     `text` has the operators: stand-ins, whose meanings are `atoms`, plain groups ``(?:``, look-arounds, atomic groups,
-    alternation and repetition; `places` has the place in the pattern from which each character of it comes. `looks` are
-    the places of the look-arounds in the pattern, `repeats` those of what is repeated, and of atomic groups, the outer
-    ones first.
+    alternation and repetition; `places` has the offset in the pattern from which each character of it comes. `looks`
+    are the offsets of the look-arounds in the pattern, `repeats` those of what is repeated, and of atomic groups, the
+    outer ones first.
     """
 
     text: str = ""
@@ -188,7 +188,7 @@ class _Reader(AtomReader):
         """Record what is repeated, or an atomic group, that begins in the text at `start`."""
         if start is not None and start < len(self.places):
             at = self.places[start]
-        # Of two that begin at one place, the later one is the outer one.
+        # Of two that begin at one offset, the later one is the outer one.
         self.repeats.append((-1 if start is None else start, -len(self.repeats), at))
 
     def add(self, atom: unicode.Ranges | Place, at: int) -> None:
@@ -350,7 +350,7 @@ class _Reader(AtomReader):
             self.at += 1
             self.add(anchors[symbol], at)
         elif symbol == "Z":
-            # For fancy-regex, any number of line feeds may follow the place.
+            # For fancy-regex, any number of line feeds may follow the offset.
             self.at += 1
             self.looks.append(at)
             self.operator("(?=", at)

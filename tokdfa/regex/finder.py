@@ -233,16 +233,16 @@ def _given_words(words: object) -> list[bytes]:
     if isinstance(words, (bytes, bytearray)) or not isinstance(words, Iterable):
         raise WrongTypeError("a pattern must be a str or an iterable of words", value=words)
     given = []
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if not isinstance(word, (str, bytes)):
             hint = "the pattern comes before the ids" if isinstance(word, (int, np.integer)) else None
-            raise WrongTypeError("a word must be a str or bytes", value=word, where=f"word {place}", hint=hint)
+            raise WrongTypeError("a word must be a str or bytes", value=word, where=f"word {index}", hint=hint)
         try:
             given.append(word.encode("utf-8") if isinstance(word, str) else word)
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             what = "half of a surrogate pair, which cannot occur in a text"
-            raise PatternError(what, value=half, where=f"word {place}") from None
+            raise PatternError(what, value=half, where=f"word {index}") from None
     return given
 
 

@@ -1,4 +1,4 @@
-"""Look-arounds as predicates of places in a text: each is a program of its own, which may ask those before it.
+"""Look-arounds as predicates of offsets in a text: each is a program of its own, which may ask those before it.
 
 Atomic groups and possessive repetitions as look-arounds: what a pattern matches first, and nothing else. A backtracking
 engine that leaves an atomic group never returns into it. So the group matches what its body finds first. That is
@@ -23,7 +23,7 @@ MAX_PREDICATES = 64
 
 
 class Neighbour(NamedTuple):
-    """Whether the symbol before or after a place is in a set; an edge of the text counts as `edge`."""
+    """Whether the symbol before or after an offset is in a set; an edge of the text counts as `edge`."""
 
     symbols: Ranges
     edge: bool
@@ -31,7 +31,7 @@ class Neighbour(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Whether a word of the program ends at a place (`behind`) or begins there."""
+    """Whether a word of the program ends at an offset (`behind`) or begins there."""
 
     program: Program
     behind: bool
@@ -53,7 +53,7 @@ class Predicates:
     _numbers: dict[Neighbour | tuple[Node, bool], int] = field(default_factory=dict)
 
     def neighbour(self, symbols: Ranges, edge: bool, behind: bool) -> int:
-        """Return the number of the predicate of the symbol before or after a place."""
+        """Return the number of the predicate of the symbol before or after an offset."""
         key = Neighbour(symbols, edge, behind)
         if key not in self._numbers:
             self._numbers[key] = self._add(key)
@@ -112,8 +112,8 @@ def _options(options: list[Node]) -> Node | None:
 def _sequence(parts: list[Node]) -> Node | None:
     """The parts; what may be read in several ways can be decided at once only if nothing after it can fail."""
     found: list[Node] = []
-    for place, part in enumerate(parts):
-        rest = parts[place + 1 :]
+    for index, part in enumerate(parts):
+        rest = parts[index + 1 :]
         if not _is_single(part) and not all(map(_never_fails, rest)):
             return None
         first = committed(part)
@@ -124,7 +124,7 @@ def _sequence(parts: list[Node]) -> Node | None:
 
 
 def _repetition(node: Repeat) -> Node | None:
-    """The first iterations of the body, up to the first place where it fails."""
+    """The first iterations of the body, up to the first offset where it fails."""
     body, least, most = node.body, node.least, node.most
     first = committed(body)
     if first is None or is_nullable(body):
@@ -140,7 +140,7 @@ def _repetition(node: Repeat) -> Node | None:
 
 
 def _is_single(node: Node) -> bool:
-    """Return whether a pattern has at most one match at a place, or commits to one by itself."""
+    """Return whether a pattern has at most one match at an offset, or commits to one by itself."""
     if isinstance(node, Concat):
         return all(map(_is_single, node.parts))
     if isinstance(node, Repeat):

@@ -8,8 +8,8 @@ The form of a state depends on what the automaton is for:
     a list of threads in order of preference, cut off after a match, to find the leftmost match that a backtracking
     search finds first;
 *longest*
-    a set of threads for each place where a match may have begun, in the order of these places, cut off after the first
-    set that has a match, to find the leftmost match and, among those that begin there, the longest.
+    a set of threads for each offset where a match may have begun, in the order of these offsets, cut off after the
+    first set that has a match, to find the leftmost match and, among those that begin there, the longest.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Repeat:
     """The body `least` to `most` times, without an upper limit if `most` is None.
 
     `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and never backtracks into it.
-    `offset` is the place of the body in the pattern, for messages.
+    `offset` is the offset of the body in the pattern, for messages.
     """
 
     body: Node
@@ -76,7 +76,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """The first match of the body, and no other; `offset` is the place in the pattern, for messages."""
+    """The first match of the body, and no other; `offset` is the offset in the pattern, for messages."""
 
     body: Node
     offset: int = field(default=0, compare=False)
@@ -102,7 +102,7 @@ class Anchor:
 class Assertion:
     """The empty word where the body matches what follows, or with `behind` what comes before; or, `negated`, does not.
 
-    `offset` is the place in the pattern, for messages.
+    `offset` is the offset in the pattern, for messages.
     """
 
     body: Node

@@ -345,11 +345,11 @@ class _Expansion:
         first = np.unique(number, return_index=True)[1]
         table = rows[np.array(self.plain_of)[:, np.newaxis], first]
         is_within = at_boundary >= 0
-        for place, symbol in enumerate(first.tolist()):
+        for index, symbol in enumerate(first.tolist()):
             if symbol == BOUNDARY:
-                table[is_within, place] = at_boundary[is_within]
+                table[is_within, index] = at_boundary[is_within]
             elif _CONTINUATIONS.start <= symbol < _CONTINUATIONS.stop:
-                table[is_within, place] = children[:, symbol - _CONTINUATIONS.start]
+                table[is_within, index] = children[:, symbol - _CONTINUATIONS.start]
         self.budget.check_time()
         table, shared = shared_columns(table)
         return table, shared[number]

@@ -60,7 +60,8 @@ def iter_ids(
     ------
     TokenStreamError
         If the file is not what its name says, is inconsistent, holds anything but integers, ends in the middle of one,
-        or is empty; the error says where. In records, ``.json`` and text this is raised only when the place is reached.
+        or is empty; the error says where. In records, ``.json`` and text this is raised only when the position is
+        reached.
     OSError
         If the file cannot be read.
     """

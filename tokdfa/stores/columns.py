@@ -91,7 +91,7 @@ def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, An
 
 
 def lists_of(column: Any) -> tuple[np.ndarray, Int64Array] | None:
-    """Return the values of a column of lists of integers, and the places in them where its rows begin and end.
+    """Return the values of a column of lists of integers, and the positions in them where its rows begin and end.
 
     Values are not copied. None if it is another column, or one with nulls in its lists; a damaged one, in which a row
     ends before it begins or outside of the values, raises pyarrow.ArrowInvalid.

@@ -47,7 +47,7 @@ class FolderStore(Store):
             yield from member.iter_chunks(size=size)
 
     def place(self, number: int, token: int, index: int) -> Place:
-        """Return the place by its index in all files together."""
+        """Return the position by its index in all files together."""
         return Place(str(self.path), "token", index, index)
 
 

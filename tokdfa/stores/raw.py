@@ -216,7 +216,7 @@ class RawStore(Store):
 
 
 class _Cursor:
-    """The starts of documents from a place on, in step with reading."""
+    """The starts of documents from a position on, in step with reading."""
 
     _AT_ONCE = 1 << 14
 

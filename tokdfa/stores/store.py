@@ -28,7 +28,7 @@ class Chunk(NamedTuple):
     ids : integer array
         One-dimensional, of any width; not checked to be ids of a tokenizer.
     starts : int64 array or None
-        The places in `ids` at which documents begin, ascending; equal ones are empty documents, and the last may be
+        The positions in `ids` at which documents begin, ascending; equal ones are empty documents, and the last may be
         ``len(ids)``. None if the store has no documents.
     numbers : int64 array or None
         For each of these documents its number in the file: a row, a line, a sample.
@@ -235,9 +235,9 @@ class Store(ABC):
         number : int
             The number of its document in the file, as chunks give it.
         token : int
-            Its place in that document.
+            Its position in that document.
         index : int
-            Its place in all of the store.
+            Its position in all of the store.
         """
         if not self.has_documents:
             return Place(str(self.files[0]), "token", index, index)

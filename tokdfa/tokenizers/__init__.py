@@ -12,7 +12,7 @@ Read `protocol` first: what every tokenizer answers; `jobs` has the methods that
 
 `encoding` leads from text to ids: which engine when, streams, batches. `loading` leads from a path to a tokenizer, and
 has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids and encodes their text again.
-`boundaries` has the places where texts and ids are cut, whatever follows, so that streams are judged in parts.
+`boundaries` has the positions where texts and ids are cut, whatever follows, so that streams are judged in parts.
 
 What is known of a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper
 rules is proper), `fingerprint` (the hash of what it does, and its lock file), `facts` (its numbers), `pieces` (where a

@@ -158,10 +158,10 @@ class Jobs:
         return split_text(self, text, explained=explain)
 
     def safe_cuts(self: Any, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
-        """Return the places at which ids, or a text, may be cut and the parts encoded separately.
+        """Return the positions at which ids, or a text, may be cut and the parts encoded separately.
 
-        However the text goes on, its ids are those of the part before such a place, followed by those of the part after
-        it, encoded as what follows something.
+        However the text goes on, its ids are those of the part before such a position, followed by those of the part
+        after it, encoded as what follows something.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Jobs:
 
         Returns
         -------
-        int64 array of shape (places,)
+        int64 array of shape (positions,)
             The ids, or the characters of the text, before which it may be cut, ascending; 0 and the end are left out.
 
         Raises
@@ -182,15 +182,16 @@ class Jobs:
         TokenStreamError
             If they are not ids of the tokenizer.
         UnsupportedFeatureError
-            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any place.
+            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any
+            position.
 
         Notes
         -----
-        A place is safe if the pieces of every text that goes on in this way are those of its two parts, and the text of
-        no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
+        A position is safe if the pieces of every text that goes on in this way are those of its two parts, and the text
+        of no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
         says. Places within a piece are left out, although merging may leave two tokens there side by side. For
-        tokenizers that change texts in other ways than by a normalization form, or do not merge, the places are those
-        between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
+        tokenizers that change texts in other ways than by a normalization form, or do not merge, the positions are
+        those between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
         `last_safe_cut` in ordinary text.
 
         Examples
@@ -209,9 +210,9 @@ class Jobs:
     def last_safe_cut(
         self: Any, ids: npt.ArrayLike | str, before: int, *, begins: bool = True, ends: bool = False
     ) -> int:
-        """Return the last place of `safe_cuts` up to `before`; 0 if there is none.
+        """Return the last position of `safe_cuts` up to `before`; 0 if there is none.
 
-        It reads only what is near that place, so it may be asked about long streams.
+        It reads only what is near that position, so it may be asked about long streams.
 
         Raises
         ------
@@ -230,8 +231,8 @@ class Jobs:
         if not 0 <= before <= len(checked):
             raise TokenStreamError("no such place", value=before, where="before")
         if isinstance(checked, str):
-            places = boundaries.in_text(checked, begins=begins, ends=ends)
-            return int(places[places <= before].max(initial=0))
+            positions = boundaries.in_text(checked, begins=begins, ends=ends)
+            return int(positions[positions <= before].max(initial=0))
         return boundaries.last_in_ids(checked, before, begins=begins, ends=ends)
 
     @cached_property
@@ -247,7 +248,7 @@ class Jobs:
 
 
 def _cut_exactly(tokenizer: AnyTokenizer, ids: npt.ArrayLike | str) -> tuple[Boundaries, Int32Array | str]:
-    """Return the boundaries and the checked ids; refuse a tokenizer that sums scores across places."""
+    """Return the boundaries and the checked ids; refuse a tokenizer that sums scores across positions."""
     if tokenizer.segmenter is not None:
         what = "safe cuts are not known: sums of scores go on across them"
         raise UnsupportedFeatureError(what, value=tokenizer.algorithm)

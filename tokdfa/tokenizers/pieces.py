@@ -34,7 +34,7 @@ class Piece(SuggestsNames):
         The piece as its tokens spell it, with a space that is put before it and replacements of spaces. The bytes of a
         character that is cut apart are halves of surrogate pairs, as of ``surrogateescape``.
     start, end : int
-        Its place in the text: offsets in bytes of UTF-8.
+        Its position in the text: offsets in bytes of UTF-8.
     step : int, optional
         The step of the pre-tokenizer whose match the piece is, the last of these; None if it is what a step left
         between matches.
@@ -45,7 +45,7 @@ class Piece(SuggestsNames):
         The number of symbols after the piece that the machine read before both ends of the piece were certain; None if
         the splitting has no machine.
     to_end : bool
-        Whether only the end of the text, or of the stretch between special tokens, made it certain.
+        Whether only the end of the text, or of the segment between special tokens, made it certain.
     special : int, optional
         The id, if the piece is a special token.
 
@@ -106,7 +106,7 @@ class Pieces(SuggestsNames, Sequence[Piece]):
     Attributes
     ----------
     text : str
-        The text that the places are of: the text that was split, after normalization if the tokenizer normalizes.
+        The text that the positions are of: the text that was split, after normalization if the tokenizer normalizes.
     steps : tuple of SplitStep
         The steps of the pre-tokenizer with the pieces that each makes; empty if they were not to be explained.
 
@@ -148,21 +148,21 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
     pieces: list[Piece] = []
     levels: list[list[Piece]] = [[] for _ in steps]
     at = 0
-    for stretch, begins in tokenizer.stretches(text):
-        if isinstance(stretch, Special):
-            whole.append(stretch.text)
-            size = len(stretch.text.encode())
-            special = Piece(stretch.text, at, at + size, special=stretch.id)
+    for segment, begins in tokenizer.stretches(text):
+        if isinstance(segment, Special):
+            whole.append(segment.text)
+            size = len(segment.text.encode())
+            special = Piece(segment.text, at, at + size, special=segment.id)
             for level in (pieces, *levels):
                 level.append(special)
             at += size
             continue
-        whole.append(stretch)
-        found_pieces, found_levels = _of_stretch(splits, stretch, begins, at, explained=explained)
+        whole.append(segment)
+        found_pieces, found_levels = _of_stretch(splits, segment, begins, at, explained=explained)
         pieces += found_pieces
         for level, found_level in zip(levels, found_levels, strict=True):
             level += found_level
-        at += len(stretch.encode())
+        at += len(segment.encode())
     described = (
         SplitStep(step.pattern, alternatives(step), step.behavior, step.invert, step.literal, tuple(level))
         for step, level in zip(steps, levels, strict=True)
@@ -174,10 +174,10 @@ def _of_stretch(
     splits: PreTokenizer | None, text: str, begins: bool, at: int, *, explained: bool
 ) -> tuple[list[Piece], list[list[Piece]]]:
     """Return the pieces of a text between special tokens that begins at byte `at`, and those of each step."""
-    places = [*accumulate((len(symbol.encode()) for symbol in text), initial=at)]
+    positions = [*accumulate((len(symbol.encode()) for symbol in text), initial=at)]
     if splits is None:
         look = Look(0, to_end=True) if explained else None
-        return [_piece(text, (at, places[-1]), None, None, look)], []
+        return [_piece(text, (at, positions[-1]), None, None, look)], []
     splitting = splits.splitting
     levels: list[list[Piece]] = []
     made: dict[Span, tuple[int, int | None]] = {}
@@ -185,7 +185,7 @@ def _of_stretch(
         pieces = []
         for part in level:
             in_bytes = number >= len(splitting.steps)
-            span = (at + part.start, at + part.end) if in_bytes else (places[part.start], places[part.end])
+            span = (at + part.start, at + part.end) if in_bytes else (positions[part.start], positions[part.end])
             step = None if part.alternative is None else number
             pieces.append(_piece(part.text, span, step, part.alternative, part.look))
             if part.is_match:
@@ -196,7 +196,7 @@ def _of_stretch(
     if splitting.byte_steps:
         spelled = [(piece.text, (piece.start, piece.end)) for piece in levels[-1]]
     else:
-        spans = [(places[start], places[end]) for start, end in splits.spans(text, begins=begins)]
+        spans = [(positions[start], positions[end]) for start, end in splits.spans(text, begins=begins)]
         spelled = list(zip(splits.split(text, begins=begins), spans, strict=True))
     if not explained:
         return [_piece(piece, span, None, None, None) for piece, span in spelled], []

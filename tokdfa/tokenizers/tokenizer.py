@@ -133,7 +133,7 @@ class Tokenizer(AnyTokenizer):
         self._of_thread = local()
 
     def _continue(self) -> None:
-        """Do nothing to the beginning of a text, which goes on after a place where texts are cut."""
+        """Do nothing to the beginning of a text, which goes on after a position where texts are cut."""
         normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
         if steps is not None:
             steps = tuple(later for step in steps if (later := step.later) is not None)
@@ -290,13 +290,13 @@ class Tokenizer(AnyTokenizer):
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
 
-        Where texts are rewritten, these are the ids up to the last place where the text is certainly cut; all of them
-        come at the end if none are known.
+        Where texts are rewritten, these are the ids up to the last position where the text is certainly cut; all of
+        them come at the end if none are known.
         """
         return self.model.stream(self)
 
     def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
-        """Yield special tokens and the normalized stretches between them, and whether each begins the text."""
+        """Yield special tokens and the normalized segments between them, and whether each begins the text."""
         return self.added_tokens.stretches(text, self.normalizer, self.model.normalizer or self.first_normalizer)
 
     @property
@@ -341,7 +341,7 @@ class Tokenizer(AnyTokenizer):
         return encode_stretch(self, text, begins=begins)
 
     def foreign_character(self, text: str, *, begins: bool) -> int:
-        """Return the place of the character for which a stretch was refused."""
+        """Return the position of the character for which a segment was refused."""
         from tokdfa.tokenizers.models.byte_pair_texts import foreign_character
 
         return foreign_character(self, text, begins=begins)

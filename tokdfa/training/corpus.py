@@ -149,7 +149,7 @@ class Corpus:
     def blocks(self, last_cut: Callable[[bytes], int], file: int = 0, offset: int = 0) -> Iterator[Block]:
         """Yield the text in blocks, from byte `offset` of file number `file` on, which is the beginning of a block.
 
-        `last_cut` returns the last place at which a stretch of text can be cut, two characters or more before its end,
+        `last_cut` returns the last offset at which a segment of text can be cut, two characters or more before its end,
         or 0 if there is none. Then the blocks grow, up to the whole file if necessary.
         """
         for number in range(file, len(self.files)):

@@ -71,7 +71,7 @@ class CorpusSplitter:
         return None if self._pretokenizer is None else _boundaries(self._pretokenizer)
 
     def last_cut(self, text: bytes) -> int:
-        """Return the last place where `text` can be cut, for :meth:`Corpus.blocks`."""
+        """Return the last offset where `text` can be cut, for :meth:`Corpus.blocks`."""
         if self.unit == "line":
             return text.rfind(b"\n") + 1
         if self.name == "whitespace":
@@ -94,7 +94,7 @@ class CorpusSplitter:
             window *= 16
 
     def cut(self, block: Block) -> Iterator[tuple[ByteArray, Int64Array]]:
-        """Yield the pieces of a block, a stretch at a time: the bytes, and the beginning and end of each piece in them.
+        """Yield the pieces of a block, a segment at a time: the bytes, and the beginning and end of each piece in them.
 
         A TrainingError says which byte is not UTF-8.
         """

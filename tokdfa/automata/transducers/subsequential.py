@@ -73,8 +73,8 @@ class TransducerTable:
     def minimal(self) -> TransducerTable:
         """Return the minimal transducer of the same function, for one in onward form, as :meth:`of` makes it.
 
-        The form is onward: a place is kept only if a token can be completed there, and ending the text here writes only
-        what is pending, so the common prefix of all continuations has been written. The states of the result are
+        The form is onward: a position is kept only if a token can be completed there, and ending the text here writes
+        only what is pending, so the common prefix of all continuations has been written. The states of the result are
         numbered breadth first.
         """
         n = self.n_states
@@ -152,13 +152,13 @@ _Answer = TypeVar("_Answer", bool, int)
 _MAX_ANSWERS = 1 << 20
 _FEW = 8
 
-# A place where a token may have begun: the tokens before it that are not yet written, the node of the trie that spells
-# the part of it read so far, and the state of the token DFA before it.
+# A position where a token may have begun: the tokens before it that are not yet written, the node of the trie that
+# spells the part of it read so far, and the state of the token DFA before it.
 _Place: TypeAlias = tuple[Output, int, int]
 
 
 class _State:
-    """What must be known about a text: the places where its last token may begin, the end of the text first."""
+    """What must be known about a text: the positions where its last token may begin, the end of the text first."""
 
     __slots__ = ("arcs", "places")
 
@@ -189,8 +189,8 @@ class SubsequentialTransducer(Displayed):
     Notes
     -----
     *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
-    Carton, with all tokens that continue alike in one element. A place in the text where the last token is known is in
-    the state as long as some token that may follow there begins with everything read since.
+    Carton, with all tokens that continue alike in one element. A position in the text where the last token is known is
+    in the state as long as some token that may follow there begins with everything read since.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class Obstacle(Enum):
 
 
 class Step(Enum):
-    """The current step of a comparison, in words with room for the length of texts."""
+    """The current step of a comparison, in words with a gap for the length of texts."""
 
     DICTIONARIES = "comparing the dictionaries"
     PRETOKENIZERS = "combining the pre-tokenizers"

@@ -62,7 +62,7 @@ class Replacer(SuggestsNames):
     r"""A pattern and what comes in the place of its matches, to be applied to streams of a tokenizer's ids.
 
     For canonical ids, the new ids are those of the new text: ``encode(regex.sub(pattern, replacement, decode(ids)))``.
-    Only what is around the matches is decoded and encoded again, up to the nearest places where the pre-tokenizer
+    Only what is around the matches is decoded and encoded again, up to the nearest positions where the pre-tokenizer
     certainly cuts both the old and the new text. In other streams, ids that are not around a match stay as they are.
 
     Parameters
@@ -276,12 +276,12 @@ class _Run:
         self._validate(ids)
         checked, alone = self._checked(ids)
         at = 0
-        for place, is_alone in self._boundaries(len(ids), alone):
-            self._feed(checked[at:place], is_all=is_all)
+        for position, is_alone in self._boundaries(len(ids), alone):
+            self._feed(checked[at:position], is_all=is_all)
             self._end_text()
-            at = place
+            at = position
             if is_alone:
-                self._output.give(ids[place : place + 1].astype(np.int32))
+                self._output.give(ids[position : position + 1].astype(np.int32))
                 at += 1
             else:
                 self._output.begin_document()
@@ -308,7 +308,7 @@ class _Run:
         return self._output.take(documents=self._starts is not None)
 
     def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
-        """Return checked ids, and the places of those that are in no text."""
+        """Return checked ids, and the positions of those that are in no text."""
         separators: Int64Array = np.empty(0, dtype=np.int64)
         if self._separator is not None:
             is_id = self._decoder.is_id(self._separator)
@@ -325,12 +325,12 @@ class _Run:
         return checked, separators
 
     def _boundaries(self, n: int, alone: Int64Array) -> Iterator[tuple[int, bool]]:
-        """Yield the places where texts end, each with whether the id there is in no text, or a document begins."""
-        places = [(place, True) for place in alone.tolist()]
+        """Yield the positions where texts end, each with whether the id there is in no text, or a document begins."""
+        positions = [(position, True) for position in alone.tolist()]
         if self._starts is not None:
             low, high = np.searchsorted(self._starts, [self._n_read, self._n_read + n])
-            places += [(start - self._n_read, False) for start in self._starts[low:high].tolist()]
-        yield from sorted(places)
+            positions += [(start - self._n_read, False) for start in self._starts[low:high].tolist()]
+        yield from sorted(positions)
 
     def _feed(self, ids: Int32Array, *, is_all: bool) -> None:
         if not len(ids):

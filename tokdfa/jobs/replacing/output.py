@@ -14,32 +14,32 @@ from tokdfa.tokenizers.decoder import Decoder
 
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
-# Ids are given this part of their number as room to grow into, and a few more.
+# Ids get a buffer larger than they are by this part of their number, and a few more.
 _SHARE, _MORE = 8, 1024
 # numpy asks for large pages for arrays of this many bytes. Only those that are wholly in the array become large.
 _LARGE, _PAGE = 1 << 22, 1 << 21
 
 
 class OwnIds(NamedTuple):
-    """Ids that may be overwritten, and the number of places directly before them in their memory that may be, too."""
+    """Ids that may be overwritten, and the number of positions directly before them that may be, too."""
 
     ids: Int32Array
     n_free: int
 
     @classmethod
     def room_for(cls, n: int) -> OwnIds:
-        """Return room for n ids, not yet filled, and to grow into."""
+        """Return a buffer for n ids, not yet filled, and to grow into."""
         n_free, size = n // _SHARE + _MORE, np.dtype(np.int32).itemsize
         # Memory that is not touched costs nothing.
         more = 2 * _PAGE // size if n * size >= _LARGE else 0
-        room: Int32Array = np.empty(n_free + n + more, dtype=np.int32)
+        buffer: Int32Array = np.empty(n_free + n + more, dtype=np.int32)
         if more:
-            n_free += (-(room.ctypes.data + n_free * size) % _PAGE) // size
-        return cls(room[n_free : n_free + n], n_free)
+            n_free += (-(buffer.ctypes.data + n_free * size) % _PAGE) // size
+        return cls(buffer[n_free : n_free + n], n_free)
 
     @classmethod
     def checked(cls, decoder: Decoder, ids: IntegerArray) -> OwnIds:
-        """Return a copy of the ids of a stream, which are checked, and room to grow into."""
+        """Return a copy of the ids of a stream, which are checked, in a buffer to grow into."""
         own = cls.room_for(len(ids))
         decoder.check(ids, out=own.ids)
         return own
@@ -62,7 +62,7 @@ class Output:
     def give(self, ids: Int32Array, edits: Edits | None = None, n_matches: int = 0, *, n_free: int = 0) -> None:
         """Give out ids, with others in the place of some, which are those of `n_matches` matches.
 
-        If there are edits and `n_free` is not zero, the ids and as many places before them may be overwritten.
+        If there are edits and `n_free` is not zero, the ids and as many positions before them may be overwritten.
         """
         self._count += n_matches
         new_ids = ids
@@ -97,9 +97,9 @@ class Output:
         n = len(ids) + int(growth[-1])
         out: Int32Array
         if 0 < n_free >= ahead:
-            room = ids.base
-            assert isinstance(room, np.ndarray)
-            out = room[n_free - ahead : n_free - ahead + n]
+            buffer = ids.base
+            assert isinstance(buffer, np.ndarray)
+            out = buffer[n_free - ahead : n_free - ahead + n]
         else:
             out = np.empty(n, dtype=np.int32)
         splice(ids, bounds, kind, fresh, of_kind, out)
@@ -131,10 +131,10 @@ class Output:
 
 
 def _within(starts: Int64Array, stops: Int64Array) -> Int64Array:
-    """Return all places from each start to its stop, one after the other."""
+    """Return all positions from each start to its stop, one after the other."""
     offsets = running_sum(stops - starts)
-    places: Int64Array = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
-    return places
+    positions: Int64Array = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], stops - starts)
+    return positions
 
 
 def unchanged(ids: IntegerArray) -> Int32Array:

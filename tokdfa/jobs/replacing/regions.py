@@ -65,7 +65,7 @@ def regions(
 
 
 def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
-    """Return the last cut before a place; 0 if none is found."""
+    """Return the last cut before a position; 0 if none is found."""
     step = 64
     stop = place
     while stop > 1:
@@ -79,7 +79,7 @@ def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
 
 
 def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
-    """Return the first cut after a place, or OPEN if there is none yet."""
+    """Return the first cut after a position, or OPEN if there is none yet."""
     step = 64
     low = place + 1
     while low < len(ids):
@@ -93,7 +93,7 @@ def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
 
 
 def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, near: int) -> Int64Array:
-    """Return the last cut up to each place, among the last `near` ids; OPEN if there is none among these."""
+    """Return the last cut up to each position, among the last `near` ids; OPEN if there is none among these."""
     at = places[:, None] - np.arange(near + 1)
     is_cut = _between(cuts, ids, at)
     is_cut[at == 0] = True
@@ -104,7 +104,7 @@ def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, ne
 
 
 def _near_right(cuts: Cuts, ids: Int32Array, places: Int64Array, final: bool, near: int) -> Int64Array:
-    """Return the first cut from each place on, among the next `near` ids; OPEN if there is none among these."""
+    """Return the first cut from each position on, among the next `near` ids; OPEN if there is none among these."""
     at = places[:, None] + np.arange(near + 1)
     is_cut = _between(cuts, ids, at)
     is_cut[at == len(ids)] = final
@@ -114,7 +114,7 @@ def _near_right(cuts: Cuts, ids: Int32Array, places: Int64Array, final: bool, ne
 
 
 def _between(cuts: Cuts, ids: Int32Array, at: Int64Array) -> BoolArray:
-    """Return for each place whether there is a cut between two ids."""
+    """Return for each position whether there is a cut between two ids."""
     if len(ids) < 2:
         return np.zeros(at.shape, dtype=np.bool_)
     inside = np.clip(at, 1, len(ids) - 1)
@@ -123,7 +123,7 @@ def _between(cuts: Cuts, ids: Int32Array, at: Int64Array) -> BoolArray:
 
 
 def _first(is_cut: BoolArray, at: Int64Array) -> Int64Array:
-    """Return the first place of each row that is a cut; OPEN for rows without one."""
+    """Return the first position of each row that is a cut; OPEN for rows without one."""
     rows, first = np.arange(len(at)), is_cut.argmax(axis=1)
     return np.where(is_cut[rows, first], at[rows, first], OPEN)
 
@@ -132,7 +132,7 @@ def _first(is_cut: BoolArray, at: Int64Array) -> Int64Array:
 
 
 class Cuts(ABC):
-    """The places between ids where the text before and the text after are encoded separately, and how that is done.
+    """The positions between ids where the text before and the text after are encoded separately, and how that is done.
 
     Attributes
     ----------
@@ -258,14 +258,14 @@ def _known_cuts(tokenizer: AnyTokenizer) -> dict[int, bool]:
 
 
 class _CutsOfRoundTrip(Cuts):
-    """For all others: the places where validation cuts streams, asked for pairs of ids without what is around them."""
+    """For all others: the positions where validation cuts streams, asked for pairs of ids alone."""
 
     spells_alone = False
 
-    def __init__(self, tokenizer: AnyTokenizer, trip: RoundTrip) -> None:
-        self._trip = trip
-        self.ends_text = trip.cuts
-        self.parts = trip.cuts
+    def __init__(self, tokenizer: AnyTokenizer, round_trip: RoundTrip) -> None:
+        self._round_trip = round_trip
+        self.ends_text = round_trip.cuts
+        self.parts = round_trip.cuts
         self._encode = self._encode_later = tokenizer.encode
         # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
@@ -273,7 +273,7 @@ class _CutsOfRoundTrip(Cuts):
             self._has_later = tokenizer.later is not tokenizer
             self._encode_later = tokenizer.later.encode
         elif tokenizer.segmenter is not None:
-            self._encode_later = partial(trip.encode, begins=False)
+            self._encode_later = partial(round_trip.encode, begins=False)
         self._known = tokenizer.derived(_known_cuts)
 
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
@@ -287,13 +287,13 @@ class _CutsOfRoundTrip(Cuts):
         for key in distinct.tolist():
             if key not in known:
                 pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
-                known[key] = bool(self._trip.boundaries.always_cut(pair)[0])
+                known[key] = bool(self._round_trip.boundaries.always_cut(pair)[0])
         values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
         found: BoolArray = values[place].reshape(left.shape)
         return found
 
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
-        text, ends = self._trip.decode(ids, begins=begins)
+        text, ends = self._round_trip.decode(ids, begins=begins)
         return text.encode("utf-8"), ends
 
     def encode(self, text: str, *, begins: bool) -> Int32Array:

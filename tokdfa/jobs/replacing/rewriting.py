@@ -178,8 +178,8 @@ class Rewriter:
         part = ids[start:stop]
         key: tuple[object, ...] | None = None
         if found.replacements is None and not self._template.captures and stop - start <= self._tuning.max_key:
-            places = [(token - start, offset, length) for token, _, offset, length in rows]
-            key = (begins and start == 0, part.tobytes(), *places)
+            positions = [(token - start, offset, length) for token, _, offset, length in rows]
+            key = (begins and start == 0, part.tobytes(), *positions)
             known = self._known.get(key)
             if known is not None:
                 return known

@@ -112,7 +112,7 @@ class TextRun:
     def replace_all(self, ids: Int32Array, n_free: int = 0) -> None:
         """Give out all ids of the text, which are checked, and where there is a search, have been searched.
 
-        If there are places before them in their memory that may be overwritten, they may be overwritten themselves.
+        If there are positions before them in their memory that may be overwritten, they may be overwritten themselves.
         """
         self._waiting, self._n_waiting = [ids], len(ids)
         self._proceed(final=True, n_free=n_free)
@@ -138,7 +138,7 @@ class TextRun:
         self._rows = parts[0] if len(parts) == 1 else np.concatenate((_NO_ROWS, *parts))
 
     def _proceed(self, *, final: bool, n_free: int = 0) -> None:
-        """Give out the ids up to the last place with which nothing that is not decided has to do."""
+        """Give out the ids up to the last position with which nothing that is not decided has to do."""
         job = self._job
         waiting = self._waiting
         ids = waiting[0] if len(waiting) == 1 else np.concatenate((_NO_IDS, *waiting))

@@ -257,6 +257,6 @@ class SearchPlan:
         return search
 
     def end(self, search: Search) -> None:
-        """Take back the room of a search that has ended."""
+        """Take back the buffer of a search that has ended."""
         if len(self._spare) < _SPARE:
             self._spare.append(search)

@@ -154,7 +154,7 @@ class Stream:
         return self.buffer[self.filled : size]
 
     def _end(self) -> None:
-        """Give back the room of the search."""
+        """Give back the buffer of the search."""
         self.plan.n_read += self.n_read
         if len(self.buffer) <= 2 * self._block:
             self.search.buffer = self.buffer
@@ -210,7 +210,7 @@ class Stream:
                 copying.pointer.limit = words.n_ids
 
     def _room_in_cache(self) -> Int32Array:
-        """Return a part of the buffer that begins with what fills it, with room for more than that."""
+        """Return a part of the buffer that begins with what fills it, with capacity for more than that."""
         size = 2 * max(self._at_a_time, self.filled)
         self._room_for(size - self.filled)
         return self.buffer[:size]

@@ -125,7 +125,7 @@ def normalize(text: str, form: Form) -> str:
 
     Notes
     -----
-    The Unicode Standard, sections 3.11 and 3.12. Only stretches that the form can change are processed.
+    The Unicode Standard, sections 3.11 and 3.12. Only segments that the form can change are processed.
     """
     if text.isascii():
         return text
@@ -141,7 +141,7 @@ def joining() -> frozenset[str]:
 
 @cache
 def _changed(form: Form) -> re.Pattern[str]:
-    """Return the pattern of the stretches that a form can change, each with what its first character can join."""
+    """Return the pattern of the segments that a form can change, each with what its first character can join."""
     data = tables()
     changed = set(data.combining) | set(data.decompositions) | set(characters_of(((HANGUL_FIRST, HANGUL_LAST),)))
     if form in ("NFKC", "NFKD"):
@@ -190,7 +190,7 @@ def _composed(text: str) -> str:
     """Return an ordered text composed."""
     data = tables()
     composed: list[str] = []
-    starter = None  # the place of the last one
+    starter = None  # the offset of the last one
     highest = -1  # class of the characters between it and here, -1 if there are none
     for character in text:
         order = data.combining.get(character, 0)

@@ -1,4 +1,4 @@
-"""Whether a text is in a normalization form, and which stretches of it are not, found without normalizing the rest."""
+"""Whether a text is in a normalization form, and which segments of it are not, found without normalizing the rest."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def is_normal(data: bytes, form: Form) -> bool:
     >>> is_normal("caf\u00e9".encode(), "NFC"), is_normal("cafe\u0301".encode(), "NFC")
     (True, False)
     """
-    place = first_change(form_tables(form), data)
+    offset = first_change(form_tables(form), data)
     # A long run of marks is not looked at there.
-    return place == len(data) or next(changes(data, form), None) is None
+    return offset == len(data) or next(changes(data, form), None) is None
 
 
 def changes(data: bytes, form: Form) -> Iterator[Change]:
-    """Yield the stretches of a text, as UTF-8, that a normalization form changes, in order.
+    """Yield the segments of a text, as UTF-8, that a normalization form changes, in order.
 
     Examples
     --------
@@ -50,23 +50,23 @@ def changes(data: bytes, form: Form) -> Iterator[Change]:
         begin = at + first_change(known, view[at:])
         if begin == len(data):
             return
-        stretch = _stretch_at(view, begin, len(data), form)
-        at = begin + len(stretch.encode("utf-8"))
-        changed = normalize(stretch, form)
-        # The stretch may only have been too long for the kernel.
-        if changed != stretch:
+        segment = _stretch_at(view, begin, len(data), form)
+        at = begin + len(segment.encode("utf-8"))
+        changed = normalize(segment, form)
+        # The segment may only have been too long for the kernel.
+        if changed != segment:
             yield Change(begin, at, changed)
 
 
 def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
-    """Return the text from a place up to the next boundary, or to `limit`."""
+    """Return the text from an offset up to the next boundary, or to `limit`."""
     steady = boundaries(form)
     size = _STRETCH
     while True:
-        stretch = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
-        end = next((n for n, symbol in enumerate(stretch) if n and steady[ord(symbol)]), None)
+        segment = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
+        end = next((n for n, symbol in enumerate(segment) if n and steady[ord(symbol)]), None)
         if end is not None or begin + size >= limit:
-            return stretch[:end]
+            return segment[:end]
         size *= 4
 
 
@@ -90,15 +90,15 @@ def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = Non
     """
 
     def longer(begin: int, limit: int) -> tuple[bytes, int]:
-        stretch = _stretch_at(data, begin, limit, form)
-        return normalize(stretch, form).encode("utf-8"), begin + len(stretch.encode("utf-8"))
+        segment = _stretch_at(data, begin, limit, form)
+        return normalize(segment, form).encode("utf-8"), begin + len(segment.encode("utf-8"))
 
     none = np.zeros((0, 3), dtype=np.int64)
     return normalized(form_tables(form), data, none if spans is None else spans, longer)
 
 
 class Change(NamedTuple):
-    """A stretch of a text, from byte `begin` to byte `end`, and what normalization makes of it."""
+    """A segment of a text, from byte `begin` to byte `end`, and what normalization makes of it."""
 
     begin: int
     end: int
@@ -109,7 +109,7 @@ class Change(NamedTuple):
 def boundaries(form: Form) -> BoolArray:
     """Return, for each code point, whether every text has a boundary before it.
 
-    Normalization never changes such a character, nor anything across the place before it: what precedes the boundary
+    Normalization never changes such a character, nor anything across the offset before it: what precedes the boundary
     and what follows it are normalized by themselves.
 
     Notes

@@ -1,4 +1,4 @@
-"""Symbols in UTF-8: where they begin among bytes, and the analysis of bytes cut out of a text at any place."""
+"""Symbols in UTF-8: where they begin among bytes, and the analysis of bytes cut out of a text at any offset."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def read_charsmap(blob: bytes, where: str, *, is_text: bool = False) -> Characte
 
 
 def _stops(spelled: Uint8Array) -> Int64Array:
-    """Return for each place the next one that has a zero byte, which the last one has."""
+    """Return for each offset the next one that has a zero byte, which the last one has."""
     ends = np.flatnonzero(spelled == 0)
     return np.repeat(ends, np.diff(ends, prepend=-1))
 
@@ -101,16 +101,16 @@ def _check_units(units: Uint32Array, n_bytes: int, where: str) -> None:
     if values.max(initial=0) >= n_bytes:
         what = "the character table has a replacement outside of the table"
         raise FileFormatError(what, value=int(values.max()), where=where)
-    places = np.flatnonzero(~is_value)
-    nodes = units[places]
-    below = places ^ _offsets(nodes)
+    offsets = np.flatnonzero(~is_value)
+    nodes = units[offsets]
+    below = offsets ^ _offsets(nodes)
     bad = below >= len(units)
     bad |= (nodes & _LEAF != 0) & ~is_value[np.minimum(below, len(units) - 1)]
     if bad.any():
-        place = int(places[np.argmax(bad)])
-        raise FileFormatError("the character table points to nothing", value=place, where=where)
+        offset = int(offsets[np.argmax(bad)])
+        raise FileFormatError("the character table points to nothing", value=offset, where=where)
 
 
 def _offsets(units: Uint32Array) -> Int64Array:
-    """Return how far from the place of each unit its children begin, but for the last byte."""
+    """Return how far from the offset of each unit its children begin, but for the last byte."""
     return (units >> 10).astype(np.int64) << ((units & np.uint32(_FAR)) >> 6)

@@ -100,7 +100,7 @@ class Contents(SplitContents):
     prefix : str, optional
         What is put before every symbol of a piece except the first, such as ``##``.
     atoms : tuple of str
-        Symbols of several characters that are found in every piece, the longest at each place, and never merge.
+        Symbols of several characters that are found in every piece, the longest at each offset, and never merge.
     fallback : Fallback, optional
         What symbols outside the alphabet become; by default a text with such symbols is refused.
     drops_unknown : bool

@@ -79,7 +79,7 @@ def content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
             return read_head(file, path, fstat(file.fileno()).st_size)
-        # Room for all that is asked for is taken at once. What is no file on a disk has no size.
+        # The buffer for all that is asked for is allocated at once. What is no file on a disk has no size.
         size = fstat(file.fileno()).st_size
         if not size and not file.peek(1):
             return b""

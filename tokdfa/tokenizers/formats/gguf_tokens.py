@@ -123,7 +123,7 @@ def _in_order(head: GGUFHead, specials: tuple[Special, ...]) -> tuple[Special, .
     """Return special tokens in levels, if some overlap so that the order in which they are looked for matters.
 
     llama.cpp looks for the longest everywhere in a text, then for the next one in what is left. Where none overlap,
-    that is the leftmost first, and the longest of those that begin at one place.
+    that is the leftmost first, and the longest of those that begin at one offset.
     """
     sizes = {special.content: len(special.content.encode()) for special in specials}
     conflicts = list(_conflicts(sizes))

@@ -130,7 +130,7 @@ def _once(data: bytes, forms: dict[int, int], *, only: bool = False) -> dict[int
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a place, and the place after it."""
+    """Return the number at an offset, and the offset after it."""
     number = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

@@ -224,7 +224,7 @@ class Precompiled(Normalizer):
 
     Notes
     -----
-    SentencePiece replaces the longest word at each place. The library takes a grapheme of fewer than six bytes as a
+    SentencePiece replaces the longest word at each offset. The library takes a grapheme of fewer than six bytes as a
     whole: the *shortest* word that it begins with replaces all of it, marks included. Longer graphemes, and those that
     begin with no word, are replaced character by character. Read in tokenizers 0.23 (`normalizers/precompiled.rs`).
     """

@@ -91,7 +91,7 @@ class UnicodeForm(Normalizer):
         return self.form
 
     def __call__(self, text: str) -> str:
-        """Return `text` normalized; only stretches that change are looked at closely."""
+        """Return `text` normalized; only segments that change are looked at closely."""
         if text.isascii():
             return text
         try:

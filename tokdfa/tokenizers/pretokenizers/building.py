@@ -4,7 +4,7 @@ The machine is the determinized automaton of its hypotheses. It is small, becaus
 not record how far back they diverge.
 
 The pairs of symbols that no piece has side by side, found in patterns: every text is cut between them. Whether a piece
-ends at some place may depend on text far to the right. Between two symbols that no match of the pattern has next to
+ends at some offset may depend on text far to the right. Between two symbols that no match of the pattern has next to
 each other it does not: every text is cut there, and the text to the left is split in the same way whatever follows,
 except for the one symbol that a look-ahead may see.
 
@@ -66,11 +66,11 @@ def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Mac
         row, origin_row = [], []
         for symbol in range(hypotheses.n_classes):
             origin: dict[int, tuple[int, int]] = {}
-            for place, hypothesis in enumerate(state):
+            for index, hypothesis in enumerate(state):
                 for target, event in hypotheses.moves[hypothesis][symbol]:
                     # Two paths to one hypothesis would be two splits of one text.
                     assert target not in origin
-                    origin[target] = (place, event)
+                    origin[target] = (index, event)
             assert origin
             key = tuple(sorted(origin))
             if len(key) > _MOST_HYPOTHESES:
@@ -87,8 +87,8 @@ def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Mac
         budget.check_time()
     borne_out = []
     for state in states.states:
-        (place,) = [place for place, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
-        borne_out.append(place)
+        (index,) = [index for index, hypothesis in enumerate(state) if hypotheses.ends[hypothesis]]
+        borne_out.append(index)
     return _merge_classes(hypotheses, states.states, np.array(targets, dtype=np.int32), origins, borne_out, budget)
 
 
@@ -211,7 +211,7 @@ class _Ways:
 class _Reader:
     """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match.
 
-    After the classes of symbols comes one more, for the places where an assertion looks at what follows.
+    After the classes of symbols comes one more, for the offsets where an assertion looks at what follows.
     """
 
     def __init__(self, partition: Partition, column: int) -> None:

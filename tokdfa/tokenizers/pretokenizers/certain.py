@@ -1,4 +1,4 @@
-"""The places where a pre-tokenizer certainly cuts: between two symbols that no piece has side by side.
+"""The offsets where a pre-tokenizer certainly cuts: between two symbols that no piece has side by side.
 
 Of the known splittings these pairs are prebuilt, so that no pattern is read; of others `building` finds them.
 """
@@ -59,7 +59,7 @@ class CertainPairs:
         return self._class_of_code_point[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
-        """Return the last place after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
+        """Return the last offset after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
 
         Place i is the one before symbol i; the symbol at `end` must exist.
         """
@@ -68,9 +68,9 @@ class CertainPairs:
         while end > begin:
             low = max(begin, end - step)
             classes = self.classes(text[low : end + 1])
-            places = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
-            if len(places):
-                return low + 1 + int(places[-1])
+            offsets = np.flatnonzero(self.certain[classes[:-1], classes[1:]])
+            if len(offsets):
+                return low + 1 + int(offsets[-1])
             end = low
             step *= 4
         return begin

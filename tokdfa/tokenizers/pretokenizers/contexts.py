@@ -1,4 +1,4 @@
-"""What surrounds a place in a text, as far as the look-arounds of a pattern ask for it.
+"""What surrounds an offset in a text, as far as the look-arounds of a pattern ask for it.
 
 The truth of a look-behind is known from the left, so a deterministic automaton that reads the text keeps it. The truth
 of a look-ahead is known from the right: a deterministic automaton that reads the text backwards keeps it, and read
@@ -115,9 +115,9 @@ class Contexts:
         for source, symbol, target in arrows:
             rows[source][symbol].append(target)
         begins = set(self.initial)
-        initial = [place for place, (context, _) in enumerate(states) if context in begins]
+        initial = [index for index, (context, _) in enumerate(states) if context in begins]
         moves: Arrows = [[tuple(targets) for targets in row] for row in rows]
-        self._become(states, moves, initial, [place < n_final for place in range(len(states))], part.holds)
+        self._become(states, moves, initial, [index < n_final for index in range(len(states))], part.holds)
 
     def _become(
         self,
@@ -137,17 +137,17 @@ class Contexts:
         for source, targets in enumerate(forward):
             for target in targets:
                 backward[target].add(source)
-        useful = _reach(forward, initial) & _reach(backward, [place for place, ends in enumerate(final) if ends])
-        place = {old: new for new, old in enumerate(sorted(useful))}
+        useful = _reach(forward, initial) & _reach(backward, [index for index, ends in enumerate(final) if ends])
+        index = {old: new for new, old in enumerate(sorted(useful))}
         self.moves = [
-            [tuple(place[target] for target in targets if target in place) for targets in moves[old]] for old in place
+            [tuple(index[target] for target in targets if target in index) for targets in moves[old]] for old in index
         ]
-        self.initial = [place[old] for old in initial if old in place]
-        self.final = [final[old] for old in place]
-        self.truths = [truths[old] for old in place]
+        self.initial = [index[old] for old in initial if old in index]
+        self.final = [final[old] for old in index]
+        self.truths = [truths[old] for old in index]
 
     def _merge(self) -> None:
-        """Merge contexts that no text and no truth distinguishes. No two of them can be guessed at one place."""
+        """Merge contexts that no text and no truth distinguishes. No two of them can be guessed at one offset."""
         block = _numbered([*zip(self.truths, self.final, strict=True)])
         while True:
             self._budget.spend(len(self.moves) * (self._n_classes + 1))
@@ -186,7 +186,7 @@ def _reach(arrows: list[set[int]], start: list[int]) -> set[int]:
 
 
 class _NextTo:
-    """The symbol next to a place: its state is the truth."""
+    """The symbol next to an offset: its state is the truth."""
 
     def __init__(self, predicate: Neighbour, members: list[list[bool]]) -> None:
         self.begin: Hashable = predicate.edge
@@ -200,7 +200,7 @@ class _NextTo:
 
 
 class _Text:
-    """The text before or after a place: its state is the set of instructions that this text leads to.
+    """The text before or after an offset: its state is the set of instructions that this text leads to.
 
     Read forwards, they are those after the symbols read so far, for a word that begins anywhere. Read backwards, they
     are those that read the next symbol, and then the text up to the end of some word.
@@ -214,8 +214,8 @@ class _Text:
         self._members = members
         self._budget = budget
         self._reads = [
-            (place, instruction)
-            for place, instruction in enumerate(self._instructions)
+            (index, instruction)
+            for index, instruction in enumerate(self._instructions)
             if isinstance(instruction, Read)
         ]
         self._closures: dict[tuple[int, Truth], frozenset[int]] = {}

@@ -117,7 +117,7 @@ class _Recorder:
         self.found: list[tuple[Span, int]] = []
 
     def search(self, text: str, at: int) -> Any:
-        """Return the first match from a place on, as the compiled pattern does."""
+        """Return the first match from an offset on, as the compiled pattern does."""
         try:
             match = self._program.search(text, at, timeout=self._max_seconds)
         except TimeoutError:
@@ -179,7 +179,7 @@ def explain(
 def _explain_bytes(
     splitting: Splitting, text: str, pieces: list[tuple[str, Span]], max_seconds: float
 ) -> Iterator[list[Part]]:
-    """Yield the pieces of the steps that split bytes; their places are bytes of the text."""
+    """Yield the pieces of the steps that split bytes; their offsets are bytes of the text."""
     places = [0]
     for symbol in text:
         places.append(places[-1] + len(symbol.encode("utf-8", "surrogatepass")))
@@ -202,7 +202,7 @@ def _explain_bytes(
 
 
 def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) -> list[tuple[Span, Part]]:
-    """Return the pieces that a step makes of one piece, by their places in it."""
+    """Return the pieces that a step makes of one piece, by their offsets in it."""
     recorder = _Recorder(_program(step, splitting), max_seconds)
     if splitting.library == "tiktoken":
         spans = [match.span() for match in recorder.finditer(piece)]
@@ -226,7 +226,7 @@ def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) ->
 def look_aheads(splitter: Splitter | None, text: str) -> dict[Span, Look] | None:
     """Return, for each piece of a text, how far a machine reads before both its ends are certain.
 
-    The pieces are given by their places in code points. None without a machine, or if the text is not UTF-8.
+    The pieces are given by their offsets in code points. None without a machine, or if the text is not UTF-8.
     """
     if splitter is None:
         return None

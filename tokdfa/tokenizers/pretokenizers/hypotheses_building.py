@@ -1,6 +1,6 @@
 """Splitting as a finite machine: guess where pieces begin, and verify the guesses.
 
-Whether a piece begins at some place may depend on text far to its right, so the machine guesses. A *hypothesis* has,
+Whether a piece begins at some offset may depend on text far to its right, so the machine guesses. A *hypothesis* has,
 for each step of the splitting, a scan of the supposed current piece, and scans that are supposed to find nothing.
 Either a piece ended where such a scan had a match, and the alternatives preferred to that match must fail; or nothing
 begins where such a scan was started. A hypothesis whose guess turns out wrong ends, and one that nothing can confirm is
@@ -36,8 +36,8 @@ OFF: Final = -1
 class Stage(NamedTuple):
     """A step of a hypothesis: the `scan` that must match, or GAP or OFF; and those that must find nothing, `fruitless`.
 
-    `context` is that of the place, as of :class:`tokdfa.tokenizers.pretokenizers.contexts.Contexts`. `is_start` says
-    whether the library starts a search at this place, between matches; False where the pattern does not ask.
+    `context` is that of the offset, as of :class:`tokdfa.tokenizers.pretokenizers.contexts.Contexts`. `is_start` says
+    whether the library starts a search at this offset, between matches; False where the pattern does not ask.
     """
 
     scan: int
@@ -47,9 +47,9 @@ class Stage(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a search finds at a place, as supposed: a scan that must match, or GAP.
+    """What a search finds at an offset, as supposed: a scan that must match, or GAP.
 
-    `cuts` says that an empty match ended the text before the place.
+    `cuts` says that an empty match ended the text before the offset.
     """
 
     scan: int
@@ -160,7 +160,7 @@ class Step:
             yield Stage(found.scan, found.fruitless, after, is_start)
 
     def _search(self, letter: int, fruitless: frozenset[int], *, is_start: bool, after_match: bool) -> Iterator[_Found]:
-        """Yield what a search at a place may find, if it started there or not, and right after a match or not."""
+        """Yield what a search at an offset may find, if it started there or not, and right after a match or not."""
         start = self._starts[is_start]
         scan = self._target[start][letter]
         if scan:

@@ -66,8 +66,8 @@ class ByteSteps:
         lengths = spans[:, 1] - spans[:, 0]
         # The bytes of all pieces, each piece followed by a separator; and where in the data each comes from.
         begins = running_sum(lengths + 1)[:-1]
-        place = np.arange(int(lengths.sum()) + len(spans)) + np.repeat(spans[:, 0] - begins, lengths + 1)
-        codes = np.append(np.frombuffer(data, dtype=np.uint8), np.uint8(0))[place].astype(np.int64)
+        offset = np.arange(int(lengths.sum()) + len(spans)) + np.repeat(spans[:, 0] - begins, lengths + 1)
+        codes = np.append(np.frombuffer(data, dtype=np.uint8), np.uint8(0))[offset].astype(np.int64)
         codes[begins + lengths] = len(_SPELLED) - 1
         ends = np.cumsum(_WIDTH[codes])
         letters = np.empty(int(ends[-1]), dtype=np.uint8)
@@ -76,7 +76,7 @@ class ByteSteps:
         found = self.splitter.spans(letters.tobytes())
         first = np.searchsorted(ends, found[:, 0], side="right")
         last = np.searchsorted(ends, found[:, 1])
-        return np.stack((place[first], place[last] + 1), axis=1)
+        return np.stack((offset[first], offset[last] + 1), axis=1)
 
     def spans_backtracking(self, data: bytes, spans: Int64Array) -> Int64Array:
         """Return the same as :meth:`spans`, by the backtracking engine."""
@@ -206,8 +206,8 @@ class PreTokenizer:
             return None
         spans = self.splitter.spans(data)
         if len(data) > len(text):
-            place = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins_symbol(data), dtype=np.int64)))
-            spans = place[spans]
+            offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(begins_symbol(data), dtype=np.int64)))
+            spans = offset[spans]
         pairs: list[Span] = spans.tolist()
         return pairs
 
@@ -232,17 +232,17 @@ class PreTokenizer:
 
     def _around_bytes(self, text: str, begins: bool) -> list[Span]:
         pieces, whole = self._before_bytes.split(text, begins=begins), self._before_bytes.spans(text, begins=begins)
-        places: list[int] = []
+        offsets: list[int] = []
         for piece, (start, end) in zip(pieces, whole, strict=True):
-            # Of each byte, the place of its character in the text; what is put before a piece is at its beginning.
+            # Of each byte, the offset of its character in the text; what is put before a piece is at its beginning.
             first = end - len(piece)
-            places += [max(first + at, start) for at, symbol in enumerate(piece) for _ in symbol.encode()]
+            offsets += [max(first + at, start) for at, symbol in enumerate(piece) for _ in symbol.encode()]
         _, found = self.byte_pieces(text, begins=begins)
         ends = [end for _, end in whole]
         spans = []
         for first, last in found.tolist():
-            start = places[first]
-            stop = min([places[last - 1] + 1, *(end for end in ends if end >= places[last - 1])])
+            start = offsets[first]
+            stop = min([offsets[last - 1] + 1, *(end for end in ends if end >= offsets[last - 1])])
             spans.append((start, max(stop, start)))
         return spans
 

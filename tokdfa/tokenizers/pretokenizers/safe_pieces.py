@@ -25,9 +25,9 @@ from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 SAFE: Final = 0
-"""The state of a place that is safe however the text goes on."""
+"""The state of a position that is safe however the text goes on."""
 UNSAFE: Final = 1
-"""The state of a place that is not safe however the text goes on."""
+"""The state of a position that is not safe however the text goes on."""
 
 _MOST_STATES = 1 << 18
 _MOST_HYPOTHESES = 128
@@ -61,9 +61,9 @@ class SafePieces:
     Notes
     -----
     A text is read with `read`, from the state `start`, or from `anywhere` if something unknown precedes it. `cut` gives
-    the state of the place that was reached; `go_on` reads the text after it, until the state is `SAFE` or `UNSAFE`, or
-    the text ends and `is_safe_at_end` answers. The answer is exact: a place is safe if and only if the pieces of the
-    text, whatever follows, are those of its two parts.
+    the state of the position that was reached; `go_on` reads the text after it, until the state is `SAFE` or `UNSAFE`,
+    or the text ends and `is_safe_at_end` answers. The answer is exact: a position is safe if and only if the pieces of
+    the text, whatever follows, are those of its two parts.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:
@@ -93,7 +93,7 @@ class SafePieces:
         return self._state(found)
 
     def read(self, state: int, symbol: int) -> int:
-        """Return the state before a possible place, after a symbol of a class."""
+        """Return the state before a possible position, after a symbol of a class."""
         key = state, symbol
         if key not in self._read:
             self._read[key] = self._state(
@@ -102,14 +102,14 @@ class SafePieces:
         return self._read[key]
 
     def cut(self, state: int) -> int:
-        """Return the state after a place: the part before it ends, and another one begins."""
+        """Return the state after a position: the part before it ends, and another one begins."""
         if state not in self._cut:
             ended = [_Pair(0, pair.whole, pair.differ) for pair in self._states[state] if self._of.ends[pair.part]]
             self._cut[state] = self._settled(ended)
         return self._cut[state]
 
     def go_on(self, state: int, symbol: int) -> int:
-        """Return the state of a place after a symbol that follows it."""
+        """Return the state of a position after a symbol that follows it."""
         if state <= UNSAFE:
             return state
         key = state, symbol
@@ -119,7 +119,7 @@ class SafePieces:
         return self._gone_on[key]
 
     def is_safe_at_end(self, state: int) -> bool:
-        """Return whether a place is safe if the text ends here."""
+        """Return whether a position is safe if the text ends here."""
         if state <= UNSAFE:
             return state == SAFE
         ends = self._of.ends
@@ -127,7 +127,7 @@ class SafePieces:
 
     @cached_property
     def between(self) -> tuple[BoolArray, BoolArray]:
-        """Whether the place between two symbols is always safe, and whether it never is, by their classes.
+        """Whether the position between two symbols is always safe, and whether it never is, by their classes.
 
         Two bool arrays of shape (classes, classes). Where neither holds, what is around the two symbols decides.
         """
@@ -168,11 +168,11 @@ class SafePieces:
     # Texts
 
     def within(self, text: str, state: int, starts: set[int], *, ends: bool) -> tuple[BoolArray, BoolArray, int]:
-        """Return, for each place after a character of a stretch between special tokens, whether it is safe.
+        """Return, for each position after a character of a segment between special tokens, whether it is safe.
 
         Besides, return whether each is between two symbols that every text is cut between, and the first that what
-        follows the stretch may decide. `state` is the one at its beginning, `starts` has the places where it may turn
-        out to end, and `ends` is whether it ends with the text; otherwise anything may follow.
+        follows the segment may decide. `state` is the one at its beginning, `starts` has the positions where it may
+        turn out to end, and `ends` is whether it ends with the text; otherwise anything may follow.
         """
         n = len(text)
         safe: BoolArray = np.zeros(n, dtype=np.bool_)
@@ -182,7 +182,7 @@ class SafePieces:
         asked = ~safe
         asked[:-1] &= ~never[classes[:-1], classes[1:]]
         free = safe.copy()
-        # After such a place, nothing depends on what precedes it.
+        # After such a position, nothing depends on what precedes it.
         bases = np.flatnonzero(safe) + 1
         row: list[int] = classes.tolist()
         at, undecided = 0, n + 1
@@ -202,7 +202,7 @@ class SafePieces:
         return safe, free, undecided if not ends else n + 1
 
     def _go_through(self, state: int, row: list[int], place: int, starts: set[int]) -> int:
-        """Return the state of a place in view of the classes of the symbols after it."""
+        """Return the state of a position in view of the classes of the symbols after it."""
         while state not in (SAFE, UNSAFE) and place < len(row):
             if place in starts and not self.is_safe_at_end(state):
                 return UNSAFE
@@ -242,7 +242,7 @@ class SafePieces:
         return confirmed, differing
 
     def _settled(self, pairs: Iterable[_Pair]) -> int:
-        """Return the state of a place, given the pairs after what is known to follow it."""
+        """Return the state of a position, given the pairs after what is known to follow it."""
         possible = [pair for pair in pairs if self._confirmed[pair.part, pair.whole]]
         if all(pair.differ for pair in possible) and possible:
             return UNSAFE

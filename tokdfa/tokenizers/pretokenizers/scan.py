@@ -27,15 +27,15 @@ from tokdfa.tokenizers.pretokenizers.contexts import Contexts, predicate_sets
 
 
 class Scan:
-    """The search for a match that begins at a given place, as a deterministic automaton.
+    """The search for a match that begins at a given offset, as a deterministic automaton.
 
     State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one
     reported before the sink, because after each match only the alternatives preferred to it go on.
 
     The automaton reads letters. A letter is a symbol, or the end of the text, together with the truth of the pattern's
-    assertions at the place before the symbol: ``letter[c][a]`` is that of a symbol of class a of the `partition` in
+    assertions at the offset before the symbol: ``letter[c][a]`` is that of a symbol of class a of the `partition` in
     context c; that of the end of the text comes last. The `contexts` are what the assertions need to know of the text
-    around a place.
+    around an offset.
 
     `starts` are the states before the first symbol, where the search did not begin here and where it did. `target` and
     `matched`, of shape (states, letters), are the state after a letter, and whether there is a match before its symbol.
@@ -44,7 +44,7 @@ class Scan:
     def __init__(self, tree: Node, budget: Budget) -> None:
         predicates = Predicates()
         program = compile_program(tree, budget, predicates=predicates)
-        # What an assertion needs to know of the symbol before a place is a predicate, too.
+        # What an assertion needs to know of the symbol before an offset is a predicate, too.
         before = [
             predicates.neighbour(look.before, look.before_edge, behind=True)
             if look.before or look.before_edge
@@ -171,7 +171,7 @@ class _Threads:
         return self._closures[start]
 
     def _cut(self, places: Iterable[int]) -> tuple[int, ...]:
-        """Return the threads that begin at places, in order of preference, up to one that accepts."""
+        """Return the threads that begin at offsets, in order of preference, up to one that accepts."""
         threads: dict[int, None] = {}
         for place in places:
             for number in self._closure(place):

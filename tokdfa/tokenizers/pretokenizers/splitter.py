@@ -29,7 +29,7 @@ class Tuning:
     stretch : int
         The number of bytes that are read before what they begin is written down, from 4 to 4096.
     least_chain : int
-        A stretch of at least four times as many bytes is read in four parts at once.
+        A segment of at least four times as many bytes is read in four parts at once.
     """
 
     max_pairs: int = 1 << 16
@@ -138,9 +138,9 @@ def _pairs(
 
 def _padded(cells: Any, class_bits: int) -> Any:
     """Return the cells of all states and classes as one row, with ``1 << class_bits`` entries per state."""
-    room = np.zeros((len(cells), 1 << class_bits, *cells.shape[2:]), dtype=cells.dtype)
-    room[:, : cells.shape[1]] = cells
-    return room.reshape(-1)
+    padded = np.zeros((len(cells), 1 << class_bits, *cells.shape[2:]), dtype=cells.dtype)
+    padded[:, : cells.shape[1]] = cells
+    return padded.reshape(-1)
 
 
 def _paged(runs: Runs) -> tuple[Uint16Array, Uint8Array]:
@@ -319,7 +319,7 @@ class SplitStream:
 
     @property
     def open_piece(self) -> tuple[int, int] | None:
-        """The beginning of the open piece, and the place up to which it certainly extends; None in dropped text."""
+        """The beginning of the open piece, and the offset up to which it certainly extends; None in dropped text."""
         if self._open & EVENT_MASK != BEGINS:
             return None
         read = int(self._run.trail_at[0]) if self._run.n_waiting else self.n_bytes - len(self._tail)

@@ -24,8 +24,8 @@ class Split:
 class Splitting:
     """The pre-tokenizer of a file: a name or the steps, in order, with the library whose character classes they use.
 
-    With `prefix_space`, a stretch that does not begin with a space gets one before the step of that index; with
-    `prefix_once`, only a stretch that begins the text does. If `metaspace` is a character, it replaces all spaces
+    With `prefix_space`, a segment that does not begin with a space gets one before the step of that index; with
+    `prefix_once`, only a segment that begins the text does. If `metaspace` is a character, it replaces all spaces
     before the step of index `metaspace_at`; then `prefix_space` is None or the same index and adds this character
     instead of a space. Last, `byte_steps` split the pieces, spelled in GPT-2's byte alphabet, and may so cut a
     character apart. `unicode` is the name of the table that the classes are of, such as ``tokenizers==0.21.1``; None is

@@ -86,7 +86,7 @@ def _unused(data: T) -> T:
 class LongestPieceEncoder:
     """Encodes words by a vocabulary: the longest piece that occurs in a word is cut out, then the same for the rest.
 
-    Among pieces of equal length, the earlier one comes first; `unknown` is the token for a stretch in which no piece
+    Among pieces of equal length, the earlier one comes first; `unknown` is the token for a segment in which no piece
     occurs. `cache_size` words are kept with their tokens; the oldest are dropped.
 
     BLOG, example 2. With a vocabulary trained by merging, the result need not be the one that merging would give.
@@ -117,7 +117,7 @@ class LongestPieceEncoder:
         return tokens
 
     def _cut(self, word: str) -> tuple[str, ...]:
-        # Every place where a piece occurs, in the order of the vocabulary: O(n · longest piece).
+        # Every offset where a piece occurs, in the order of the vocabulary: O(n · longest piece).
         places = [
             (start - end, self._order[word[start:end]], start)
             for start in range(len(word))

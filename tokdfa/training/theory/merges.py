@@ -141,7 +141,7 @@ def possible_merges(text: str, width: int) -> dict[Merge, int]:
     if width > _WIDEST:
         raise LimitExceededError("too many merges have a yield of this length", value=width, hint=f"{_WIDEST} at most")
     counts: dict[Merge, int] = {}
-    # The trees that end at each place, with the places where they begin, longest first.
+    # The trees that end at each offset, with the offsets where they begin, longest first.
     ending: list[list[tuple[Merge, int]]] = [[]]
     for end, symbol in enumerate(text, 1):
         trees: list[tuple[Merge, int]] = [(symbol, end - 1)]
