@@ -17,6 +17,7 @@ from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.output import counted, print_json, remark, say
 
 if TYPE_CHECKING:
+    from tokdfa.jobs.shards.check import Options
     from tokdfa.jobs.shards.report import Report
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
@@ -29,28 +30,30 @@ def is_of_files(path: str) -> bool:
     return Path(path).is_dir() or (bool(set("*?") & set(path)) and not Path(path).exists())
 
 
-def validate_corpus(
-    tokenizer: AnyTokenizer,
-    paths: Sequence[str],
-    dtype: str | None,
-    field: str | None,
-    documents: str | None,
-    literal: bool,
-    threads: int,
-    report_path: str | None,
-    cluster: str | None = None,
-    *,
-    as_json: bool,
-) -> int:
-    """Validate all files, here or on a cluster, print what was found, and return the exit status."""
-    from tokdfa.jobs.shards.check import Options
-    from tokdfa.jobs.shards.run import check_shards
-    from tokdfa.stores.opening import find_stores
+def corpus_options(dtype: str | None, field: str | None, documents: str | None, literal: bool) -> Options:
+    """Return the options of reading and judging several files."""
+    from tokdfa.jobs.shards import check
 
     if documents not in (None, "none") and not documents.isdecimal():
         raise click.UsageError("for several files, --documents takes an id or none")
     separator = int(documents) if documents is not None and documents != "none" else documents
-    options = Options(dtype, field, separator, literal)
+    return check.Options(dtype, field, separator, literal)
+
+
+def validate_corpus(
+    tokenizer: AnyTokenizer,
+    paths: Sequence[str],
+    options: Options,
+    *,
+    threads: int,
+    report_path: str | None,
+    cluster: str | None,
+    as_json: bool,
+) -> int:
+    """Validate all files, here or on a cluster, print what was found, and return the exit status."""
+    from tokdfa.jobs.shards.run import check_shards
+    from tokdfa.stores.opening import find_stores
+
     files = find_stores(paths)
     with progress(files) as (advance, finished):
         if cluster is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.corpus import is_of_files, validate_corpus
+from tokdfa.cli.corpus import corpus_options, is_of_files, validate_corpus
 from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, html_option, json_option, print_json, say, shown_ids
@@ -107,8 +107,9 @@ def command(
     if explain:
         _segmenter(tokenizer)
     if is_corpus:
+        options = corpus_options(dtype, field, documents, literal)
         return validate_corpus(
-            tokenizer, paths, dtype, field, documents, literal, threads or 1, report_path, cluster, as_json=as_json
+            tokenizer, paths, options, threads=threads or 1, report_path=report_path, cluster=cluster, as_json=as_json
         )
     (ids,) = paths
     stream, starts = ids_and_documents(ids, dtype, field, documents)

@@ -202,7 +202,7 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     begin = 4 * (n_items + 2)
 
     def inconsistent(what: str) -> RawStore:
-        return RawStore(path, "litdata", path, dtype, 0, 0, problems=[Problem(str(path), what)])
+        return RawStore(path, "litdata", IntegerFile(path, dtype, 0, 0), problems=[Problem(str(path), what)])
 
     if len(head) < 4 or begin > size:
         return inconsistent(f"the file is cut short: {size} bytes, and its head of {n_items} items takes {begin}")
@@ -228,4 +228,4 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     boundaries = Boundaries(
         n_items, lambda first, n: (offsets.read(first, min(n, n_items - first)) - begin) // size_of_id
     )
-    return RawStore(path, "litdata", path, dtype, begin, n_ids, boundaries=boundaries, problems=problems)
+    return RawStore(path, "litdata", IntegerFile(path, dtype, begin, n_ids), boundaries=boundaries, problems=problems)

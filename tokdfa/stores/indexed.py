@@ -64,7 +64,9 @@ def open_megatron(path: Path) -> RawStore:
     files = (data, index)
     if size not in (expected, expected + n_sequences):
         what = f"the index has {size} bytes instead of {expected}, for {n_sequences} sequences and {n_entries} entries"
-        return RawStore(path, "Megatron", data, dtype, 0, 0, files=files, problems=[Problem(str(index), what)])
+        return RawStore(
+            path, "Megatron", IntegerFile(data, dtype, 0, 0), files=files, problems=[Problem(str(index), what)]
+        )
     lengths = IntegerFile(index, "<i4", _HEAD.size, n_sequences)
     offsets = IntegerFile(index, "<i8", _HEAD.size + 4 * n_sequences, n_sequences)
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
@@ -73,7 +75,9 @@ def open_megatron(path: Path) -> RawStore:
         _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
     boundaries = _boundaries(entries, offsets, dtype.itemsize, n_bytes)
     n_ids = n_bytes // dtype.itemsize
-    return RawStore(path, "Megatron", data, dtype, 0, n_ids, boundaries=boundaries, files=files, problems=problems)
+    return RawStore(
+        path, "Megatron", IntegerFile(data, dtype, 0, n_ids), boundaries=boundaries, files=files, problems=problems
+    )
 
 
 def _boundaries(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> Boundaries:
@@ -189,10 +193,7 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
     return RawStore(
         path,
         "datatrove",
-        path,
-        dtype,
-        0,
-        n_ids,
+        IntegerFile(path, dtype, 0, n_ids),
         boundaries=None if documents is None else _ends(documents),
         mask=loss if has_mask else None,
         files=(path, *(file for file in (index, loss, metadata) if file.is_file())),
@@ -267,7 +268,9 @@ def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
         what = f"the last document ends at id {n_by_documents}, and there are {count}"
         problems.append(Problem(str(beside), what))
     files = (path,) if boundaries is None else (path, beside)
-    return RawStore(path, "OLMo", path, dtype, 0, count, boundaries=boundaries, files=files, problems=problems)
+    return RawStore(
+        path, "OLMo", IntegerFile(path, dtype, 0, count), boundaries=boundaries, files=files, problems=problems
+    )
 
 
 def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:

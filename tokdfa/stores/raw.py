@@ -94,19 +94,19 @@ class Boundaries:
 class IntegerFile:
     """The `count` integers in a file from byte `offset` on, read a few at a time."""
 
-    def __init__(self, path: Path, dtype: str, offset: int, count: int) -> None:
+    def __init__(self, path: Path, dtype: Dtype | str, offset: int, count: int) -> None:
         self.path = path
+        self.dtype: Dtype = np.dtype(dtype)
+        self.offset = offset
         self.count = count
-        self._dtype: Dtype = np.dtype(dtype)
-        self._offset = offset
 
     def read(self, first: int, n: int) -> Int64Array:
         """Return integers `first` to ``first + n``, or fewer at the end."""
         wanted = max(min(n, self.count - first), 0)
-        begin = self._offset + first * self._dtype.itemsize
+        begin = self.offset + first * self.dtype.itemsize
         with self.path.open("rb", buffering=0) as stream:
             stream.seek(begin)
-            read = _read(stream, self._dtype, wanted, self.path, first, "entry")
+            read = _read(stream, self.dtype, wanted, self.path, first, "entry")
         return read.astype(np.int64)
 
     def iter_parts(self, size: int = 1 << 16) -> Iterator[tuple[int, Int64Array]]:
@@ -123,18 +123,13 @@ class RawStore(Store):
     path : Path
         What was asked for.
     format : str
-    data : Path
-        The file of the ids.
-    dtype : numpy.dtype
-    offset : int
-        The byte of `data` at which they begin.
-    count : int
-        Their number.
+    ids : IntegerFile
+        The ids.
     boundaries : Boundaries, optional
     mask : Path, optional
         A file of one byte an id: whether it counts in training.
     files : tuple of Path
-        All files of the store; `data` is the first.
+        All files of the store; the one of the ids is the first.
     problems : sequence of Problem
     """
 
@@ -142,10 +137,7 @@ class RawStore(Store):
         self,
         path: Path,
         format: str,
-        data: Path,
-        dtype: Dtype,
-        offset: int,
-        count: int,
+        ids: IntegerFile,
         *,
         boundaries: Boundaries | None = None,
         mask: Path | None = None,
@@ -155,41 +147,39 @@ class RawStore(Store):
         super().__init__(
             path,
             format,
-            files=files or (data,),
-            dtype=dtype,
-            n_ids=count,
+            files=files or (ids.path,),
+            dtype=ids.dtype,
+            n_ids=ids.count,
             n_documents=None if boundaries is None else boundaries.count,
             has_documents=boundaries is not None,
             has_mask=mask is not None,
-            n_steps=count,
+            n_steps=ids.count,
             unit="byte",
             problems=problems,
         )
-        self._data = data
-        self._dtype: Dtype = dtype
-        self._offset = offset
-        self._count = count
+        self._ids = ids
         self._boundaries = boundaries
         self._mask = mask
 
     def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
         """Yield ids `begin` to `end`; see :meth:`Store.iter_chunks`."""
-        end = self._count if end is None else min(end, self._count)
+        file, dtype, n_ids = self._ids.path, self._ids.dtype, self._ids.count
+        end = n_ids if end is None else min(end, n_ids)
         boundaries = None if self._boundaries is None else _Cursor(self._boundaries, begin)
         size = size or CHUNK
-        with self._data.open("rb", buffering=0) as stream:
-            stream.seek(self._offset + begin * self._dtype.itemsize)
-            if begin >= end and boundaries is not None and self._count == 0:
-                yield Chunk(np.empty(0, dtype=self._dtype), *boundaries.until(1, 0))
+        with file.open("rb", buffering=0) as stream:
+            stream.seek(self._ids.offset + begin * dtype.itemsize)
+            if begin >= end and boundaries is not None and n_ids == 0:
+                yield Chunk(np.empty(0, dtype=dtype), *boundaries.until(1, 0))
             for first in range(begin, end, size):
                 stop = min(first + size, end)
-                ids = _read(stream, self._dtype, stop - first, self._data, first)
+                ids = _read(stream, dtype, stop - first, file, first)
                 mask = None if self._mask is None else self._read_mask(first, stop - first)
                 if boundaries is None:
                     yield Chunk(ids, mask=mask)
                 else:
                     # Empty documents at the very end belong to the last chunk.
-                    yield Chunk(ids, *boundaries.until(stop + (stop == self._count), first), mask)
+                    yield Chunk(ids, *boundaries.until(stop + (stop == n_ids), first), mask)
 
     def starts(self) -> Int64Array:
         """Return the ids with which documents begin; see :meth:`Store.starts`."""
@@ -205,7 +195,7 @@ class RawStore(Store):
 
     def place(self, number: int, token: int, index: int) -> Place:
         """Return the byte at which an id is."""
-        return Place(str(self._data), "byte", self._offset + index * self._dtype.itemsize, index)
+        return Place(str(self._ids.path), "byte", self._ids.offset + index * self._ids.dtype.itemsize, index)
 
     def _read_mask(self, first: int, n: int) -> BoolArray:
         assert self._mask is not None
@@ -266,7 +256,7 @@ def open_bin(path: Path, dtype: Dtype) -> RawStore:
             where=str(path),
             hint="is it another --dtype, or is the file cut short?",
         )
-    return RawStore(path, "raw integers", path, dtype, 0, size // dtype.itemsize)
+    return RawStore(path, "raw integers", IntegerFile(path, dtype, 0, size // dtype.itemsize))
 
 
 def open_npy(path: Path) -> RawStore:
@@ -280,7 +270,7 @@ def open_npy(path: Path) -> RawStore:
         fault = "cut short" if size < expected else "there is data after its array"
         what = f"not a complete .npy file of integers: {fault}"
         raise TokenStreamError(what, value=f"{size} bytes instead of {expected}", where=str(path))
-    return RawStore(path, ".npy", path, dtype, begin, count)
+    return RawStore(path, ".npy", IntegerFile(path, dtype, begin, count))
 
 
 _HEADER = 1024
@@ -313,7 +303,7 @@ def open_llmc(path: Path) -> RawStore:
         what = f"the header says {count} ids, so {expected} bytes, and the file has {size}"
         problems.append(Problem(str(path), what))
     n_ids = max(min(count, (size - _HEADER) // dtype.itemsize), 0)
-    return RawStore(path, "llm.c", path, dtype, _HEADER, n_ids, problems=problems)
+    return RawStore(path, "llm.c", IntegerFile(path, dtype, _HEADER, n_ids), problems=problems)
 
 
 def _fields(head: bytes) -> tuple[int, int, int]:

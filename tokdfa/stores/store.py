@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -129,6 +129,7 @@ class Problem:
         return f"{self.where}: {self.what}"
 
 
+@dataclass(eq=False, repr=False)
 class Store(ABC):
     """A file, or a group of files, with ids of a tokenizer.
 
@@ -163,34 +164,23 @@ class Store(ABC):
     read is not copied again.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        format: str,
-        *,
-        files: tuple[Path, ...] = (),
-        dtype: Dtype | None = None,
-        n_ids: int | None = None,
-        n_documents: int | None = None,
-        has_documents: bool = False,
-        has_mask: bool = False,
-        n_steps: int = 1,
-        unit: str = "token",
-        problems: Sequence[Problem] = (),
-        members: Sequence[Store] = (),
-    ) -> None:
-        self.path = path
-        self.format = format
-        self.files = files or (path,)
-        self.dtype = dtype
-        self.n_ids = n_ids
-        self.n_documents = n_documents
-        self.has_documents = has_documents
-        self.has_mask = has_mask
-        self.n_steps = n_steps
-        self.unit = unit
-        self.problems = tuple(problems)
-        self.members = tuple(members)
+    path: Path
+    format: str
+    _: KW_ONLY
+    files: tuple[Path, ...] = ()
+    dtype: Dtype | None = None
+    n_ids: int | None = None
+    n_documents: int | None = None
+    has_documents: bool = False
+    has_mask: bool = False
+    n_steps: int = 1
+    unit: str = "token"
+    problems: Sequence[Problem] = ()
+    members: Sequence[Store] = ()
+
+    def __post_init__(self) -> None:
+        self.files = self.files or (self.path,)
+        self.problems, self.members = tuple(self.problems), tuple(self.members)
 
     @abstractmethod
     def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
