@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from tokdfa.base.errors import KernelError
 
-__all__ = ["NO_MEMORY", "Struct", "call", "check_memory", "ffi", "lib", "readable", "slots_for", "writable"]
-
 Array: TypeAlias = npt.NDArray[Any]
 
 NO_MEMORY = -1000

@@ -25,8 +25,6 @@ from tokdfa.kernels.guiding import product as kernels
 from tokdfa.kernels.library import Struct
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["BaseKey", "MoveTables", "Moves", "Place", "PrefixAutomaton", "base_of", "prefixes_of"]
-
 MAX_BASES = 1 << 10
 MAX_SLOTS = 1 << 21
 

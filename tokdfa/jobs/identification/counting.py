@@ -14,8 +14,6 @@ from tokdfa.jobs.validation.validator import Validator
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["ENOUGH", "Counts", "count_violations"]
-
 ENOUGH = 1000
 """The number of violations after which a candidate is not judged on."""
 

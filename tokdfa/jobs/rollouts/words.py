@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
     from tokdfa.tokenizers.round_trip import Ends, RoundTrip
 
-__all__ = ["FoundByWords", "ends_of_both", "find_by_words"]
-
 _MOST_UNITS = 1 << 14
 
 

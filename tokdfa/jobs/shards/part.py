@@ -21,8 +21,6 @@ from tokdfa.stores.store import Chunk, Place, Store
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, WordPieceTokenizer
 
-__all__ = ["Options", "Part"]
-
 _SHOWN = 16
 _NONE: Int64Array = np.empty(0, dtype=np.int64)
 

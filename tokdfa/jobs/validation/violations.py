@@ -15,8 +15,6 @@ from tokdfa.jobs.validation.kind import ViolationKind
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
 
-__all__ = ["KINDS", "NONE", "Outline", "Rows", "Spans", "Violations", "ranges", "spans_between"]
-
 KINDS = (*ViolationKind,)
 _NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 

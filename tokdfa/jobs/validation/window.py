@@ -13,8 +13,6 @@ from tokdfa.jobs.validation.model import Model
 from tokdfa.jobs.validation.violation import Cause, Violation
 from tokdfa.regex.unicode.utf8 import begins_symbol
 
-__all__ = ["FoundSpecial", "Specials", "Window"]
-
 
 @dataclass(frozen=True, slots=True)
 class FoundSpecial:

@@ -11,17 +11,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, check_memory, lib
 
-__all__ = [
-    "breadth_first",
-    "build_trie",
-    "coarsest_partition",
-    "find_words",
-    "first_difference",
-    "group",
-    "tokens_from",
-    "trie_of",
-]
-
 
 def breadth_first(offsets: Int64Array, targets: Int32Array, starts: Int32Array) -> Int32Array:
     """Return the states reached from `starts` (distinct states), in breadth-first order: O(n + m)."""

@@ -11,17 +11,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.byte_filter import GROUPS, byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 
-__all__ = [
-    "SINGLE_WORD",
-    "STRIPS_ASCII",
-    "STRIPS_LEFT",
-    "STRIPS_RIGHT",
-    "AddedFinder",
-    "added_struct",
-    "scan_struct",
-    "windows_of",
-]
-
 STRIPS_LEFT, STRIPS_RIGHT, SINGLE_WORD, STRIPS_ASCII = 1, 2, 4, 8
 """The flags of tokens."""
 

@@ -11,8 +11,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array, Uint16Array, Uint32Array,
 from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import empty
 
-__all__ = ["ALWAYS", "EVEN_ALONE", "NOTHING", "UNLESS_THERE", "Puts", "characters_of", "cut_pieces", "ids_a_byte"]
-
 _PAGE = 1 << 8
 _N_PAGES = 0x110000 // _PAGE
 _ASCII = 128

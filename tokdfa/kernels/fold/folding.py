@@ -14,20 +14,6 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
-__all__ = [
-    "LEFT_DEAD",
-    "RIGHT_DEAD",
-    "arrange",
-    "compare_rows",
-    "depths",
-    "fold",
-    "forbidding_state",
-    "forbidding_states",
-    "gather_rows",
-    "history",
-    "ranked_rows",
-]
-
 LEFT_DEAD = -2
 RIGHT_DEAD = -3
 

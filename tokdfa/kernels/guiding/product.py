@@ -13,31 +13,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 
-__all__ = [
-    "MISSING",
-    "MOST_SEARCHED",
-    "NOWHERE",
-    "NO_SUCH_STATE",
-    "TABLE_FULL",
-    "TABLE_OF_ANY_FULL",
-    "TOO_MANY",
-    "YES",
-    "ban_of",
-    "ban_step",
-    "cache_of",
-    "find_next",
-    "followers_of",
-    "forbid",
-    "goes_on",
-    "mask_like",
-    "merge_nodes",
-    "resize_search",
-    "resize_slots",
-    "step",
-    "target",
-    "targets",
-]
-
 NOWHERE, YES, MISSING, TABLE_FULL, TOO_MANY, NO_SUCH_STATE, TABLE_OF_ANY_FULL = 0, 1, -1, -2, -3, -4, -5
 """The results: no; yes; the table of the pre-tokenizer lacks a cell, which is in the cache; the cache is too small;
 a search did not come to an end; not a state of the automaton; the cache of the automaton of all texts is too small."""

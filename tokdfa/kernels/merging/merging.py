@@ -9,8 +9,6 @@ from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 from tokdfa.kernels.pages import zeros_together
 
-__all__ = ["check_lengths", "derivations", "derive", "empty_table", "inner_pairs", "merge_pieces", "pair_table"]
-
 
 def empty_table(n_pairs: int) -> Struct:
     """Return a hash table for `n_pairs` pairs."""

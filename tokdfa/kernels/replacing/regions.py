@@ -7,8 +7,6 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib
 
-__all__ = ["OPEN", "cut_tables", "kinds_of", "regions_around", "splice"]
-
 OPEN = -1
 """The end of a region that is not known yet."""
 

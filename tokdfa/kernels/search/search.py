@@ -16,26 +16,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, 
 from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib, readable, writable
 
-__all__ = [
-    "ALIGNED",
-    "FINAL",
-    "LONGEST_IN_CLASS",
-    "MOST_CLASSES",
-    "NO_MOVES",
-    "STATE_INFO",
-    "Copying",
-    "Search",
-    "accelerated_moves",
-    "classes_of",
-    "forward_of",
-    "idle_outcomes",
-    "moves_by_class",
-    "n_lines",
-    "prefilter_of",
-    "spelled_of",
-    "token_effects",
-]
-
 ALIGNED, FINAL = 1, 2
 """Options: matches begin and end at boundaries of tokens; the stream ends with the chunk."""
 

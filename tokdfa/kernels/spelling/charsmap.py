@@ -10,17 +10,6 @@ from tokdfa.base.arrays import BoolArray, Int64Array, Uint8Array, Uint32Array
 from tokdfa.kernels.library import Struct, call, check_memory, lib
 from tokdfa.kernels.spelling.lookup import check_words
 
-__all__ = [
-    "CROWDED",
-    "LARGE",
-    "MOST_PREFIXES",
-    "Characters",
-    "TableWords",
-    "UnreadableTableError",
-    "characters_in",
-    "read_table",
-]
-
 CROWDED: int = lib.TOKDFA_CROWDED_TABLE
 LARGE: int = lib.TOKDFA_LARGE_TABLE
 MOST_PREFIXES: int = lib.TOKDFA_MOST_PREFIXES

@@ -9,8 +9,6 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, offsets_of
 from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
-__all__ = ["WordTable", "check_words", "sort_words"]
-
 
 class WordTable:
     """Words by their spelling: word i is ``text[offsets[i] : offsets[i + 1] - gap]``, of which there is one at least.

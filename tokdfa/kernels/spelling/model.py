@@ -9,19 +9,6 @@ import numpy as np
 from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, Uint8Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, lib
 
-__all__ = [
-    "LARGEST_RANK",
-    "NOWHERE",
-    "SEPARATOR",
-    "ModelText",
-    "PieceList",
-    "Scores",
-    "check_spellings",
-    "read_model",
-    "read_pieces",
-    "read_rank_lines",
-]
-
 SEPARATOR = 0
 """The byte after each word, and after each part of a rule; no word that is read contains it."""
 

@@ -11,8 +11,6 @@ from tokdfa.kernels import pages
 from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words
 
-__all__ = ["read_letters", "spell", "spell_bytes"]
-
 _BLOCK = 1 << 15
 """Number of words whose lengths are found at once, so that they stay in the cache."""
 

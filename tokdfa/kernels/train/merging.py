@@ -10,8 +10,6 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib
 
-__all__ = ["FIRST_SEEN", "FIXED", "SENTENCEPIECE", "SUBWORD_NMT", "Pieces", "Text", "Training"]
-
 # Ties: by a number that a pair keeps, by its first position now, or by its spelling.
 FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT = 0, 1, 2, 3
 

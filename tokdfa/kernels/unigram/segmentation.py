@@ -11,24 +11,6 @@ from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, Uint8Array,
 from tokdfa.kernels.library import Struct, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.pages import untouched, zeros
 
-__all__ = [
-    "BEGINNING",
-    "ENDS_PIECE",
-    "ENDS_UNKNOWN",
-    "GROWTH",
-    "LARGEST_TRIE",
-    "NO_UNKNOWN",
-    "SHORT",
-    "Before",
-    "Recording",
-    "Room",
-    "packed_trie",
-    "packed_trie_of",
-    "record",
-    "segment",
-    "unigram_tables",
-]
-
 LARGEST_TRIE = 1 << 27
 """The maximum number of bytes of all pieces."""
 

@@ -16,20 +16,6 @@ from tokdfa.regex.unicode.ranges import Ranges, characters_of, decode, encode, p
 from tokdfa.regex.unicode.tables import ranges
 from tokdfa.regex.unicode.versions import read_data
 
-__all__ = [
-    "HANGUL_FIRST",
-    "HANGUL_LAST",
-    "Form",
-    "NormalizationTables",
-    "joining",
-    "lowercase",
-    "normalize",
-    "spaces",
-    "strip_accents",
-    "syllables",
-    "tables",
-]
-
 Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3

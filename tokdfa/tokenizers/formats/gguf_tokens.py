@@ -10,19 +10,6 @@ from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.gguf_head import GGUFHead
 
-__all__ = [
-    "BYTE",
-    "CONTROL",
-    "NORMAL",
-    "TOKENS",
-    "TYPES",
-    "UNKNOWN",
-    "UNUSED",
-    "USER_DEFINED",
-    "GGUFTokens",
-    "read_tokens",
-]
-
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 TOKENS, TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"

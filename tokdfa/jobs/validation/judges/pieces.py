@@ -20,9 +20,6 @@ from tokdfa.jobs.validation.window import FoundSpecial, Window
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
-__all__ = ["TextIsDroppedError", "judge_pieces", "violation_of"]
-
-
 _NOT_SPECIAL = -1
 
 

@@ -16,8 +16,6 @@ from tokdfa.jobs.validation.tuning import DEFAULT, Tuning
 from tokdfa.jobs.validation.violation import Violation, common_prefix
 from tokdfa.jobs.validation.window import Specials, Window
 
-__all__ = ["WholeJudge"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:

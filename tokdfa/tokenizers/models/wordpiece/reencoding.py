@@ -19,8 +19,6 @@ from tokdfa.tokenizers.derived import OfTokenizer
 if TYPE_CHECKING:
     from tokdfa.tokenizers.tokenizer import WordPieceTokenizer
 
-__all__ = ["ReencodedWords", "Reencoder"]
-
 _SEPARATOR = b"\n"
 
 
