@@ -30,8 +30,11 @@ _FIRST_OF_TWO, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80 >> 6, 0x800 >> 6, 0x10000 
 _TEXT = ffi.typeof("uint8_t[]")
 
 
-def form_struct(boundary: Uint64Array, *, composes: bool, **tables: Any) -> Struct:
-    """Return a normalization form, which composes after it has decomposed if `composes`; see ``tokdfa_form``."""
+def form_struct(boundary: Uint64Array, tables: dict[str, Any], *, composes: bool) -> Struct:
+    """Return a normalization form, which composes after it has decomposed if `composes`; see ``tokdfa_form``.
+
+    `tables` are the other arrays by the names of their fields.
+    """
     found = byte_filter(_joining(boundary))
     return Struct("tokdfa_form", boundary=boundary, composes=int(composes), filter=found, **tables)
 
@@ -55,7 +58,7 @@ def no_form() -> Struct:
     """Return the form of texts that nothing changes."""
     none: dict[str, Any] = dict.fromkeys(("mark", "whole", "bounds", "parts", "composed"), np.zeros(0, dtype=np.int32))
     none |= {"order": np.zeros(0, dtype=np.uint8), "pair": np.zeros(0, dtype=np.int64)}
-    return form_struct(np.zeros(0, dtype=np.uint64), composes=False, **none)
+    return form_struct(np.zeros(0, dtype=np.uint64), none, composes=False)
 
 
 def first_change(form: Struct, text: bytes | memoryview) -> int:

@@ -176,14 +176,14 @@ def form_tables(form: Form) -> Struct:
         decompositions |= data.compatibility
     wholes = sorted(decompositions)
     pairs = sorted((ord(pair[0]) << 32 | ord(pair[1]), ord(whole)) for pair, whole in data.compositions.items())
-    return form_struct(
-        np.packbits(boundaries(form), bitorder="little").view("<u8").astype(np.uint64),
-        mark=code_points("".join(marks)),
-        order=np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
-        whole=code_points("".join(wholes)),
-        bounds=np.cumsum([0, *(len(decompositions[whole]) for whole in wholes)]).astype(np.int32),
-        parts=code_points("".join(decompositions[whole] for whole in wholes)),
-        pair=np.array([pair for pair, _ in pairs], dtype=np.int64),
-        composed=np.array([whole for _, whole in pairs], dtype=np.int32),
-        composes=form in ("NFC", "NFKC"),
-    )
+    named = {
+        "mark": code_points("".join(marks)),
+        "order": np.array([data.combining[mark] for mark in marks], dtype=np.uint8),
+        "whole": code_points("".join(wholes)),
+        "bounds": np.cumsum([0, *(len(decompositions[whole]) for whole in wholes)]).astype(np.int32),
+        "parts": code_points("".join(decompositions[whole] for whole in wholes)),
+        "pair": np.array([pair for pair, _ in pairs], dtype=np.int64),
+        "composed": np.array([whole for _, whole in pairs], dtype=np.int32),
+    }
+    boundary = np.packbits(boundaries(form), bitorder="little").view("<u8").astype(np.uint64)
+    return form_struct(boundary, named, composes=form in ("NFC", "NFKC"))
