@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tokdfa.automata.alphabet import Word
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
+from tokdfa.kernels.walk.ends import ends_but_for_spaces
 from tokdfa.regex.unicode.normalization import Form, normalize
 from tokdfa.regex.unicode.quick_check import Change, changes
 from tokdfa.tokenizers.boundaries.protocol import Boundaries
@@ -121,11 +122,6 @@ class RoundTrip:
     def takes_longest(self) -> bool:
         """Whether the tokenizer takes the longest match instead of merging."""
         return self._model.takes_longest
-
-    @property
-    def is_compared_apart(self) -> bool:
-        """Whether the text between two boundaries can be encoded alone, and shows the ends of its ids."""
-        return self._tokenizer.why_not("rules") is None and self.boundaries.why_none is None
 
     @property
     def mark(self) -> tuple[int, str] | None:
@@ -253,15 +249,7 @@ def ends_in(text: str, other: Decoded) -> Int64Array | None:
     """
     if other.text == text:
         return other.ends
-    mine, theirs = (np.frombuffer(each.encode("utf-8"), dtype=np.uint8) for each in (text, other.text))
-    solid, other_solid = (np.flatnonzero(each != ord(" ")) for each in (mine, theirs))
-    if not np.array_equal(mine[solid], theirs[other_solid]):
-        return None
-    # The spaces after as many other bytes begin and end there; those of one side that the other lacks are the last.
-    n_solid = np.searchsorted(other_solid, other.ends)
-    n_spaces = other.ends - np.append(0, other_solid + 1)[n_solid]
-    ends: Int64Array = np.minimum(np.append(0, solid + 1)[n_solid] + n_spaces, np.append(solid, len(mine))[n_solid])
-    return ends
+    return ends_but_for_spaces(text.encode("utf-8"), other.text.encode("utf-8"), other.ends)
 
 
 def ends_before_normalizing(text: str, form: Form, other: Decoded) -> Ends | None:

@@ -12,7 +12,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import (
-    REPLACEMENT,
     ByteFallback,
     DecodeSentencePiece,
     DecodeStep,
@@ -90,7 +89,6 @@ def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:
 # A token before others, or after them, from which no step removes anything.
 _OTHER = "x"
 _NONE = -1
-_LONGEST = 4
 
 
 def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_format: str) -> Spelled:
@@ -190,11 +188,11 @@ class IdTexts:
         return np.array([len(text.encode("utf-8", "surrogatepass")) for text in self.texts], dtype=np.int64)
 
     @cached_property
-    def ends(self) -> tuple[Int64Array, Int64Array, BoolArray]:
+    def ends(self) -> tuple[Int32Array, Int32Array, BoolArray]:
         """The first and the last character of each id, -1 for none, and whether it is read as a byte."""
         texts, byte = self._read
-        first = np.array([ord(text[0]) if text else _NONE for text in texts], dtype=np.int64)
-        last = np.array([ord(text[-1]) if text else _NONE for text in texts], dtype=np.int64)
+        first = np.array([ord(text[0]) if text else _NONE for text in texts], dtype=np.int32)
+        last = np.array([ord(text[-1]) if text else _NONE for text in texts], dtype=np.int32)
         return first, last, np.array([value is not None for value in byte], dtype=np.bool_)
 
     @cached_property
@@ -214,22 +212,10 @@ class IdTexts:
             blank[is_byte & (last < 0)] = False
         return blank
 
-    def character_of_run(self, ids: Int32Array, is_all: bool, *, forwards: bool = False) -> str | None:
-        """Return the character at an end of a run of byte tokens; None if it may depend on ids beyond these.
-
-        `is_all` is whether the run certainly has no more ids.
-        """
-        data: list[int] = []
-        for id in ids[:_LONGEST].tolist():
-            byte = self._read[1][id]
-            if byte is None:
-                return REPLACEMENT
-            data.append(byte)
-            try:
-                return bytes(data if forwards else data[::-1]).decode("utf-8")
-            except UnicodeDecodeError:
-                continue
-        return REPLACEMENT if is_all or len(data) == _LONGEST else None
+    @cached_property
+    def byte_of(self) -> Int32Array:
+        """The byte that each id is read as, -1 for none."""
+        return np.array([_NONE if byte is None else byte for byte in self._read[1]], dtype=np.int32)
 
 
 def _apart(tokens: list[str], step: DecodeStep) -> list[str]:

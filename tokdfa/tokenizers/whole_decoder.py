@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings, is_utf8
+from tokdfa.kernels.walk.neighbours import are_broken
+from tokdfa.tokenizers.decoder import Decoder, SpelledTexts, Spellings
 from tokdfa.tokenizers.encoding.encoded import Decoded
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ class WholeDecoder(Decoder):
         strings, is_byte = self._strings.of_ids, self._strings.texts.ends[2][ids]
         runs = np.flatnonzero(np.diff(is_byte.view(np.int8), prepend=np.int8(0), append=np.int8(0))).reshape(-1, 2)
         bounds = running_sum(lengths)[runs]
-        rows = zip(runs.tolist(), bounds.tolist(), strict=True)
-        wrong = [(run, places) for run, places in rows if not is_utf8(data[slice(*places)])]
+        is_wrong = are_broken(data, bounds)
+        wrong = [*zip(runs[is_wrong].tolist(), bounds[is_wrong].tolist(), strict=True)]
         # All of these runs at once, each between tokens of another kind.
         tokens = [""]
         for (low, high), _ in wrong:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import TokenStreamError
 from tokdfa.jobs.validation.differences import Parts, trimmed
 from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
@@ -95,86 +96,138 @@ def _parts(spelled: SpelledTexts, bounds: Int64Array) -> list[bytes]:
 
 
 class ComparedApart(NamedTuple):
-    """What differs in some regions of a text, each of which begins and ends where it is always cut.
+    """What differs in parts of a text, each of which is encoded alone.
 
-    `regions` are the first id of each and the one after its last; `parts` are those of the ids of the text and of the
-    `canonical` ids of all regions.
-    """
-
-    regions: list[tuple[int, int]]
-    parts: Parts
-    canonical: Int32Array
-
-
-def compare_apart(
-    trip: RoundTrip, ids: Int32Array, decoded: Decoded, starts: Int64Array, stops: Int64Array, *, begins: bool
-) -> ComparedApart | None:
-    """Compare the texts between neighbouring cuts around some parts of a text, each alone; None if that cannot be done.
-
-    Parameters
+    Attributes
     ----------
-    trip : RoundTrip
-    ids : int32 array
-        The ids of a text, after which it is always cut.
-    decoded : Decoded
-        That text, and the end of each id.
-    starts, stops : int64 arrays
-        Parts, ascending. Those before the first cut of a text that `begins` with the ids are in no region.
+    rows : Parts
+        Where the ids of the text differ from the canonical ones, undecided also where a part is cut within.
+    number : int64 array
+        The part that each row is in.
+    canonical : int32 array
+        The canonical ids of the parts that differ.
+    sizes : int64 array
+        The number of bytes that each id of all parts adds to the text.
     """
-    if not trip.is_compared_apart:
-        return None
-    cuts = np.flatnonzero(trip.boundaries.always_cut(ids, begins=begins, ends=True)) + 1
-    cuts = np.append(cuts if begins else np.append(0, cuts), len(ids))
-    # What adds nothing may belong to the text before a cut at its beginning, and the next id may decide.
-    first = np.searchsorted(cuts, starts, side="left") - 1
-    last = np.minimum(np.searchsorted(cuts, stops, side="right") + 1, len(cuts) - 1)
-    first, last = first[first >= 0], last[first >= 0]
-    is_in = running_sum(np.bincount(first, minlength=len(cuts)) - np.bincount(last, minlength=len(cuts)))[1:-1] > 0
-    lows, highs = cuts[:-1][is_in], cuts[1:][is_in]
-    if not len(lows):
-        return None
-    found = _each_alone(trip, ids, decoded, lows, highs)
-    if found is None:
-        return None
-    is_first, is_last = (np.append(True, lows[1:] != highs[:-1]), np.append(lows[1:] != highs[:-1], True))
-    regions = [*zip(lows[is_first].tolist(), highs[is_last].tolist(), strict=True)]
-    return ComparedApart(regions, *found)
+
+    rows: Parts
+    number: Int64Array
+    canonical: Int32Array
+    sizes: Int64Array
 
 
-def _each_alone(
-    trip: RoundTrip, ids: Int32Array, decoded: Decoded, lows: Int64Array, highs: Int64Array
-) -> tuple[Parts, Int32Array] | None:
-    """Return what differs in the texts of the ids from `lows` to `highs`, each alone, and their canonical ids."""
+def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> ComparedApart | None:
+    """Compare the ids from `lows` to `highs` with the encoding of their text, each part alone.
+
+    The text is always cut before and after each part. None if that cannot be done at once.
+    """
     mark = trip.mark
-    if mark is None:
+    places, bounds = ranges(lows, highs)
+    given = None if mark is None else _decoded_apart(trip, ids[places], bounds, mark)
+    if mark is None or given is None:
         return None
-    data, ends = decoded.text.encode("utf-8"), np.append(0, decoded.ends)
-    spans = zip(ends[lows].tolist(), ends[highs].tolist(), strict=True)
-    texts = [data[begin:end].decode("utf-8") for begin, end in spans]
-    encoded = trip.encode_texts(texts, begins=False)
+    encoded = trip.encode_texts(given.texts, begins=False)
     if encoded is None:
         return None
-    # Between two texts is a mark on both sides, so that nothing goes across.
-    canonical, bounds = encoded
-    id, text = mark
-    again = trip.decode(np.insert(canonical, bounds[1:], id), begins=False)
-    other_ends = np.delete(again.ends, bounds[1:] + np.arange(len(lows)))
-    joined = text.join((*texts, ""))
-    if again.text != joined:
-        in_joined = ends_in(joined, Decoded(again.text, other_ends))
-        if in_joined is None:
-            return None
-        other_ends = in_joined
-    size = ends[highs] - ends[lows]
-    places, own_bounds = ranges(lows, highs)
-    begun = running_sum(size + len(text.encode("utf-8")))[:-1]
-    own_ends = ends[places + 1] + np.repeat(begun - ends[lows], highs - lows)
+    number = _differing(given.ids, bounds, *encoded)
+    own, other = given.chosen(number), _chosen(*encoded, number)
+    again = _decoded_apart(trip, *other, mark)
+    ends = None if again is None else _ends_apart(own, again, mark)
+    if again is None or ends is None:
+        return None
     rows = find_differences(
-        Tokenizations(ids[places], own_ends, own_bounds, begun), Tokenizations(canonical, other_ends, bounds, begun)
+        Tokenizations(own.ids, own.ends, own.bounds, np.zeros(len(number), dtype=np.int64)),
+        Tokenizations(again.ids, ends, again.bounds, np.zeros(len(number), dtype=np.int64)),
     )
-    parts = trimmed(ids[places], canonical, rows[:, 1:], own_bounds[1:])
-    moved = (lows - own_bounds[:-1])[rows[:, 0]]
-    # Around bytes that are not UTF-8, the ids of a shorter text may show more cuts.
-    is_replaced = np.array(["\ufffd" in each for each in texts])[rows[:, 0]]
-    undecided: BoolArray = parts.undecided | is_replaced
-    return parts._replace(starts=parts.starts + moved, stops=parts.stops + moved, undecided=undecided), canonical
+    parts = trimmed(own.ids, again.ids, rows[:, 1:], own.bounds[1:])
+    text = rows[:, 0]
+    is_at_end = (parts.lows == parts.highs) & (parts.lows == again.bounds[1:][text])
+    undecided: BoolArray = parts.undecided | is_at_end | _are_cut(trip, own, mark)[text]
+    moved = (lows[number] - own.bounds[:-1])[text]
+    parts = parts._replace(starts=parts.starts + moved, stops=parts.stops + moved, undecided=undecided)
+    return ComparedApart(parts, number[text], again.ids, given.sizes)
+
+
+class _Apart(NamedTuple):
+    """Texts of ids: text k has those from ``bounds[k]`` to ``bounds[k + 1]``; `ends` is where each ends in its text."""
+
+    ids: Int32Array
+    bounds: Int64Array
+    ends: Int64Array
+    texts: list[str]
+
+    @property
+    def sizes(self) -> Int64Array:
+        """The number of bytes that each id adds."""
+        sizes: Int64Array = np.diff(self.ends, prepend=0)
+        is_first = self.bounds[:-1][self.bounds[:-1] < self.bounds[1:]]
+        sizes[is_first] = self.ends[is_first]
+        return sizes
+
+    def chosen(self, number: Int64Array) -> _Apart:
+        """Return some of the texts."""
+        places, bounds = ranges(self.bounds[number], self.bounds[number + 1])
+        return _Apart(self.ids[places], bounds, self.ends[places], [self.texts[each] for each in number.tolist()])
+
+
+def _chosen(ids: Int32Array, bounds: Int64Array, number: Int64Array) -> tuple[Int32Array, Int64Array]:
+    """Return the ids of some texts, one after the other, and their bounds."""
+    places, chosen_bounds = ranges(bounds[number], bounds[number + 1])
+    return ids[places], chosen_bounds
+
+
+def _decoded_apart(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, mark: tuple[int, str]) -> _Apart | None:
+    """Decode texts of ids with a mark after each, so that nothing goes across; None if that cannot be done."""
+    id, letters = mark
+    after = bounds[1:] + np.arange(len(bounds) - 1)
+    try:
+        decoded = trip.decode(np.insert(ids, bounds[1:], id), begins=False)
+    except TokenStreamError:
+        return None
+    data, stops = decoded.text.encode("utf-8"), decoded.ends[after]
+    starts = np.append(0, stops)[:-1]
+    texts = [
+        data[start:stop].decode("utf-8")
+        for start, stop in zip(starts.tolist(), (stops - len(letters)).tolist(), strict=True)
+    ]
+    if letters.join((*texts, "")) != decoded.text:
+        return None
+    ends = np.delete(decoded.ends, after) - np.repeat(starts, np.diff(bounds))
+    return _Apart(ids, bounds, ends, texts)
+
+
+def _differing(ids: Int32Array, bounds: Int64Array, canonical: Int32Array, canonical_bounds: Int64Array) -> Int64Array:
+    """Return the texts of which the ids are not the canonical ones."""
+    sizes = np.diff(bounds)
+    differs: BoolArray = sizes != np.diff(canonical_bounds)
+    text = np.repeat(np.arange(len(sizes)), sizes)
+    comparable = np.flatnonzero(~differs[text])
+    others = canonical[comparable + (canonical_bounds - bounds)[text[comparable]]]
+    differs[text[comparable[ids[comparable] != others]]] = True
+    return np.flatnonzero(differs)
+
+
+def _ends_apart(own: _Apart, other: _Apart, mark: tuple[int, str]) -> Int64Array | None:
+    """Return the ends of other ids in texts that are the same but for spaces; None if more differs."""
+    if own.texts == other.texts:
+        return other.ends
+    letters = mark[1]
+    joined, other_joined = (letters.join((*each.texts, "")) for each in (own, other))
+    begun, other_begun = (
+        np.repeat(running_sum(np.array([len(text.encode("utf-8")) + len(letters) for text in each.texts]))[:-1], counts)
+        for each, counts in ((own, np.diff(other.bounds)), (other, np.diff(other.bounds)))
+    )
+    ends = ends_in(joined, Decoded(other_joined, other.ends + other_begun))
+    return None if ends is None else ends - begun
+
+
+def _are_cut(trip: RoundTrip, texts: _Apart, mark: tuple[int, str]) -> BoolArray:
+    """Return which texts of ids, each alone, are always cut within."""
+    after = texts.bounds[1:] + np.arange(len(texts.texts))
+    is_cut = trip.boundaries.always_cut(np.insert(texts.ids, texts.bounds[1:], mark[0]), begins=False, ends=True)
+    is_cut = np.append(False, is_cut)
+    # Before a mark, and before the first id of a text.
+    is_cut[after] = is_cut[np.append(0, after + 1)[:-1]] = False
+    found: BoolArray = np.zeros(len(texts.texts), dtype=np.bool_)
+    found[np.searchsorted(after, np.flatnonzero(is_cut))] = True
+    return found

@@ -170,5 +170,49 @@ typedef struct {
 
 int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other, int64_t n_texts,
                            int64_t *rows, int64_t room);
+int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *other, int64_t n_other,
+                               const int64_t *other_ends, int64_t n_ends, int64_t *ends);
+
+/* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or more.
+   Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Those of 4 neighbours belong
+   to the same pairs, the last one entered first. Threads exchange an entry at a time. */
+typedef struct {
+    uint64_t *entries;
+    int64_t n_entries;
+} tokdfa_pair_cache;
+
+void tokdfa_cache_pairs(tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right, int64_t n,
+                        const uint8_t *values);
+
+int64_t tokdfa_cached_pairs(const tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right, int64_t n,
+                            uint8_t *values);
+
+/* What decides about neighbouring ids of a text, of each id: its first and its last character, -1 for none; `kinds`, bits of
+   neighbours.h; `alone`, whether it is the only one of its own text, which is filled in meanwhile by its owner; and
+   `byte_of`, the byte that it is read as, -1 for none. `touches` is whether the beginning and the end of a text are
+   changed. Read-only once it is built, but for `alone`. */
+typedef struct {
+    const int32_t *first;
+    const int32_t *last;
+    const uint8_t *kinds;
+    const uint8_t *alone;
+    const int32_t *byte_of;
+    uint8_t touches;
+} tokdfa_neighbours;
+
+int64_t tokdfa_by_characters(const tokdfa_neighbours *tables, const tokdfa_pair_cache *cache, const int32_t *ids,
+                             int64_t n, uint8_t *states, uint8_t *seen);
+void tokdfa_between_bytes(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, uint8_t *states);
+void tokdfa_beside_specials(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, uint8_t *states);
+int64_t tokdfa_find_inner_pairs(const tokdfa_pair_cache *cache, const int32_t *ids, int64_t n, uint8_t *states);
+void tokdfa_mark_cuts(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, const uint8_t *states, int begins,
+                      uint8_t *marks);
+int64_t tokdfa_doubtful_parts(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, const uint8_t *states,
+                              int begins, int64_t *parts, int64_t room);
+
+int64_t tokdfa_byte_runs(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, int64_t *runs, int64_t room);
+void tokdfa_run_characters(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, const int64_t *places,
+                           int64_t n_places, int64_t step, int is_all, int32_t *characters);
+void tokdfa_mark_broken(const uint8_t *text, const int64_t *bounds, int64_t n, uint8_t *marks);
 
 #endif

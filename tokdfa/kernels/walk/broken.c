@@ -1,36 +1,9 @@
 /* The symbols of texts of ids that are not UTF-8, and the last place before each where the text is certainly cut. */
 #include "../common/base.h"
 #include "api.h"
+#include "symbol.h"
 
 enum { NO_ROOM = -1, N_FIELDS = 6 };
-
-typedef struct {
-    int64_t size; /* the number of its bytes; of those that are valid so far, but at least 1, if it is broken */
-    bool is_broken;
-    uint32_t code_point;
-} symbol;
-
-/* The symbol at the beginning of `n` bytes, 1 or more. */
-static symbol read_symbol(const uint8_t *at, int64_t n) {
-    const uint8_t lead = at[0];
-    if (lead < 0x80) {
-        return (symbol){1, false, lead};
-    }
-    const int64_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (lead < 0xC2 || lead > 0xF4) {
-        return (symbol){1, true, 0};
-    }
-    uint32_t code_point = lead & (0xFFu >> (length + 1));
-    for (int64_t k = 1; k < length; k++) {
-        const uint8_t low = k > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-        const uint8_t high = k > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-        if (k == n || at[k] < low || at[k] > high) {
-            return (symbol){k, true, 0};
-        }
-        code_point = code_point << 6 | (at[k] & 0x3F);
-    }
-    return (symbol){length, false, code_point};
-}
 
 /* Read the text of the ids from `token` to `stop`, up to the first symbol that is not UTF-8: note it in `row`, and
    return whether there is one. Id k has the bytes from ends[k - 1] to ends[k]. */

@@ -15,9 +15,24 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.errors import AlphabetError
+from tokdfa.kernels.library import Struct
+from tokdfa.kernels.walk.neighbours import (
+    BYTE,
+    SPECIAL,
+    by_characters,
+    byte_runs,
+    characters_of_runs,
+    cuts_between,
+    doubtful_parts,
+    find_inner_pairs,
+    neighbours,
+    settle_beside_specials,
+    settle_between_bytes,
+)
+from tokdfa.kernels.walk.pair_cache import NOT_CACHED
 from tokdfa.regex.unicode.normalization import Sides
 from tokdfa.tokenizers.boundaries.added import AddedPairs
-from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairMemory
+from tokdfa.tokenizers.boundaries.protocol import CUT, DOUBT, FINE, PairBoundaries, PairCache
 from tokdfa.tokenizers.decoding import REPLACEMENT
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback
@@ -31,6 +46,12 @@ if TYPE_CHECKING:
 __all__ = ["CharacterBoundaries", "why_none"]
 
 _UNKNOWN = 2
+
+_NONE = -1
+"""Stands for a character where there is none."""
+
+_AS_BEFORE = 3
+"""Stands for what is known already."""
 
 
 def why_none(tokenizer: Tokenizer) -> str | None:
@@ -70,6 +91,7 @@ class CharacterBoundaries(PairBoundaries):
     """
 
     continues = True
+    decides = True
 
     def __init__(self, tokenizer: Tokenizer, later: Tokenizer) -> None:
         super().__init__(None)
@@ -86,7 +108,7 @@ class CharacterBoundaries(PairBoundaries):
         levels = [[special for special in tokenizer.found_specials if special.level == level] for level in (0, 1)]
         self._added = [AddedPairs(specials, touches=self._touches) for specials in levels]
         self._atoms = AddedPairs([Special(-1, text) for text in tokenizer.rewrites[2]], touches=False)
-        self._neighbours = PairMemory(20)
+        self._pairs = PairCache(20)
 
     # Characters
 
@@ -152,28 +174,20 @@ class CharacterBoundaries(PairBoundaries):
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text is always cut before it; see `Boundaries`."""
-        return self._cut(ids, self._states(ids, starts=not begins, ends=ends), begins)
-
-    def _cut(self, ids: Int32Array, states: Uint8Array, begins: bool) -> BoolArray:
-        cut: BoolArray = states == CUT
-        # Nothing may be left of spaces at the beginning of a text, and nothing is put before an empty text.
-        blank = self._texts.is_blank[ids[:-1]]
-        blank[1:] &= blank[:-1].copy()
-        blank[:1] &= begins
-        return cut & ~blank
+        states = self._by_characters(ids, starts=not begins, ends=ends)
+        return cuts_between(self._neighbours, ids, states, begins=begins)
 
     def doubtful(self, ids: Int32Array, *, begins: bool) -> Int64Array:
         """Return the parts of ids that may not be canonical; see `Boundaries`."""
-        states = self._states(ids, starts=True, ends=True)
-        cut = self._cut(ids, states, begins)
-        doubt = ~self.is_alone(ids)
-        doubt[1:] |= states == DOUBT
-        bounds = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(ids)]))
-        sums = np.concatenate(([0], np.cumsum(doubt)))
-        is_doubtful = sums[bounds[1:]] > sums[bounds[:-1]]
-        is_doubtful[-1] = True
-        is_doubtful[0] |= begins
-        parts: Int64Array = np.column_stack((bounds[:-1], bounds[1:]))[is_doubtful]
+        states = self._by_characters(ids, starts=True, ends=True)
+        if find_inner_pairs(self._pairs.table, ids, states):
+            missing = np.flatnonzero(states == NOT_CACHED)
+            states[missing] = self._pairs.computed(ids[missing], ids[missing + 1], self._judge_neighbours)
+        parts = doubtful_parts(self._neighbours, ids, states, begins=begins)
+        if parts is None:
+            self.is_alone(ids)
+            parts = doubtful_parts(self._neighbours, ids, states, begins=begins)
+            assert parts is not None
         return parts
 
     def never_beside(self, ids: Int32Array) -> BoolArray:
@@ -201,9 +215,18 @@ class CharacterBoundaries(PairBoundaries):
         found: BoolArray = plain > 0
         return found
 
-    def size_of(self, ids: Int32Array) -> int:
-        """Return the number of bytes that plain ids add to a text, not at its beginning."""
-        return int(self._texts.sizes[ids].sum())
+    def sizes_of(self, ids: Int32Array) -> Int64Array:
+        """Return the number of bytes that each of some plain ids adds to a text, not at its beginning."""
+        sizes: Int64Array = self._texts.sizes[ids]
+        return sizes
+
+    @cached_property
+    def _neighbours(self) -> Struct:
+        """What decides about neighbouring ids."""
+        texts = self._texts
+        first, last, _ = texts.ends
+        kinds = (self._is_special, texts.is_blank, texts.byte_of, self._plain)
+        return neighbours(first, last, *kinds, touches=self._touches)
 
     @cached_property
     def _plain(self) -> Uint8Array:
@@ -241,47 +264,61 @@ class CharacterBoundaries(PairBoundaries):
         outer, inner = self._added
         return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
 
-    def _states(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
-        """Return what is known of ids after the first, given whether a run of byte tokens `starts` and `ends` there."""
-        first, last, is_byte = self._texts.ends
-        left, right = ids[:-1], ids[1:]
-        states = self.known_of(last[left], first[right])
-        # Whether a run of byte tokens is UTF-8 may depend on all of it.
-        states[(states == CUT) & is_byte[left] & is_byte[right]] = FINE
-        self._beside_bytes(ids, states, starts, ends)
-        if self._is_special.any():
-            beside = self._is_special[left] | self._is_special[right]
-            states[beside & ((states == FINE) | self._touches)] = DOUBT
-        inner = np.flatnonzero(states == FINE)
-        states[inner] = self._neighbours.states(left[inner], right[inner], self._judge_neighbours)
+    def _by_characters(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
+        """Return what characters show of ids after the first: FINE if only tokens may go across.
+
+        `starts` and `ends` are whether a run of byte tokens starts and ends with the ids.
+        """
+        states, n_missing, seen = by_characters(self._neighbours, self._characters.table, ids)
+        if n_missing:
+            first, last, _ = self._texts.ends
+            missing = np.flatnonzero(states == NOT_CACHED)
+            sides = last[ids[missing]], first[ids[missing + 1]]
+            states[missing] = self._characters.computed(*sides, self._judge_characters)
+            # Whether a run of byte tokens is UTF-8 may depend on all of it.
+            settle_between_bytes(self._neighbours, ids, states)
+        if seen & BYTE:
+            self._beside_bytes(ids, states, starts, ends)
+        if seen & SPECIAL:
+            settle_beside_specials(self._neighbours, ids, states)
         return states
 
     def _beside_bytes(self, ids: Int32Array, states: Uint8Array, starts: bool, ends: bool) -> None:
         """Set the states of the places at the ends of runs of byte tokens, which are read as U+FFFD if not UTF-8."""
-        first, last, is_byte = self._texts.ends
-        known = is_byte[ids]
-        if not known.any():
-            return
-        is_high = known & (last[ids] < 0)
-        replaced = np.int64(ord(REPLACEMENT))
-        places = np.flatnonzero(known[:-1] & ~known[1:] & (first[ids[1:]] >= 0))
-        beside = self.known_of(np.broadcast_to(replaced, places.shape), first[ids[places + 1]]) == CUT
-        if not beside.all():
-            doubt = places[~beside & ~is_high[places]]
-            states[doubt[~_is_ascii_before(known, is_high, starts)[doubt]]] = DOUBT
-        for place in places[beside & is_high[places]].tolist():
-            left, right = self._texts.character_of_run(ids[place::-1], starts), chr(first[ids[place + 1]])
-            if left is not None and self.is_cut(left, right):
-                states[place] = CUT
-        places = np.flatnonzero(known[1:] & ~known[:-1] & (last[ids[:-1]] >= 0))
-        beside = self.known_of(last[ids[places]], np.broadcast_to(replaced, places.shape)) == CUT
-        if not beside.all():
-            doubt = places[~beside & ~is_high[places + 1]] + 1
-            states[doubt[~_is_ascii_before(known[::-1], is_high[::-1], ends)[::-1][doubt]] - 1] = DOUBT
-        for place in places[beside & is_high[places + 1]].tolist():
-            left, following = chr(last[ids[place]]), self._texts.character_of_run(ids[place + 1 :], ends, forwards=True)
-            if following is not None and self.is_cut(left, following):
-                states[place] = CUT
+        begin, end, is_ascii = byte_runs(self._neighbours, ids).T.copy()
+        first, last, _ = self._texts.ends
+        # The characters after runs, and those before them.
+        after, before = first[ids[np.minimum(end + 1, len(ids) - 1)]], last[ids[begin - 1]]
+        after[end == len(ids) - 1] = before[begin == 0] = _NONE
+        for run_end, beside, is_first, forwards, is_all in (
+            (end, after, begin == 0, False, starts),
+            (begin, before, end == len(ids) - 1, True, ends),
+        ):
+            # What is first, or last, may be a part of a run.
+            is_sure = (is_ascii != 0) & (is_all | ~is_first)
+            inner = np.flatnonzero(beside >= 0)
+            found = self._beside_runs(ids, run_end[inner], beside[inner], forwards=forwards, is_all=is_all)
+            found[(found == DOUBT) & is_sure[inner]] = _AS_BEFORE
+            is_known = found != _AS_BEFORE
+            states[(run_end[inner] - forwards)[is_known]] = found[is_known]
+
+    def _beside_runs(
+        self, ids: Int32Array, places: Int64Array, beside: Int64Array, *, forwards: bool, is_all: bool
+    ) -> Uint8Array:
+        """Return what is known of ends of runs of byte tokens and the characters beside them, if that is decided here.
+
+        An end that is ASCII is DOUBT if it is not cut from U+FFFD: the run may not be UTF-8. One that is not is cut as
+        its character is, if that is always cut from U+FFFD as well.
+        """
+        replaced, is_high = np.full(len(places), ord(REPLACEMENT)), self._texts.is_high[ids[places]]
+        is_cut = self.known_of(*((beside, replaced) if forwards else (replaced, beside))) == CUT
+        found: Uint8Array = np.full(len(places), _AS_BEFORE, dtype=np.uint8)
+        found[~is_cut & ~is_high] = DOUBT
+        high = np.flatnonzero(is_cut & is_high)
+        character = characters_of_runs(self._neighbours, ids, places[high], is_all=is_all, forwards=forwards)
+        other = beside[high]
+        found[high[self.known_of(*((other, character) if forwards else (character, other))) == CUT]] = CUT
+        return found
 
     def _judge_neighbours(self, left: Int64Array, right: Int64Array) -> Uint8Array:
         """Return FINE for pairs of ids that merging leaves side by side, if both are plain; DOUBT for others."""
@@ -307,18 +344,6 @@ class CharacterBoundaries(PairBoundaries):
         found: BoolArray = np.zeros(self._tokenizer.n_ids, dtype=np.bool_)
         found[self._tokenizer.special_ids] = True
         return found
-
-
-def _is_ascii_before(known: BoolArray, is_high: BoolArray, starts: bool) -> BoolArray:
-    """Return, for each id, whether the run of byte tokens that it ends is ASCII.
-
-    `known` is which ids are byte tokens, `is_high` which of them are no ASCII, and `starts` whether a run certainly
-    starts with the first id.
-    """
-    places = np.arange(len(known))
-    before = np.maximum.accumulate(np.where(known, -1, places))
-    found: BoolArray = before >= np.maximum.accumulate(np.where(is_high, places, -1))
-    return found & ((before >= 0) | starts)
 
 
 def _is_by_character(step: Split) -> bool:

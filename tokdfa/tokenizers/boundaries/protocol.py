@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, Uint8Array
 from tokdfa.base.locks import SHARED
+from tokdfa.kernels.walk.pair_cache import NOT_CACHED, cached_pairs, empty_cache, fill
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["CUT", "DOUBT", "FINE", "Boundaries", "PairBoundaries", "PairMemory"]
+__all__ = ["CUT", "DOUBT", "FINE", "Boundaries", "PairBoundaries", "PairCache"]
 
 Values: TypeAlias = Callable[[Int64Array, Int64Array], Uint8Array]
 
@@ -28,8 +26,6 @@ DOUBT, FINE, CUT = range(3)
 otherwise; that the text is always cut between them."""
 
 _MOST_ASKED = 1 << 14
-_NO_PAIR = -1
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Boundaries:
@@ -43,9 +39,12 @@ class Boundaries:
         Why no text is known to be always cut, in half a sentence; None if some are.
     continues : bool
         Whether the text after a boundary is encoded in another way than a text of its own; see `Tokenizer.later`.
+    decides : bool
+        Whether neighbours decide which parts of ids are `doubtful`, rather than all of them.
     """
 
     continues: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
 
     def __init__(self, why_none: str | None) -> None:
         self.why_none = why_none
@@ -112,9 +111,9 @@ class Boundaries:
         """
         return np.array([[0, len(ids)]], dtype=np.int64)
 
-    def size_of(self, ids: Int32Array) -> int:
-        """Return the number of bytes that ids between those parts add to the text."""
-        return 0
+    def sizes_of(self, ids: Int32Array) -> Int64Array:
+        """Return the number of bytes that each of some ids between those parts adds to the text."""
+        return np.zeros(len(ids), dtype=np.int64)
 
     def never_beside(self, ids: Int32Array) -> BoolArray:
         """Return, for each id but the first, whether no canonical ids have it after the id before it."""
@@ -122,11 +121,11 @@ class Boundaries:
 
 
 class PairBoundaries(Boundaries):
-    """Boundaries that two characters decide, with a memory of those that were asked for."""
+    """Boundaries that two characters decide, with a cache of those that were asked for."""
 
     def __init__(self, why_none: str | None) -> None:
         super().__init__(why_none)
-        self._characters = PairMemory(16)
+        self._characters = PairCache(16)
         self._asked: dict[str, int] = {}
 
     @abstractmethod
@@ -156,19 +155,21 @@ class PairBoundaries(Boundaries):
         return np.array(found, dtype=np.uint8)
 
 
-class PairMemory:
-    """A function of pairs of numbers that remembers its values in a table of fixed size, where new ones replace others.
+class PairCache:
+    """A cache of a function of pairs of numbers, in a table of fixed size where new pairs replace others.
 
     Parameters
     ----------
     bits : int
-        The table has 2 ** bits places, of 9 bytes each.
+        The table has 2 ** bits slots, of 8 bytes each.
+
+    Attributes
+    ----------
+    table : Struct
     """
 
     def __init__(self, bits: int) -> None:
-        self._shift = np.uint64(64 - bits)
-        self._keys: Int64Array = np.full(1 << bits, _NO_PAIR, dtype=np.int64)
-        self._values: Uint8Array = np.zeros(1 << bits, dtype=np.uint8)
+        self.table = empty_cache(bits)
 
     def states(self, left: IntegerArray, right: IntegerArray, compute: Values) -> Uint8Array:
         """Return the value of each pair; equal pairs of one call are computed once.
@@ -176,25 +177,26 @@ class PairMemory:
         Parameters
         ----------
         left, right : integer arrays
-            The sides of the pairs: numbers from -1 up to, but without, 2 ** 31 - 1.
+            The sides of the pairs: numbers from -1 up to, but without, 2 ** 30 - 2.
         compute : callable
-            Returns the values of pairs, given their left and their right sides, as a uint8 array; the same function in
-            each call. It is not kept, because its owner may keep the memory.
+            Returns the values of pairs, less than 15, given their left and their right sides, as a uint8 array; the
+            same function in each call. It is not kept, because its owner may keep the cache.
         """
-        codes = left.astype(np.int64) + 1 << 32 | right.astype(np.int64) + 1
-        slots = (codes.view(np.uint64) * _FACTOR) >> self._shift
+        left, right = (np.ascontiguousarray(side, dtype=np.int32) for side in (left, right))
+        found, n_missing = cached_pairs(self.table, left, right)
+        if n_missing:
+            missing = np.flatnonzero(found == NOT_CACHED)
+            found[missing] = self.computed(left[missing], right[missing], compute)
+        return found
+
+    def computed(self, left: Int32Array, right: Int32Array, compute: Values) -> Uint8Array:
+        """Return the values of pairs that are not there, and enter them; see :meth:`states`."""
+        codes = left.astype(np.int64) << 32 | right.astype(np.int64) + 1
+        distinct, place = np.unique(codes, return_inverse=True)
+        left, right = (side.astype(np.int32) for side in (distinct >> 32, (distinct & 0xFFFFFFFF) - 1))
+        # No lock is held meanwhile: the values may need tables that another thread builds, waiting for this one.
+        values = compute(left.astype(np.int64), right.astype(np.int64))
         with SHARED:
-            found: Uint8Array = self._values[slots]
-            missing = np.flatnonzero(self._keys[slots] != codes)
-        if len(missing):
-            codes, slots = codes[missing], slots[missing]
-            distinct, place = np.unique(codes, return_inverse=True)
-            # No lock is held meanwhile: the values may need tables that another thread builds, waiting for this one.
-            values = compute((distinct >> 32) - 1, (distinct & 0xFFFFFFFF) - 1)[place]
-            found[missing] = values
-            with SHARED:
-                self._keys[slots] = codes
-                # Of pairs with the same place in the table one is there now.
-                kept = self._keys[slots] == codes
-                self._values[slots[kept]] = values[kept]
+            fill(self.table, left, right, values)
+        found: Uint8Array = values[place]
         return found

@@ -4,6 +4,7 @@
    table must have. What makes the walk fast - lanes, marks, looking ahead - must change nothing. */
 #include "walk_broken.h"
 #include "walk_differences.h"
+#include "walk_neighbours.h"
 #include "walk_parts.h"
 #include "walk_wrong.h"
 
@@ -129,6 +130,8 @@ static void use(const void *shared, input *in) {
         find_broken_symbols(shared, in);
     } else if (job == 5) {
         find_different_parts(in);
+    } else if (job == 7) {
+        judge_neighbours(in);
     } else {
         walk(shared, in);
     }

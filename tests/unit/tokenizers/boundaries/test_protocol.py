@@ -8,7 +8,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.locks import SHARED
-from tokdfa.tokenizers.boundaries.protocol import PairMemory
+from tokdfa.tokenizers.boundaries.protocol import PairCache
 
 
 def test_no_lock_is_held_while_values_are_computed() -> None:
@@ -26,9 +26,9 @@ def test_no_lock_is_held_while_values_are_computed() -> None:
             free.append(threads.submit(is_free).result())
         return (left * right % 7).astype(np.uint8)
 
-    memory = PairMemory(3)
+    cache = PairCache(3)
     left, right = np.arange(40) % 9, np.arange(40) % 5
     for _ in range(3):
-        assert memory.states(left, right, compute).tolist() == (left * right % 7).tolist()
+        assert cache.states(left, right, compute).tolist() == (left * right % 7).tolist()
     assert free
     assert all(free)

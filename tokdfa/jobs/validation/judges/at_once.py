@@ -15,7 +15,7 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.validation.block import Block
-from tokdfa.jobs.validation.judges.encoded import Text, judge_encoded
+from tokdfa.jobs.validation.judges.encoded import PartsText, Text, judge_encoded
 from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, not_utf8, spans_of_tokens
 from tokdfa.jobs.validation.judges.parts import differing_pieces, differing_tokens, encode_parts, is_split_at_once
 from tokdfa.jobs.validation.judges.pieces import violation_of
@@ -36,7 +36,9 @@ def judge_block(engine: Engine, block: Block) -> Judged | None:
     """Judge a block as an engine does that judges blocks; None if these ids are judged only one by one."""
     if engine.model is not None:
         return judge_walked(engine.model, block)
-    return judge_encoded(engine, block, WordText if engine.tokenizer.round_trip.judges_words else Text)
+    trip = engine.tokenizer.round_trip
+    make = WordText if trip.judges_words else PartsText if trip.boundaries.decides else Text
+    return judge_encoded(engine, block, make)
 
 
 def judge_walked(model: Model, block: Block) -> Judged | None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.block import Block
 from tokdfa.jobs.validation.differences import Parts, differing_parts
 from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, spans_of_tokens
 from tokdfa.jobs.validation.reencoding import compare_apart, compare_texts
 from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
-from tokdfa.tokenizers.round_trip import ends_in
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
@@ -23,13 +22,10 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.encoded import Decoded
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["Text", "judge_encoded"]
+__all__ = ["PartsText", "Text", "judge_encoded"]
 
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
-
-_RARE = 4000
-"""If one in so many ids begins a part that needs care, all are judged at once: the cuts of the text are looked for."""
 
 _SOON = 1 << 10
 """The number of ids among which something is wrong if much is."""
@@ -45,7 +41,7 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
     cuts = np.flatnonzero(is_cut)
     starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
     stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
-    sizes = _sizes_of_canonical(trip, ids, starts, stops) if make is Text else [-1] * len(starts)
+    sizes = [-1] * len(starts) if trip.judges_words else _sizes_of_canonical(trip, ids, starts, stops)
     violations: list[Sequence[Violation]] = []
     byte, begins = block.byte, block.begins
     unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
@@ -111,19 +107,6 @@ def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Ar
     )
 
 
-def _with_spaces(decoded: Decoded, starts: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return parts, extended to the ids of the last byte before each and the first after it that is not a space.
-
-    Where canonical ids have more spaces, or fewer, any of a run may be those that they have.
-    """
-    data, ends = np.frombuffer(decoded.text.encode("utf-8"), dtype=np.uint8), np.append(0, decoded.ends)
-    solid = np.flatnonzero(data != ord(" "))
-    before, after = np.searchsorted(solid, ends[starts]), np.searchsorted(solid, ends[stops])
-    first = np.searchsorted(decoded.ends, np.append(0, solid + 1)[before])
-    last = np.searchsorted(decoded.ends, np.append(solid, len(data))[after], side="right") + 1
-    return np.minimum(first, starts), np.clip(last, stops, len(decoded.ends))
-
-
 class Text:
     """Ids of a text, from the index `first` of a stream and the offset `byte` on.
 
@@ -174,12 +157,9 @@ class Text:
             return self._all_closely()
         if np.array_equal(ids, canonical):
             return [], len(ids), self._byte + int(decoded.ends[-1:].sum())
-        is_same_text = True
         if others is None:
-            others, is_same_text = self._ends_of(canonical, decoded)
-        if others is None:
-            return self._all_closely()
-        return self._compared(decoded, canonical, others, is_same_text=is_same_text)
+            others = self._ends_of(canonical, decoded)
+        return self._all_closely() if others is None else self._compared(decoded, canonical, others)
 
     def _encoded(self, decoded: Decoded) -> tuple[Int32Array, Int64Array | None]:
         """Return the ids of the text; where it is likely that they are others, also their ends in it, if known."""
@@ -194,61 +174,50 @@ class Text:
         head = self._ids[: self._cut_before(_SOON, self._begins)]
         return not np.array_equal(head, self._trip.encode(self._trip.decode(head, begins=self._begins).text))
 
-    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> tuple[Int64Array | None, bool]:
-        """Return the ends of canonical ids in the encoded text, if they are known, and whether it is also their own.
-
-        Where they have another text, such as more spaces, their ends only show about what belongs together.
-        """
+    def _ends_of(self, canonical: Int32Array, decoded: Decoded) -> Int64Array | None:
+        """Return the ends of canonical ids in the encoded text, if that is also their own."""
         if self._trip.takes_longest:
-            return self._trip.encode_with_ends(decoded.text)[1], True
+            return self._trip.encode_with_ends(decoded.text)[1]
         try:
             again = self._trip.decode(canonical, begins=self._begins)
         except TokenStreamError:
-            return None, False
-        if again.text == decoded.text:
-            return again.ends, True
-        return (ends_in(decoded.text, again) if self._trip.is_compared_apart else None), False
+            return None
+        return again.ends if again.text == decoded.text else None
 
     def _compared(
-        self, decoded: Decoded, canonical: Int32Array, others: Int64Array, *, is_same_text: bool
+        self, decoded: Decoded, canonical: Int32Array, others: Int64Array
     ) -> tuple[list[Sequence[Violation]], int, int]:
         """Return what :meth:`judged` does, given the text of the ids, and the canonical ids with their ends in it."""
-        ends = decoded.ends
         places = np.zeros(0, dtype=np.int64)
         if self._trip.takes_longest:
             places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
-        parts = differing_parts(self._ids, ends, places, canonical, others)
-        odd = parts.undecided
-        if not self._trip.takes_longest:
-            # Where ids add nothing to the text, more boundaries than those that both sides share may be cuts.
-            odd = odd | parts.is_silent | (not is_same_text)
-        byte_at = self._byte + np.append(0, ends)
-        rows = _rows(self._ids, byte_at, parts, canonical)
-        starts, stops = parts.starts[odd], parts.stops[odd]
-        if not is_same_text:
-            starts, stops = _with_spaces(decoded, starts, stops)
-        if not self._trip.takes_longest and len(starts) * _RARE > len(self._ids):
-            apart = compare_apart(self._trip, self._ids, decoded, starts, stops, begins=self._begins)
-            if apart is not None:
-                inner = _rows(self._ids, byte_at, apart.parts, apart.canonical)
-                is_done = are_within(starts, apart.regions)
-                starts = np.append(starts[~is_done], apart.parts.starts[apart.parts.undecided])
-                stops = np.append(stops[~is_done], apart.parts.stops[apart.parts.undecided])
-                order = np.argsort(starts, kind="stable")
-                starts, stops = starts[order], stops[order]
-                rows = rows.chosen(~are_within(rows.first, apart.regions)).with_others(inner)
-        if not is_same_text and len(starts) * _RARE > len(self._ids):
-            return self._all_closely()
+        parts = differing_parts(self._ids, decoded.ends, places, canonical, others)
+        # Where ids add nothing to the text, more boundaries than those that both sides share may be cuts.
+        odd = parts.undecided if self._trip.takes_longest else parts.undecided | parts.is_silent
+        byte_at = self._byte + np.append(0, decoded.ends)
+        # What adds nothing may belong to the text before a boundary at its beginning.
+        begins = np.array(
+            [self._cut_before(start, self._begins) for start in parts.starts[odd].tolist()], dtype=np.int64
+        )
+        stops = np.maximum(parts.stops[odd], parts.starts[odd] + 1)
+        return self._merged(_rows(self._ids, byte_at, parts, canonical), byte_at, begins, stops)
+
+    def _merged(
+        self, rows: Rows, byte_at: Int64Array, begins: Int64Array, stops: Int64Array
+    ) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return what :meth:`judged` does: rows, and what is found one by one in parts that need care.
+
+        `byte_at` is where each id begins. The parts are from `begins`, where the text is cut, to `stops`, ascending.
+        """
         found: list[tuple[int, list[Violation]]] = []
         covered: list[tuple[int, int]] = []
         n_judged, byte = len(self._ids), int(byte_at[-1])
-        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        for begin, stop in zip(begins.tolist(), stops.tolist(), strict=True):
             done = covered[-1][1] if covered else 0
-            if covered and max(stop, start + 1) <= done:
+            if covered and stop <= done:
                 continue
-            # What adds nothing may belong to the text before a boundary at its beginning.
-            at = max(self._cut_before(start, self._begins), done)
-            judged = self._closely(at, max(stop, start + 1), int(byte_at[at]), CLOSE)
+            at = max(begin, done)
+            judged = self._closely(at, stop, int(byte_at[at]), CLOSE)
             if judged is None:
                 # What follows decides.
                 n_judged, byte = at, int(byte_at[at])
@@ -281,3 +250,37 @@ class Text:
     def _all_closely(self) -> tuple[list[Sequence[Violation]], int, int]:
         judged = self._closely(0, len(self._ids), self._byte)
         return ([], 0, self._byte) if judged is None else ([judged[0]], *judged[1:3])
+
+
+class PartsText(Text):
+    """Ids of a text of which neighbours show the parts that may not be canonical; only these are encoded again."""
+
+    def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
+        """Return the violations, the number of ids that are judged, and the offset at which they end."""
+        ids, trip = self._ids, self._trip
+        doubtful = trip.boundaries.doubtful(ids, begins=self._begins) if len(ids) else None
+        if doubtful is None:
+            return super().judged()
+        head, parts = (int(doubtful[0, 1]), doubtful[1:]) if self._begins else (0, doubtful)
+        apart = compare_apart(trip, ids, *np.ascontiguousarray(parts.T))
+        if apart is None:
+            return super().judged()
+        odd = parts[np.unique(apart.number[apart.rows.undecided])]
+        sizes = trip.boundaries.sizes_of(ids)
+        sizes[ranges(*parts.T)[0]] = apart.sizes
+        if head:
+            ends, is_canonical = self._compared_head(ids[:head])
+            sizes[:head] = np.diff(ends, prepend=0)
+            odd = odd if is_canonical else np.concatenate((doubtful[:1], odd))
+        byte_at = self._byte + running_sum(sizes)
+        return self._merged(_rows(ids, byte_at, apart.rows, apart.canonical), byte_at, *odd.T)
+
+    def _compared_head(self, ids: Int32Array) -> tuple[Int64Array, bool]:
+        """Return the ends of ids at the beginning of a text, and whether they are canonical."""
+        try:
+            decoded = self._trip.decode(ids)
+            return decoded.ends, np.array_equal(ids, self._trip.encode(decoded.text))
+        except TokenStreamError:
+            return self._trip.spelled(ids)[1], False
+        except AlphabetError:
+            return decoded.ends, False

@@ -241,7 +241,7 @@ class EncodingJudge:
                 low = max(low, done)
                 if low >= high > 0:
                     continue
-                byte += self._trip.boundaries.size_of(text[done:low])
+                byte += int(self._trip.boundaries.sizes_of(text[done:low]).sum())
                 stretches, done = self._judged(trip, text, low, high, first, byte, begins)
                 found += stretches
                 trip = stretches[-1].following

@@ -1,0 +1,28 @@
+"""Finding where the ids of a text end in another one, which differs from it by spaces only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokdfa.base.arrays import Int64Array
+from tokdfa.kernels.library import call, lib
+
+__all__ = ["ends_but_for_spaces"]
+
+
+def ends_but_for_spaces(text: bytes, other: bytes, other_ends: Int64Array) -> Int64Array | None:
+    """Return where ids end in a text, given their ends in another one; None if they differ by more than spaces.
+
+    An end is after as many bytes that are not spaces as in the other text, and as many of the spaces after them as
+    there are.
+    """
+    ends: Int64Array = np.empty(len(other_ends), dtype=np.int64)
+    if other_ends[:1].sum() < 0 or other_ends[-1:].sum() > len(other):
+        raise ValueError("the ends must be in the text")
+    mine, theirs = (np.frombuffer(each, dtype=np.uint8) for each in (text, other))
+    found = call(
+        lib.tokdfa_ends_but_for_spaces, mine, len(mine), theirs, len(theirs), other_ends, len(other_ends), out=(ends,)
+    )
+    if found < 0:
+        raise ValueError("the ends must ascend")
+    return ends if found else None

@@ -1,0 +1,31 @@
+/* A cache of a function of pairs of numbers, read and filled for many pairs at once. */
+#include "pair_cache.h"
+
+/* Write down the values of pairs, and return how many are not cached. */
+TOKDFA_API int64_t tokdfa_cached_pairs(const tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right,
+                                       int64_t n, uint8_t *values) {
+    int64_t n_missing = 0;
+    for (int64_t i = 0; i < n; i++) {
+        values[i] = cached_value(cache, left[i], right[i]);
+        n_missing += values[i] == NOT_CACHED;
+    }
+    return n_missing;
+}
+
+/* Enter pairs with their values: in the place of the same pair, or of none, or of the last one, before which the others
+   move by one. */
+TOKDFA_API void tokdfa_cache_pairs(tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right, int64_t n,
+                                   const uint8_t *values) {
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t pair = pair_of(left[i], right[i]), entry = pair << PAIR_VALUE_BITS | values[i];
+        uint64_t *entries = entries_of(cache, pair);
+        int way = 0;
+        while (way < N_WAYS - 1 && entries[way] != EMPTY_ENTRY && entries[way] >> PAIR_VALUE_BITS != pair) {
+            way++;
+        }
+        for (; way; way--) {
+            entries[way] = entries[way - 1];
+        }
+        entries[0] = entry;
+    }
+}
