@@ -77,7 +77,7 @@ class WalkFinder(Finder):
             return nothing()
         stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
         encoded, is_odd = encode_parts(self._model, ids, parts, ends[stream], stream, around_broken=False)
-        rows = differing_tokens(self._model, ids, encoded, np.broadcast_to(np.int64(0), len(ids) + 1))
+        rows = differing_tokens(self._model, ids, encoded)
         found = Stretches(
             np.column_stack((rows.first, rows.first + rows.spans[:, 1] - rows.spans[:, 0])),
             rows.canonical,

@@ -256,7 +256,8 @@ class Validator(SuggestsNames):
                 if is_end:
                     return
             at = end
-        yield from self._one_by_one(feed.part(at, n))
+        if at < n or not n:
+            yield from self._one_by_one(feed.part(at, n))
         if is_last:
             yield [*self.iter_finish()]
 

@@ -59,15 +59,19 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
     if size is not None and not len(block.unknown):
         size += len(block.separators) * block.separator_size - int(model.lengths[ids[count:]].sum())
         return Judged([], count, block.byte + size)
-    byte_at = block.byte + running_sum(block.sizes(model.lengths))
     parts = parts[parts[:, 1] <= count]
     stream = np.searchsorted(begins, parts[:, 0], side="right") - 1
     spans_of = partial(spans_of_tokens, trip, block.first, ids) if trip else partial(_of_pieces, model, block.first)
     if is_split_at_once(model):
         encoded, odd = encode_parts(model, ids, parts, ends[stream], np.arange(len(parts)), around_broken=True)
-        rows = (differing_pieces if trip is None else differing_tokens)(model, ids, encoded, byte_at)
+        rows = (differing_pieces if trip is None else differing_tokens)(model, ids, encoded)
     else:
         rows, odd = Rows.none(), np.ones(len(parts), dtype=np.bool_)
+    if block.is_last and not (len(rows.first) or odd.any() or len(block.unknown)):
+        # PERF: where each id begins takes as long as the walk.
+        return Judged([], n, block.byte)
+    byte_at = block.byte + running_sum(block.sizes(model.lengths))
+    rows = rows._replace(byte=byte_at[rows.first])
     found = [(at, [block.out_of_range(at, int(byte_at[at]))]) for at in block.unknown.tolist() if at < count]
     covered: list[tuple[int, int]] = []
     done = 0

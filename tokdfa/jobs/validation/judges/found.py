@@ -28,7 +28,8 @@ CLOSE = 1 << 5
 class Judged(NamedTuple):
     """The violations in the first ids of a block, the number of these ids, the offset at which they end.
 
-    `begins` is whether a text begins after them, and `following` its round trip, if what is before counts.
+    `begins` is whether a text begins after them, and `following` its round trip, if what is before counts. The offset
+    is not that of the end if nothing follows the block and nothing is wrong in it.
 
     No ids are judged where nothing in the block decides what is wrong at its beginning.
     """

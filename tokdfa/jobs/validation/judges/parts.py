@@ -279,32 +279,31 @@ def _sizes_of_symbols() -> Int64Array:
 _SIZE_OF = _sizes_of_symbols()
 
 
-def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
     """Return where ids are not those of their pieces: each part is between neighbouring ends of tokens and pieces.
 
-    `byte_at` has the offset in the stream at which each id begins.
+    At which offset of the stream each begins is left open.
     """
     ends = np.cumsum(model.lengths[ids[encoded.places]])
     is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
     is_shared[ends] = 1
     is_shared[encoded.pieces] += 1
-    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, encoded.pieces)
+    return _differing(model, ids, encoded, ends, is_shared == 2, encoded.pieces)
 
 
-def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts, byte_at: Int64Array) -> Rows:
+def differing_tokens(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
     """Return where ids and canonical ids differ: each part is between neighbouring ends that both have."""
     ends = np.cumsum(model.lengths[ids[encoded.places]])
     is_shared = np.zeros(int(ends[-1:].sum()) + 1, dtype=np.uint8)
     is_shared[ends] = 1
     is_shared[np.cumsum(model.lengths[encoded.canonical])] += 1
-    return _differing(model, ids, encoded, byte_at, ends, is_shared == 2, np.zeros(0, dtype=np.int64))
+    return _differing(model, ids, encoded, ends, is_shared == 2, np.zeros(0, dtype=np.int64))
 
 
 def _differing(
     model: Model,
     ids: Int32Array,
     encoded: EncodedParts,
-    byte_at: Int64Array,
     ends: Int64Array,
     is_shared: BoolArray,
     pieces: Int64Array,
@@ -333,7 +332,7 @@ def _differing(
         inner = pieces[places] - np.repeat(begun, np.diff(inner_bounds))
     rows = Rows(
         first,
-        byte_at[first],
+        np.zeros_like(first),
         given[chosen],
         spans_between(bounds),
         canonical[chosen_canonical],
@@ -342,16 +341,16 @@ def _differing(
         spans_between(inner_bounds),
         np.ones(len(first), dtype=np.bool_),
     )
-    return rows.with_others(_broken(ids, encoded.broken, byte_at))
+    return rows.with_others(_broken(ids, encoded.broken))
 
 
-def _broken(ids: Int32Array, broken: Int64Array, byte_at: Int64Array) -> Rows:
+def _broken(ids: Int32Array, broken: Int64Array) -> Rows:
     """Return the parts that are symbols that are not UTF-8."""
     chosen, bounds = ranges(broken[:, 0], broken[:, 1])
     n = len(broken)
     return Rows(
         broken[:, 0],
-        byte_at[broken[:, 0]],
+        np.zeros(n, dtype=np.int64),
         ids[chosen],
         spans_between(bounds),
         np.zeros(0, dtype=np.int32),
