@@ -74,7 +74,7 @@ typedef struct {
     int32_t *lengths; /* as many */
     int64_t at_a_time; /* a call pauses between two words after about so many bytes; 0 for never */
     int64_t is_paused; /* where it has paused: in which text, */
-    int64_t row, start, at, shift, n; /* where that begins, the place in it, what offsets lack, and the tokens so far */
+    int64_t row, start, at, shift, n; /* where that begins, the offset in it, what offsets lack, and the tokens so far */
 } tokdfa_wordpiece_room;
 
 /* What one short text after another is tokenized with: their tokens share the ids of a room without offsets, whose calls
@@ -111,7 +111,7 @@ typedef struct {
     uint64_t key_1;
 } tokdfa_trie_words;
 
-/* The cells and the pops of a trie, in memory of their own, and its number of nodes. It belongs to one thread. */
+/* The cells and the pops of a trie, in arrays of their own, and its number of nodes. It belongs to one thread. */
 typedef struct {
     int32_t *cells;
     int64_t n_cells;

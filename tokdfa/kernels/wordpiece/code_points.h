@@ -10,7 +10,7 @@ typedef struct {
     int32_t width;
 } code_point;
 
-/* The code point at a place of valid UTF-8, and its number of bytes. */
+/* The code point at an offset of valid UTF-8, and its number of bytes. */
 ALWAYS_INLINE code_point decode(const uint8_t *at) {
     const uint32_t first = at[0];
     if (first < 0x80) {

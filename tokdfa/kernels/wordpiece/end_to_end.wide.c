@@ -2,8 +2,8 @@
 
    Words are collected as symbol numbers and matched when they end. Words of ASCII letters and digits are read eight
    bytes at a time and first looked up whole, because a word that is an entry is its own longest match. */
-#include "../common/packed.h"
 #include "../common/wide.h"
+#include "ascii_words.h"
 #include "code_points.h"
 #include "match.h"
 
@@ -19,43 +19,6 @@ static int64_t find_mark(const tokdfa_wordpiece *w, uint32_t point) {
         }
     }
     return low < w->n_marks && (uint32_t)w->marks[low] == point ? low : -1;
-}
-
-#define ONES 0x0101010101010101u
-#define HIGH 0x8080808080808080u
-#define CASE 0x2020202020202020u
-
-/* Of eight bytes, the high bit of each that is not an ASCII letter or digit. */
-ALWAYS_INLINE uint64_t find_gaps(uint64_t eight) {
-    const uint64_t low = eight & ~HIGH, lower = low | CASE;
-    /* Adding 128 - x to a number below 128 sets its high bit if and only if it is x or more. */
-    const uint64_t letter = (lower + ONES * (128 - 97)) & ~(lower + ONES * (128 - 123));
-    const uint64_t digit = (low + ONES * (128 - 48)) & ~(low + ONES * (128 - 58));
-    return ~((letter | digit) & ~eight) & HIGH;
-}
-
-/* The number of bytes before the first of the gaps; there is at least one gap. */
-ALWAYS_INLINE int64_t width_before(uint64_t gaps) {
-    return __builtin_ctzll(gaps) >> 3;
-}
-
-/* Eight ASCII letters, digits and zeros in lower case. */
-ALWAYS_INLINE uint64_t to_lower(uint64_t eight) {
-    return eight | (eight >> 1 & CASE);
-}
-
-ALWAYS_INLINE uint64_t lowest_bytes(uint64_t eight, int64_t n) {
-    return eight & (((uint64_t)1 << 8 * n) - 1);
-}
-
-/* The slot of a word, or the empty one where it belongs. */
-ALWAYS_INLINE uint64_t find_word(const uint64_t *words, int64_t n_words, uint64_t low, uint64_t high) {
-    const uint64_t mask = (uint64_t)(n_words / 3) - 1;
-    uint64_t slot = hash_packed(low, high) >> 20 & mask;
-    while (words[3 * slot] && (words[3 * slot] != low || words[3 * slot + 1] != high)) {
-        slot = (slot + 1) & mask;
-    }
-    return 3 * slot;
 }
 
 /* A text that is being read: its bytes from `start` to `end`, and the next one, `at`. Combining sequences do not extend
@@ -162,7 +125,7 @@ NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
     from->shift = stop - source_end;
 }
 
-/* The row of the longest added token at a place, or -1. */
+/* The row of the longest added token at an offset, or -1. */
 static int64_t find_added(const tokdfa_wordpiece *w, const uint8_t *at, int64_t room) {
     for (int64_t row = 0; row < w->n_added_rows; row += 3) {
         const int64_t length = w->added_rows[row + 1];
@@ -317,66 +280,89 @@ ALWAYS_INLINE bool read_ascii_word(const tokdfa_wordpiece *w, reader *from, int6
     return false;
 }
 
-/* Tokenize texts that come one after the other, each followed by one byte that belongs to none. */
-ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const uint8_t *text, int64_t size, const int64_t *stops,
-                             int64_t n_stops, tokdfa_wordpiece_room *room, int64_t *rows, bool wide,
+/* Texts that come one after the other, each followed by one byte that belongs to none: text t ends at stops[t], and its
+   tokens are rows[t] to rows[t + 1]. */
+typedef struct {
+    const uint8_t *bytes;
+    int64_t size;
+    const int64_t *stops;
+    int64_t n_texts;
+    int64_t *rows;
+    bool wide;
+} text_list;
+
+/* Read up to the end of a word, and append its tokens and that of a separate word that ends it. */
+ALWAYS_INLINE void read_word(const tokdfa_wordpiece *w, reader *from, int64_t size, sequence *items,
+                             const tokdfa_wordpiece_room *room, tokens *to) {
+    word gathered = {room, 0, 0, to->spans};
+    ender end = a_space;
+    int64_t begun = from->at - from->shift;
+    if (w->fast && items->next == items->stop) {
+        const uint64_t low = load_within(from->text, size, from->at), gaps = find_gaps(low);
+        if (LIKELY(!(gaps & 0x80))) {
+            if (read_ascii_word(w, from, size, low, gaps, &gathered, to)) {
+                return;
+            }
+        } else if (w->flags[low & 0xFF] == TOKDFA_BYTE_EDGE) {
+            const uint32_t code = w->blocks[low & 0xFF];
+            if (code != TOKDFA_CODE_SPACE) {
+                add_token(to, (int64_t)(code >> TOKDFA_CODE_KIND_BITS) - 1, begun, begun + 1);
+            }
+            from->at++;
+            return;
+        }
+    }
+    if (!gathered.size) {
+        end = gather(w, from, items, &gathered, &begun);
+    }
+    if (gathered.size) {
+        add_word(w, &gathered, to);
+    }
+    if (end.kind == TOKDFA_CODE_ALONE) {
+        add_token(to, end.payload - 1, begun, from->at - from->shift);
+    }
+}
+
+/* Keep how far a text has been read, so that the next call continues there. */
+ALWAYS_INLINE void pause(tokdfa_wordpiece_room *room, int64_t row, const reader *from, int64_t n) {
+    room->is_paused = 1;
+    room->row = row;
+    room->start = from->start;
+    room->at = from->at;
+    room->shift = from->shift;
+    room->n = n;
+}
+
+/* Tokenize texts. */
+ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, tokdfa_wordpiece_room *room,
                              const bool spans) {
-    bool goes_on = room->is_paused;
-    tokens to = {room->ids, room->begins, room->ends, goes_on ? room->n : 0, spans};
-    int64_t at = goes_on ? room->start : 0;
-    const int64_t most = room->at_a_time ? (goes_on ? room->at : 0) + room->at_a_time : INT64_MAX;
-    for (int64_t row = goes_on ? room->row : 0; row < n_stops; row++) {
-        reader from = {text, at, stops[row], at, at, wide};
-        if (UNLIKELY(goes_on)) {
+    /* What is read in the loop is copied: tokens are written, which might change it. */
+    const int64_t size = texts->size, n_texts = texts->n_texts;
+    bool resumes = room->is_paused;
+    tokens to = {room->ids, room->begins, room->ends, resumes ? room->n : 0, spans};
+    int64_t at = resumes ? room->start : 0;
+    const int64_t most = room->at_a_time ? (resumes ? room->at : 0) + room->at_a_time : INT64_MAX;
+    for (int64_t row = resumes ? room->row : 0; row < n_texts; row++) {
+        reader from = {texts->bytes, at, texts->stops[row], at, at, texts->wide};
+        if (UNLIKELY(resumes)) {
             from.at = room->at;
             from.shift = room->shift;
-            goes_on = false;
+            resumes = false;
             room->is_paused = 0;
         } else {
-            rows[row] = to.n;
+            texts->rows[row] = to.n;
         }
         sequence items = {NULL, NULL};
         while (from.at < from.end || items.next != items.stop) {
             if (UNLIKELY(from.at >= most && items.next == items.stop)) {
-                room->is_paused = 1;
-                room->row = row;
-                room->start = from.start;
-                room->at = from.at;
-                room->shift = from.shift;
-                room->n = to.n;
+                pause(room, row, &from, to.n);
                 return -1;
             }
-            word gathered = {room, 0, 0, spans};
-            ender end = a_space;
-            int64_t begun = from.at - from.shift;
-            if (w->fast && items.next == items.stop) {
-                const uint64_t low = load_within(text, size, from.at), gaps = find_gaps(low);
-                if (LIKELY(!(gaps & 0x80))) {
-                    if (read_ascii_word(w, &from, size, low, gaps, &gathered, &to)) {
-                        continue;
-                    }
-                } else if (w->flags[low & 0xFF] == TOKDFA_BYTE_EDGE) {
-                    const uint32_t code = w->blocks[low & 0xFF];
-                    if (code != TOKDFA_CODE_SPACE) {
-                        add_token(&to, (int64_t)(code >> TOKDFA_CODE_KIND_BITS) - 1, begun, begun + 1);
-                    }
-                    from.at++;
-                    continue;
-                }
-            }
-            if (!gathered.size) {
-                end = gather(w, &from, &items, &gathered, &begun);
-            }
-            if (gathered.size) {
-                add_word(w, &gathered, &to);
-            }
-            if (end.kind == TOKDFA_CODE_ALONE) {
-                add_token(&to, end.payload - 1, begun, from.at - from.shift);
-            }
+            read_word(w, &from, size, &items, room, &to);
         }
         at = from.end + 1;
     }
-    rows[n_stops] = to.n;
+    texts->rows[n_texts] = to.n;
     return to.n;
 }
 
@@ -388,10 +374,9 @@ int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t 
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                   const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
                                   int64_t *rows) {
-    if (room->n_ends) {
-        return encode(tables, text, size, stops, n_stops, room, rows, wide != 0, true);
-    }
-    return encode(tables, text, size, stops, n_stops, room, rows, true, false);
+    const bool spans = room->n_ends != 0;
+    const text_list texts = {text, size, stops, n_stops, rows, !spans || wide};
+    return spans ? encode(tables, &texts, room, true) : encode(tables, &texts, room, false);
 }
 
 #ifndef TOKDFA_WIDE
@@ -401,7 +386,7 @@ int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *tex
 /* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins one byte later, and the
    byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if `wide`,
    otherwise code points; there are none unless there is room for them. Returns the number of tokens; or -1 if it pauses,
-   when a call with the same arguments goes on. */
+   and a call with the same arguments continues. */
 TOKDFA_API int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,
                                             tokdfa_wordpiece_room *room, int64_t *rows) {
@@ -430,22 +415,5 @@ TOKDFA_API int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared
     room->ids -= first;
     shared->n_used = first + made;
     return first << TOKDFA_SHARED_BITS | shared->n_used;
-}
-
-/* Fill the words of the tables, all zeros before: word i has the code points codes[offsets[i]] to codes[offsets[i + 1]],
-   all below 128, and no more than TOKDFA_LONGEST_INDEXED. */
-TOKDFA_API void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids,
-                                         int64_t n_ids, uint64_t *words, int64_t n_words) {
-    for (int64_t i = 0; i < n_ids; i++) {
-        uint64_t halves[2] = {0};
-        for (int64_t at = offsets[i]; at < offsets[i + 1]; at++) {
-            const int64_t place = at - offsets[i];
-            halves[place >> 3] |= (uint64_t)codes[at] << 8 * (place & 7);
-        }
-        const uint64_t slot = find_word(words, n_words, halves[0], halves[1]);
-        words[slot] = halves[0];
-        words[slot + 1] = halves[1];
-        words[slot + 2] = (uint64_t)ids[i];
-    }
 }
 #endif

@@ -31,13 +31,13 @@ typedef struct {
     int64_t n;
     node *all;
     int32_t *first, *child, *edge;            /* edge[i] is the symbol of child[i] */
-    int32_t *place;                           /* the cell of each node */
+    int32_t *cell_of;                         /* the cell of each node */
     uint32_t *slots;                          /* the child by its parent and symbol; 0 for none */
     uint64_t n_slots;
 } nodes;
 
 static void free_nodes(nodes *t) {
-    void *all[] = {t->all, t->first, t->child, t->edge, t->place, t->slots};
+    void *all[] = {t->all, t->first, t->child, t->edge, t->cell_of, t->slots};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
@@ -91,8 +91,8 @@ static bool arrange_children(nodes *t, int64_t n_kinds) {
     t->first = calloc((size_t)t->n + 2, sizeof *t->first);
     t->child = new_numbers(t->n);
     t->edge = new_numbers(t->n);
-    t->place = new_numbers(t->n);
-    const bool is_there = ends && by_symbol && t->first && t->child && t->edge && t->place;
+    t->cell_of = new_numbers(t->n);
+    const bool is_there = ends && by_symbol && t->first && t->child && t->edge && t->cell_of;
     if (is_there) {
         for (int64_t node = 2; node < t->n; node++) {
             ends[t->all[node].symbol + 1]++;
@@ -124,7 +124,7 @@ static bool is_free(const layout *l, int64_t cell) {
 }
 
 /* The cell for the first of some symbols such that the cells for all of them are free. */
-static int64_t find_place(layout *l, const int32_t *symbols, int64_t n) {
+static int64_t find_base(layout *l, const int32_t *symbols, int64_t n) {
     const int64_t low = symbols[0];
     while (l->start < l->end && !is_free(l, l->start)) {
         l->start++;
@@ -176,16 +176,16 @@ static int64_t lay_out(layout *l, nodes *t, int64_t n_kinds) {
     if (!have_room(l, 2 * t->n + 2 * n_kinds + 16)) {
         return TOKDFA_NO_MEMORY;
     }
-    t->place[ROOT] = 0;
-    t->place[SUFFIX_ROOT] = 1;
+    t->cell_of[ROOT] = 0;
+    t->cell_of[SUFFIX_ROOT] = 1;
     for (int64_t node = 0; node < t->n; node++) {
         const int64_t first = t->first[node], last = t->first[node + 1];
-        const int32_t cell = t->place[node];
+        const int32_t cell = t->cell_of[node];
         l->cells[4 * (int64_t)cell] = 0;
         if (first == last) {
             continue;
         }
-        const int64_t base = find_place(l, t->edge + first, last - first) - t->edge[first];
+        const int64_t base = find_base(l, t->edge + first, last - first) - t->edge[first];
         const int64_t end = base + t->edge[last - 1] + 1;
         if (end + n_kinds > INT32_MAX) {
             return TOKDFA_MANY_CELLS;
@@ -196,7 +196,7 @@ static int64_t lay_out(layout *l, nodes *t, int64_t n_kinds) {
         for (int64_t i = first; i < last; i++) {
             const int64_t target = base + t->edge[i];
             l->cells[4 * target + 1] = cell;
-            t->place[t->child[i]] = (int32_t)target;
+            t->cell_of[t->child[i]] = (int32_t)target;
         }
         l->end = greatest(l->end, end);
         l->cells[4 * (int64_t)cell] = (int32_t)base;
@@ -283,7 +283,7 @@ static int64_t link_cells(layout *l, const nodes *t, popping *p) {
         const int32_t node = queue[at];
         for (int64_t i = t->first[node]; !status && i < t->first[node + 1]; i++) {
             const int32_t child = t->child[i];
-            const int64_t cell = t->place[child];
+            const int64_t cell = t->cell_of[child];
             queue[n_queue++] = child;
             depth[cell] = t->all[child].depth;
             if (t->all[child].entry >= 0) {
@@ -291,7 +291,7 @@ static int64_t link_cells(layout *l, const nodes *t, popping *p) {
                 l->cells[4 * cell + 2] = SUFFIX_ROOT;
                 l->cells[4 * cell + 3] = t->all[child].entry;
                 p->n_tokens++;
-            } else if (!link_cell(p, l->cells, cell, t->place[node], t->edge[i], depth)) {
+            } else if (!link_cell(p, l->cells, cell, t->cell_of[node], t->edge[i], depth)) {
                 status = TOKDFA_NO_MEMORY;
             }
             if (!status && p->n_tokens > TOKDFA_MOST_POPS) {

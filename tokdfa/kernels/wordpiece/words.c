@@ -1,4 +1,5 @@
-/* Matching single words against the trie of LinMaxMatch. */
+/* Single words: matching them against the trie of LinMaxMatch, and the table of those that are looked up whole. */
+#include "ascii_words.h"
 #include "code_points.h"
 #include "match.h"
 
@@ -46,4 +47,21 @@ TOKDFA_API int64_t tokdfa_count_cells_read(const tokdfa_word_trie *trie, const u
     int64_t n_read;
     match_text(trie, text, size, room, &n_read);
     return n_read;
+}
+
+/* Fill the words of the tables, all zeros before: word i has the code points codes[offsets[i]] to codes[offsets[i + 1]],
+   all below 128, and no more than TOKDFA_LONGEST_INDEXED. */
+TOKDFA_API void tokdfa_index_wordpieces(const int32_t *codes, const int64_t *offsets, const int32_t *ids,
+                                         int64_t n_ids, uint64_t *words, int64_t n_words) {
+    for (int64_t i = 0; i < n_ids; i++) {
+        uint64_t halves[2] = {0};
+        for (int64_t at = offsets[i]; at < offsets[i + 1]; at++) {
+            const int64_t index = at - offsets[i];
+            halves[index >> 3] |= (uint64_t)codes[at] << 8 * (index & 7);
+        }
+        const uint64_t slot = find_word(words, n_words, halves[0], halves[1]);
+        words[slot] = halves[0];
+        words[slot + 1] = halves[1];
+        words[slot + 2] = (uint64_t)ids[i];
+    }
 }
