@@ -12,7 +12,8 @@ import pytest
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
-from tests.support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text, spoiled
+from tests.support.editing import edited
+from tests.support.live import OF_TRANSFORMERS, REAL, SMALL, Live, any_text
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token
 from tokdfa import AnyTokenizer
@@ -47,7 +48,7 @@ def compare_streams(peer: Live, tokenizer: AnyTokenizer, seed: int, streams: lis
     drawn = random.Random(seed)
     wrong = 0
     for ids in streams:
-        stream = spoiled(drawn, ids, peer.ids)
+        stream = edited(drawn, ids, peer.ids, exchanges=0.3)
         expected = peer.expected(stream)
         verdict = tokenizer.validate(stream)
         assert bool(verdict) == (None in expected), (seed, stream, expected)

@@ -21,6 +21,7 @@ import pytest
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
+from tests.support.editing import edit_at
 from tests.support.extra import extra_file, llama3_json, ranks_of, write_json, write_tiktoken
 from tests.support.real_tokenizers import clip
 from tokdfa.jobs.validation.api import validate
@@ -190,22 +191,12 @@ class Judge:
 
     def spoil(self, ids: list[int], source: random.Random) -> list[int]:
         """Return the ids with one edit."""
-        kind, place = source.randrange(6), source.randrange(len(ids))
-        before, word, behind = ids[:place], self.words[ids[place]], ids[place + 1 :]
-        if kind == 0:
-            cuts = [cut for cut in range(1, len(word)) if word[:cut] in self.id_of and word[cut:] in self.id_of]
-            if cuts:
-                cut = source.choice(cuts)
-                return [*before, self.id_of[word[:cut]], self.id_of[word[cut:]], *behind]
-        elif kind == 1 and behind and word + self.words[behind[0]] in self.id_of:
-            return [*before, self.id_of[word + self.words[behind[0]]], *behind[1:]]
-        elif kind == 2 and behind:
-            return [*before, behind[0], ids[place], *behind[1:]]
-        elif kind == 3:
-            return [*before, source.choice(ids), *behind]
-        elif kind == 4:
-            return [*before, source.choice(self.least), *behind]
-        return [*before, *behind] or ids
+        kind, place = (
+            source.choice(["split", "merge", "swap", "replace", "replace", "drop"]),
+            source.randrange(len(ids)),
+        )
+        among = source.choice([ids, self.least])
+        return edit_at(source, ids, place, kind, self.words, self.id_of, among) or ids
 
 
 @pytest.fixture(scope="module", params=NAMES)

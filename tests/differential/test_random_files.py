@@ -13,6 +13,7 @@ import pytest
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support import random_files
+from tests.support.editing import edited
 from tests.support.seeds import seeds
 from tokdfa.base.errors import AlphabetError, PatternError, TokenStreamError, UnsupportedFeatureError
 
@@ -70,10 +71,7 @@ def check_file(kind: str, fields: dict[str, Any], path: Path, drawn: random.Rand
             continue
         with suppress(AlphabetError):  # a text that would lose a symbol
             assert tokenizer.encode(text).tolist() == expected, (text, contents)
-        spoiled = expected.copy()
-        for _ in range(drawn.randrange(3)):
-            place = drawn.randrange(len(spoiled) + 1)
-            spoiled[place : place + drawn.randrange(2)] = drawn.choices(vocabulary, k=drawn.randrange(3))
+        spoiled = edited(drawn, expected, vocabulary, range(3))
         for stream in (expected, spoiled):
             back = decoded(stream)
             again = encoded(back)

@@ -16,6 +16,7 @@ import pytest
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support import normalized, random_files, real_tokenizers, rollouts
+from tests.support.editing import edited
 from tests.support.real_tokenizers import CORPORA, Real, extra
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, tokenizer_json
@@ -132,7 +133,7 @@ def drawn_rollout(peer: Peer, corpus: str, drawn: random.Random) -> list[int]:
         at = drawn.randrange(len(parts) + 1)
         parts[at:at] = peer.real.encode(content[:cut]) + peer.real.encode(content[cut:])
     if drawn.random() < 0.2:
-        parts = real_tokenizers.spoiled(peer.real, parts, drawn)
+        parts = edited(drawn, parts, peer.real.ids, range(1, 3))
     return parts
 
 
@@ -326,9 +327,7 @@ def assert_file_repaired(kind: str, seed: int, path: Path, counts: Counter[str])
     for _ in range(10):
         try:
             ids = peer.encode(random_files.TEXTS[kind](drawn, contents), add_special_tokens=False).ids
-            for _ in range(drawn.randrange(3)):
-                at = drawn.randrange(len(ids) + 1)
-                ids[at : at + drawn.randrange(2)] = drawn.choices(vocabulary, k=drawn.randrange(3))
+            ids = edited(drawn, ids, vocabulary, range(3))
             again = peer.encode(peer.decode(ids, skip_special_tokens=False), add_special_tokens=False).ids
         except BaseException:
             continue

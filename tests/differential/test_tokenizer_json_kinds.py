@@ -15,6 +15,7 @@ import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.campaigns.tables.graphemes import charsmap
 from tests.support import random_files
+from tests.support.editing import edited, edited_bytes
 from tests.support.limits import bounded
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, spell, tokenizer_json
@@ -157,10 +158,8 @@ class Pair:
         wrong = 0
         # Two texts, encoded separately, make a stream whose text can be another one's.
         cut = drawn.randrange(len(text) + 1)
-        spoiled = self.encode(text[:cut]) + self.encode(text[cut:]) if seed % 4 else ids.copy()
-        for _ in range(0) if seed % 4 else range(drawn.randrange(1, 3)):
-            place = drawn.randrange(len(spoiled) + 1)
-            spoiled[place : place + drawn.randrange(2)] = drawn.choices(self.ids, k=drawn.randrange(3))
+        parts = self.encode(text[:cut]) + self.encode(text[cut:])
+        spoiled = parts if seed % 4 else edited(drawn, ids, self.ids, range(1, 3))
         for stream in (ids, spoiled):
             back = self.theirs.decode(stream, skip_special_tokens=False)
             again = self.encode(back)
@@ -202,14 +201,7 @@ def test_many_random_texts(kind: str, tmp_path: Path, tally: Tally) -> None:
 # Spoiled files
 
 
-def spoiled(drawn: random.Random, data: bytes) -> bytes:
-    """Return a file with a few bytes changed, inserted or removed, or with a part of it repeated."""
-    for _ in range(drawn.randrange(1, 4)):
-        at = drawn.randrange(len(data))
-        size = drawn.choice([0, 1, 1, 2, 9])
-        what = drawn.choice([b"", b"0", b'"', b"null", b"-1", b"{}", b"[]", b"\xff", b"e", data[at : at + 30]])
-        data = data[:at] + what + data[at + size :]
-    return data
+ODD_WORDS = [b"0", b'"', b"null", b"-1", b"{}", b"[]", b"\xff", b"e"]
 
 
 def assert_spoiled_files_agree(kind: str, path: Path, chosen: range) -> int:
@@ -225,7 +217,7 @@ def assert_spoiled_files_agree(kind: str, path: Path, chosen: range) -> int:
         drawn = random.Random(seed)
         inner = seed % 4 == 0
         parts = [small.encode()[:-1], rest.encode()[1:]]
-        parts[inner] = spoiled(drawn, parts[inner])
+        parts[inner] = edited_bytes(drawn, parts[inner], ODD_WORDS)
         data = parts[0] + b", " + parts[1]
         path.write_bytes(data)
         with bounded(SECONDS):

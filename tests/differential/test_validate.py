@@ -16,6 +16,7 @@ import pytest
 
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
+from tests.support.editing import edit_at
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
 NAMES = ("gpt2", "cl100k", "o200k")
@@ -64,26 +65,10 @@ def corpus(data: Path, name: str) -> str:
 
 def edited(library: Library, ids: list[int], kind: str, drawn: random.Random) -> list[int] | None:
     """Return `ids` with one edit at a random place; None if there is no place for it."""
-    words, id_of = library.words, library.id_of
-    for place in drawn.sample(range(len(ids)), min(len(ids), 100)):
-        word = words[ids[place]]
-        before, behind = ids[:place], ids[place + 1 :]
-        if kind == "split":
-            cuts = [cut for cut in range(1, len(word)) if word[:cut] in id_of and word[cut:] in id_of]
-            if cuts:
-                cut = drawn.choice(cuts)
-                return [*before, id_of[word[:cut]], id_of[word[cut:]], *behind]
-        elif kind == "merge":
-            if behind and word + words[behind[0]] in id_of:
-                return [*before, id_of[word + words[behind[0]]], *behind[1:]]
-        elif kind == "swap":
-            if behind:
-                return [*before, behind[0], ids[place], *behind[1:]]
-        elif kind == "replace":
-            return [*before, drawn.choice(list(words)), *behind]
-        else:
-            return [*before, *behind]
-    return None
+    among = list(library.words) if kind == "replace" else ()
+    tried = drawn.sample(range(len(ids)), min(len(ids), 100))
+    streams = (edit_at(drawn, ids, at, kind, library.words, library.id_of, among) for at in tried)
+    return next((stream for stream in streams if stream is not None), None)
 
 
 def expected_index(library: Library, ids: Sequence[int]) -> int | None:

@@ -18,6 +18,7 @@ import pytest
 
 import tokdfa
 from tests.support import sentencepieces
+from tests.support.editing import edited_bytes
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import RANKS, TEXTS, as_bytes, tekken_json, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import AlphabetError, TokdfaError
@@ -56,12 +57,7 @@ def spoiled_dict(drawn: random.Random, entries: dict[Any, Any]) -> dict[Any, Any
     return changed
 
 
-def spoiled_bytes(drawn: random.Random, data: bytes) -> bytes:
-    begin = drawn.randrange(len(data))
-    put_in = drawn.choice(
-        [b"", b"\x00", b"\xff", b"\n", b" ", b"9", b'"', b"\xc3\xa9", data[begin : begin + 9], data[:200]]
-    )
-    return data[:begin] + put_in + data[begin + drawn.choice([0, 1, 1, 1, 7, 300]) :]  # fmt: skip
+ODD_WORDS = [b"\x00", b"\xff", b"\n", b" ", b"9", b'"', b"\xc3\xa9"]
 
 
 def by_tiktoken(ranks: Any, specials: Any, pattern: Any) -> Encode:
@@ -85,7 +81,7 @@ def ranks_in_memory(drawn: random.Random) -> Case:
 
 
 def a_rank_file(drawn: random.Random) -> Case:
-    data = spoiled_bytes(drawn, tiktoken_lines())
+    data = edited_bytes(drawn, tiktoken_lines(), ODD_WORDS, range(1, 2))
 
     def library() -> Encode:
         rows = (line.split() for line in data.splitlines() if line)
@@ -101,7 +97,9 @@ def special_tokens(drawn: random.Random) -> Case:
 
 def a_file_of_special_tokens(drawn: random.Random) -> Case:
     rows = {str(id): {"content": text} for text, id in SPECIALS.items()}
-    data = spoiled_bytes(drawn, as_bytes(drawn.choice([SPECIALS, {"added_tokens_decoder": rows}])))
+    data = edited_bytes(
+        drawn, as_bytes(drawn.choice([SPECIALS, {"added_tokens_decoder": rows}])), ODD_WORDS, range(1, 2)
+    )
 
     def library() -> Encode:
         fields = json.loads(data)

@@ -16,6 +16,7 @@ import pytest
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support import random_files, sentencepieces
+from tests.support.editing import edited_bytes
 from tests.support.limits import bounded
 from tests.support.seeds import seeds
 from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededError, PatternError, TokenStreamError
@@ -151,21 +152,6 @@ def examine(data: bytes, path: Path, kind: str, library: Library) -> bool:
 # Bytes
 
 
-def bytes_changed(data: bytes, drawn: random.Random) -> bytes:
-    kind = drawn.randrange(5)
-    at = drawn.randrange(len(data))
-    if kind == 0:
-        return data[:at]
-    if kind == 1:
-        return data[:at] + data[at + drawn.randrange(1, 9) :]
-    if kind == 2:
-        return data[:at] + drawn.randbytes(drawn.randrange(1, 5)) + data[at:]
-    changed = bytearray(data)
-    for _ in range(drawn.randrange(1, 4)):
-        changed[drawn.randrange(len(data))] = drawn.randrange(256)
-    return bytes(changed)
-
-
 # Protocol buffers
 
 
@@ -195,10 +181,8 @@ def model_changed(data: bytes, drawn: random.Random) -> bytes:
         lambda: model.pieces.add(piece=drawn.choice(["zz", "\u2581t", "the"]), score=drawn.random()),
         lambda: model.pieces.remove(drawn.choice(model.pieces)),
         lambda: setattr(trainer, "unk_surface", drawn.choice(["", "\u2581", " x", "\x00", "<unk>"])),
-        lambda: setattr(normalizer, "precompiled_charsmap", bytes_changed(table, drawn) if table else b"abcd"),
-        lambda: setattr(
-            normalizer, "precompiled_charsmap", bytes_changed(table, drawn) if table else b"\4\0\0\0abcd\0"
-        ),
+        lambda: setattr(normalizer, "precompiled_charsmap", edited_bytes(drawn, table) if table else b"abcd"),
+        lambda: setattr(normalizer, "precompiled_charsmap", edited_bytes(drawn, table) if table else b"\4\0\0\0abcd\0"),
     ]
     for _ in range(drawn.randrange(1, 4)):
         drawn.choice(changes)()
@@ -209,7 +193,7 @@ def model_changed(data: bytes, drawn: random.Random) -> bytes:
 def model_spoiled(drawn: random.Random) -> bytes:
     rule = drawn.choice([*sentencepieces.RULES[1:2], *["identity"] * 8])
     data = sentencepieces.trained(rule, drawn.random() < 0.5)
-    return (model_changed if drawn.random() < 0.6 else bytes_changed)(data, drawn)
+    return model_changed(data, drawn) if drawn.random() < 0.6 else edited_bytes(drawn, data)
 
 
 # JSON
@@ -249,7 +233,7 @@ def values_changed(fields: dict[str, Any], drawn: random.Random) -> bytes:
 def json_spoiled(drawn: random.Random) -> bytes:
     fields = drawn.choice([random_files.character_file, random_files.byte_file])(drawn)
     if drawn.random() < 0.3:
-        return bytes_changed(json.dumps(fields).encode(), drawn)
+        return edited_bytes(drawn, json.dumps(fields).encode())
     return values_changed(fields, drawn)
 
 

@@ -20,12 +20,13 @@ import tokenizers
 
 import tokdfa
 from tests.support import random_files, random_steps, sentencepieces, unigrams
+from tests.support.editing import edited
 from tests.support.tokenizer_files import SPELLED, added_token, spell, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, UnsupportedFeatureError
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["FAMILIES", "Fields", "Member", "of_model", "of_ranks", "of_tokenizer_json", "spoiled"]
+__all__ = ["FAMILIES", "Fields", "Member", "of_model", "of_ranks", "of_tokenizer_json"]
 
 Fields = dict[str, Any]
 
@@ -136,19 +137,7 @@ class Member:
             sizes = drawn.randrange(1, 4)
             texts = [whole[at : at + sizes] for at in range(0, len(whole), sizes)]
         ids = [id for text in texts for id in self.encode(text) or ()]
-        return spoiled(drawn, ids, self.ids) if way == 4 else ids
-
-
-def spoiled(drawn: random.Random, ids: list[int], known: Sequence[int]) -> list[int]:
-    """Return ids with a few of them removed, inserted, replaced or exchanged."""
-    ids = ids.copy()
-    for _ in range(drawn.randrange(1, 4)):
-        index = drawn.randrange(len(ids) + 1)
-        if drawn.random() < 0.2:
-            ids[index : index + 2] = ids[index : index + 2][::-1]
-        else:
-            ids[index : index + drawn.randrange(3)] = drawn.choices(known, k=drawn.randrange(3))
-    return ids
+        return edited(drawn, ids, self.ids, exchanges=0.2) if way == 4 else ids
 
 
 # The three libraries

@@ -94,18 +94,6 @@ def any_text(drawn: random.Random, number: int, texts: tuple[str, ...] = ()) -> 
     return "".join(part for part in parts if not "\ud800" <= part[:1] <= "\udfff")
 
 
-def spoiled(drawn: random.Random, ids: list[int], among: list[int]) -> list[int]:
-    """Return ids with one to three edits: some left out, some put in, two exchanged."""
-    stream = ids.copy()
-    for _ in range(drawn.randrange(1, 4)):
-        place = drawn.randrange(len(stream) + 1)
-        if drawn.random() < 0.3 and place + 1 < len(stream):
-            stream[place : place + 2] = stream[place : place + 2][::-1]
-        else:
-            stream[place : place + drawn.randrange(2)] = drawn.choices(among, k=drawn.randrange(3))
-    return stream
-
-
 # Where the vocabularies come from
 
 

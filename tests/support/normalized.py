@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from tests.support.editing import edited
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
@@ -75,11 +76,7 @@ def spoiled(drawn: random.Random, words: list[bytes], encoded: list[int], spelle
     if way == 0:
         return encoded
     if way == 1:
-        ids = encoded.copy()
-        for _ in range(drawn.randrange(1, 3)):
-            place = drawn.randrange(len(ids) + 1)
-            ids[place : place + drawn.randrange(2)] = drawn.choices(range(len(words)), k=drawn.randrange(3))
-        return ids
+        return edited(drawn, encoded, range(len(words)), range(1, 3))
     ids = []
     at = 0
     while at < len(spelled):

@@ -47,15 +47,6 @@ def text(drawn: random.Random, specials: tuple[str, ...] = (), longest: int = 12
     return "".join(drawn.choices(symbols, k=drawn.randrange(longest)))
 
 
-def spoiled(real: Real, ids: list[int], drawn: random.Random) -> list[int]:
-    """Return ids with a few edits."""
-    stream = ids.copy()
-    for _ in range(drawn.randrange(1, 3)):
-        place = drawn.randrange(len(stream) + 1)
-        stream[place : place + drawn.randrange(2)] = drawn.choices(real.ids, k=drawn.randrange(3))
-    return stream
-
-
 def extra(*parts: str) -> Path:
     folder = os.environ.get("TOKDFA_EXTRA")
     if folder is None:

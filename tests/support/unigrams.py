@@ -23,15 +23,6 @@ def text(drawn: random.Random, most: int = 24) -> str:
     return "".join(drawn.choices(TEXTS, k=drawn.randrange(most)))
 
 
-def spoiled(drawn: random.Random, ids: list[int], n_ids: int) -> list[int]:
-    """Return ids with some of them removed, inserted or replaced."""
-    ids = ids.copy()
-    for _ in range(drawn.randrange(4)):
-        place = drawn.randrange(len(ids) + 1)
-        ids[place : place + drawn.randrange(2)] = [drawn.randrange(n_ids) for _ in range(drawn.randrange(3))]
-    return ids
-
-
 # SentencePiece
 
 

@@ -13,6 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from tests.campaigns.standing.cases import Case
+from tests.support.editing import edit_at
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.jobs.validation.violation import Violation
@@ -38,32 +39,16 @@ def first_wrong(case: Case, ids: list[int]) -> tuple[int | None, bool]:
 
 
 def edited(case: Case, drawn: random.Random, ids: list[int]) -> list[int]:
-    """Return ids with a few edits: tokens cut, joined, exchanged, replaced, repeated, left out."""
-    ids = ids.copy()
+    """Return ids with a few edits: tokens split, merged, swapped, replaced, repeated, dropped, inserted."""
     of_word = {word: id for id, word in case.words.items()}
     for _ in range(drawn.choice([1, 1, 1, 2, 5])):
         place = drawn.randrange(len(ids) + 1)
-        kind = drawn.choice(["cut", "cut", "join", "join", "exchange", "replace", "repeat", "leave out", "insert"])
-        word = case.words.get(ids[place], b"") if place < len(ids) else b""
-        if kind == "cut" and len(word) > 1:
-            cuts = [cut for cut in range(1, len(word)) if word[:cut] in of_word and word[cut:] in of_word]
-            if cuts:
-                cut = drawn.choice(cuts)
-                ids[place : place + 1] = [of_word[word[:cut]], of_word[word[cut:]]]
-        elif kind == "join" and place + 1 < len(ids):
-            joined = b"".join(case.bytes_of(ids[place : place + 2]))
-            if joined in of_word:
-                ids[place : place + 2] = [of_word[joined]]
-        elif kind == "exchange":
-            ids[place : place + 2] = ids[place : place + 2][::-1]
-        elif kind == "replace":
-            ids[place : place + 1] = [drawn.choice(drawn.choice([case.known, case.common, case.common]))]
-        elif kind == "repeat":
-            ids[place:place] = ids[place : place + 1]
-        elif kind == "leave out":
-            del ids[place : place + 1]
-        else:
-            ids[place:place] = [drawn.choice(drawn.choice([case.known, case.common, case.common]))]
+        kind = drawn.choice(["split", "split", "merge", "merge", "swap", "replace", "repeat", "drop", "insert"])
+        among = drawn.choice([case.known, case.common, case.common])
+        if kind == "insert" or place == len(ids):
+            ids = [*ids[:place], drawn.choice(among), *ids[place:]]
+        elif kind not in ("split", "merge") or case.words.keys() >= {*ids[place : place + 2]}:
+            ids = edit_at(drawn, ids, place, kind, case.words, of_word, among) or ids
     return ids
 
 

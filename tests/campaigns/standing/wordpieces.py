@@ -12,6 +12,7 @@ from typing import Any
 import tokenizers
 
 import tokdfa
+from tests.support.editing import edited
 from tests.support.random_files import bert_text, wordpiece_file
 from tokdfa.base.errors import AlphabetError, FileFormatError, TokenStreamError, UnsupportedFeatureError
 
@@ -62,10 +63,7 @@ def check(drawn: random.Random) -> Counter[str]:
         met["texts"] += 1
         met["not ASCII"] += not text.isascii()
         met["an added token"] += any(content in text for content in contents)
-        spoiled = expected.copy()
-        for _ in range(drawn.randrange(3)):
-            place = drawn.randrange(len(spoiled) + 1)
-            spoiled[place : place + drawn.randrange(2)] = drawn.choices(vocabulary, k=drawn.randrange(3))
+        spoiled = edited(drawn, expected, vocabulary, range(3))
         for stream in (expected[:60], spoiled[:60]):
             judge(tokenizer, peer, stream, met)
     batch = tokdfa.encode_batch(tokenizer, [text for text, _ in known], threads=drawn.randrange(1, 3))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tokdfa
+from tests.support.editing import edited_bytes
 from tokdfa.base.errors import FileFormatError
 from tokdfa.cli.fingerprint import lock_text, made_with, read_lock
 from tokdfa.tokenizers.fingerprint import PARTS
@@ -67,11 +68,7 @@ def test_spoiled_ones_are_refused_or_the_same(found: tokdfa.Fingerprint, tmp_pat
     drawn = random.Random(5)
     refused = 0
     for _ in range(1_000):
-        data = bytearray(good)
-        for _ in range(drawn.randrange(1, 4)):
-            at = drawn.randrange(len(data))
-            data[at : at + drawn.randrange(3)] = drawn.randbytes(drawn.randrange(3))
-        path.write_bytes(data)
+        path.write_bytes(edited_bytes(drawn, good))
         try:
             assert read_lock(path) == found
         except FileFormatError:

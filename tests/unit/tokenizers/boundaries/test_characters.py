@@ -17,6 +17,7 @@ import pytest
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support import random_files, random_steps, sentencepieces
+from tests.support.editing import edited
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
@@ -120,10 +121,7 @@ def streams(peer: Peer, text: str, drawn: random.Random) -> Iterator[list[int]]:
     at = drawn.randrange(len(text) + 1)
     yield [*peer.encode(text[:at]), *peer.encode(text[at:])]
     every = np.flatnonzero(peer.tokenizer.means_something).tolist()
-    for _ in range(drawn.randrange(1, 4)):
-        place = drawn.randrange(len(ids) + 1)
-        ids = [*ids[:place], *drawn.choices(every, k=drawn.randrange(3)), *ids[place + drawn.randrange(2) :]]
-    yield ids
+    yield edited(drawn, ids, every)
 
 
 def check_texts(peer: Peer, text: str) -> int:

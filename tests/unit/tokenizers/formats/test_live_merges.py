@@ -12,7 +12,8 @@ import pytest
 import regex
 
 import tokdfa
-from tests.support.live import any_text, apart, spoiled
+from tests.support.editing import edited
+from tests.support.live import any_text, apart
 from tests.support.tokenizer_files import RULES, SPELLED, spell, vocabulary
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 
@@ -86,7 +87,7 @@ def test_texts_and_streams(shift: int) -> None:
         text = text if number % 2 else "".join(drawn.choices(" thea\n'é", k=drawn.randrange(14)))
         ids = peer.encode(text)
         assert tokenizer.encode(text).tolist() == ids, text
-        stream = spoiled(drawn, ids, ascii_ids)
+        stream = edited(drawn, ids, ascii_ids, exchanges=0.3)
         verdict = tokenizer.validate(stream)
         try:
             again = peer.encode(b"".join(back[id] for id in stream).decode())

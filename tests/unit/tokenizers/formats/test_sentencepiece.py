@@ -14,6 +14,7 @@ import pytest
 import tokdfa
 from tests.campaigns.evidence.tally import Tally
 from tests.support import sentencepieces
+from tests.support.editing import edited
 from tests.support.seeds import seeds
 from tests.support.sentencepieces import RULES
 from tests.support.tuned import validate_tuned
@@ -44,10 +45,7 @@ def check(tokenizer: Tokenizer, data: bytes, drawn: random.Random, n_texts: int,
         text = sentencepieces.text(drawn)
         ids = encode(text)
         assert tokenizer.encode(text).tolist() == ids, text
-        spoiled = ids.copy()
-        for _ in range(drawn.randrange(4)):
-            place = drawn.randrange(len(spoiled) + 1)
-            spoiled[place : place + drawn.randrange(2)] = [drawn.randrange(n_ids) for _ in range(drawn.randrange(3))]
+        spoiled = edited(drawn, ids, range(n_ids), range(4))
         for stream in (ids, spoiled):
             assert tokenizer.decode(stream) == decode(stream), stream
             verdict = validate_tuned(tokenizer, stream, tuning=tuning)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.support.families import FAMILIES, spoiled
+from tests.support.editing import edited
+from tests.support.families import FAMILIES
 from tests.support.tuned import validate_tuned
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.validation.api import judge
 from tokdfa.jobs.validation.engine import engine_of
+from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.jobs.validation.validator import ValidationOptions
 from tokdfa.jobs.validation.violations import Spans, Violations
@@ -32,7 +34,7 @@ def test_all_violations_are_those_of_a_stream(family: str) -> None:
         tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=1)
         for _ in range(4):
             ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
-            ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
+            ids = edited(drawn, ids, member.ids, exchanges=0.2) if drawn.random() < 0.5 else ids
             if drawn.random() < 0.1:
                 ids.insert(drawn.randrange(len(ids) + 1), len(tokenizer) + drawn.randrange(3))
             array = np.array(ids, dtype=np.int64)
@@ -60,7 +62,7 @@ def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> N
         tokenizer = member.tokenizer
         for _ in range(4):
             ids = [id for _ in range(drawn.randrange(1, 12)) for id in member.stream(drawn, 16)]
-            ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
+            ids = edited(drawn, ids, member.ids, exchanges=0.2) if drawn.random() < 0.5 else ids
             if drawn.random() < 0.3:
                 ids.insert(drawn.randrange(len(ids) + 1), len(tokenizer) + drawn.randrange(3))
             separator = drawn.choice([*member.ids, len(tokenizer) + 1])
@@ -91,6 +93,17 @@ def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> N
     assert (n_spans > 5) >= (family in WALKED)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_unknown_id_with_which_a_document_begins_is_one_violation(family: str) -> None:
+    drawn = random.Random(1)
+    member = FAMILIES[family](drawn)
+    ids = [*member.stream(drawn, 8), len(member.tokenizer) + 1, *member.stream(drawn, 8)]
+    at = ids.index(len(member.tokenizer) + 1)
+    for tuning in (Tuning(), Tuning(at_once=1)):
+        found = validate_tuned(member.tokenizer, ids, all=True, documents=[at], tuning=tuning)
+        assert [each.index for each in found.violations if each.kind is ViolationKind.ID_OUT_OF_RANGE] == [at], tuning
+
+
 @pytest.mark.parametrize(("family", "seed"), [("bytes, NFC", 95), ("Llama-2", 21), ("Llama-2", 100)])
 def test_what_adds_nothing_and_what_a_special_token_stands_beside(family: str, seed: int) -> None:
     # Found by the test above with more seeds: spaces that the text lacks, a broken symbol after a special token.
@@ -99,7 +112,7 @@ def test_what_adds_nothing_and_what_a_special_token_stands_beside(family: str, s
     tuning = Tuning(chunk=drawn.choice((8, 32, 256, 1 << 18)), at_once=1)
     for _ in range(4):
         ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
-        ids = spoiled(drawn, ids, member.ids) if drawn.random() < 0.5 else ids
+        ids = edited(drawn, ids, member.ids, exchanges=0.2) if drawn.random() < 0.5 else ids
         if drawn.random() < 0.1:
             ids.insert(drawn.randrange(len(ids) + 1), len(member.tokenizer) + drawn.randrange(3))
         expected = validate_tuned(member.tokenizer, ids, all=True, tuning=Tuning())

@@ -13,6 +13,7 @@ import pytest
 
 import tokdfa
 from tests.support import unigrams
+from tests.support.editing import edited
 from tests.support.seeds import seeds
 from tokdfa import UnigramTokenizer
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
@@ -78,7 +79,7 @@ def assert_accepted_by_encoding(chosen: range, n_texts: int) -> Counter[str]:
                 ids = tokenizer.encode(text)
             except AlphabetError:
                 continue
-            streams = [ids.tolist(), unigrams.spoiled(drawn, ids.tolist(), len(tokenizer))]
+            streams = [ids.tolist(), edited(drawn, ids.tolist(), range(len(tokenizer)), range(4))]
             for stream in streams:
                 again = tokenizer.encode(tokenizer.decode(stream)).tolist() if control_free(tokenizer, stream) else None
                 if again is None:
