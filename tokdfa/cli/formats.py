@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -136,4 +138,29 @@ def described() -> tuple[str, ...]:
 
 def schema_text(name: str) -> str:
     """Return the text of a command's schema."""
-    return files("tokdfa.cli").joinpath(_FOLDER, name + _SUFFIX).read_text(encoding="ascii")
+    text = files("tokdfa.cli").joinpath(_FOLDER, name + _SUFFIX).read_text(encoding="ascii")
+    return json.dumps(json.loads(text, object_hook=_listed), indent=2) + "\n" if '"enumOf"' in text else text
+
+
+def _listed(node: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with `enum` in place of `enumOf`: the name of a list, and values of it that never come."""
+    if "enumOf" not in node:
+        return node
+    name, *never = node["enumOf"]
+    values = [value for value in _LISTS[name]() if value not in never]
+    return {key if key != "enumOf" else "enum": value if key != "enumOf" else values for key, value in node.items()}
+
+
+def _formats() -> list[str]:
+    from tokdfa.tokenizers.formats import FORMATS
+
+    return [*FORMATS]
+
+
+def _kinds() -> list[str]:
+    from tokdfa.jobs.validation.kind import ViolationKind
+
+    return [kind.value for kind in ViolationKind]
+
+
+_LISTS: dict[str, Callable[[], list[str]]] = {"formats": _formats, "violation kinds": _kinds}
