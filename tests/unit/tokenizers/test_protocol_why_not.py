@@ -7,7 +7,8 @@ import random
 import pytest
 
 import tokdfa
-from tests.support.families import FAMILIES, PARTS
+from tests.support.families import FAMILIES
+from tests.support.family_files import PARTS
 from tokdfa.base.errors import AlphabetError
 from tokdfa.regex.unicode.normalization import normalize
 from tokdfa.tokenizers.protocol import AnyTokenizer

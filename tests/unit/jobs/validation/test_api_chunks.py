@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tokdfa
-from tests.support.families import FAMILIES, byte_fields, byte_level, of_tokenizer_json
+from tests.support.families import FAMILIES, of_tokenizer_json
+from tests.support.family_files import byte_fields, byte_level
 from tests.support.tokenizer_files import added_token
 from tests.support.tuned import tuned_validator
 from tokdfa.base.errors import ImproperDictionaryError, UnsupportedFeatureError

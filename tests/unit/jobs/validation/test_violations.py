@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.support.families import FAMILIES, spoiled
+from tests.support.editing import edited
+from tests.support.families import FAMILIES
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError
 from tokdfa.jobs.validation.api import judge
 from tokdfa.jobs.validation.tuning import Tuning
@@ -27,7 +28,7 @@ def test_outlines_are_those_of_violations(family: str) -> None:
         documents = drawn.choice([None, drawn.choice(member.ids)])
         for _ in range(3):
             ids = [id for _ in range(drawn.randrange(1, 8)) for id in member.stream(drawn, 16)]
-            ids = spoiled(drawn, ids, member.ids)
+            ids = edited(drawn, ids, member.ids, exchanges=0.2)
             try:
                 found = judge(member.tokenizer, np.array(ids), all=True, tuning=Tuning(at_once=1), documents=documents)
             except (ImproperDictionaryError, LimitExceededError):

@@ -15,7 +15,8 @@ import pytest
 import tokdfa
 from tests.campaigns.standing.laws import verdicts
 from tests.support.byte_tokenizers import tokenizer_of
-from tests.support.families import Member, byte_fields, of_tokenizer_json
+from tests.support.families import Member, of_tokenizer_json
+from tests.support.family_files import byte_fields
 from tests.support.tokenizer_files import added_token, tokenizer_json
 from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
