@@ -20,7 +20,6 @@ from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.atomic import write_atomically
 from tokdfa.base.errors import FileFormatError, LimitExceededError, PatternError, TokenStreamError, TrainingError
 from tokdfa.regex.unicode.utf8 import byte_offsets
-from tokdfa.stores.npy import read_header
 from tokdfa.tokenizers.pretokenizers.certain import CONTEXT, CertainPairs
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer, pretokenizer
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
@@ -243,6 +242,9 @@ class Checkpoint:
 
 def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an archive as `save` writes them; nothing where one is missing or of another kind."""
+    # The stores are not needed where nothing is resumed.
+    from tokdfa.stores.npy import read_header
+
     found: dict[str, npt.NDArray[Any]] = {}
     if not data.startswith(b"PK\x03\x04"):
         return found  # zipfile would skip what precedes an archive
