@@ -33,12 +33,18 @@ class ComparedTexts(NamedTuple):
         beginning or the tokenizer needs more care.
     sizes : int64 array, one entry a text
         The number of bytes of each text that is not odd.
+    canonical_bounds : int64 array
+        The canonical ids of text k are ``canonical[canonical_bounds[k]:canonical_bounds[k + 1]]``.
+    byte_at : int64 array, one entry an id
+        The offset in its text at which each id begins, if something differs.
     """
 
     rows: Int64Array
     canonical: Int32Array
     is_odd: BoolArray
     sizes: Int64Array
+    canonical_bounds: Int64Array
+    byte_at: Int64Array
 
 
 def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> ComparedTexts:
@@ -49,7 +55,10 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
     """
     n_texts = len(bounds) - 1
     rows, sizes = np.zeros((0, 6), dtype=np.int64), np.zeros(n_texts, dtype=np.int64)
-    nothing = ComparedTexts(rows, np.zeros(0, dtype=np.int32), np.ones(n_texts, dtype=np.bool_), sizes)
+    empty = np.zeros(n_texts + 1, dtype=np.int64)
+    nothing = ComparedTexts(
+        rows, np.zeros(0, dtype=np.int32), np.ones(n_texts, dtype=np.bool_), sizes, empty, empty[:0]
+    )
     spelled = trip.spell_texts(ids, bounds, begins=begins) if n_texts and not trip.takes_longest else None
     if spelled is None:
         return nothing
@@ -67,7 +76,7 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
         return nothing
     canonical, canonical_bounds = encoded
     if not is_odd.any() and np.array_equal(bounds, canonical_bounds) and np.array_equal(ids, canonical):
-        return ComparedTexts(rows, canonical, is_odd, sizes)
+        return ComparedTexts(rows, canonical, is_odd, sizes, canonical_bounds, empty[:0])
     again = trip.spell_texts(canonical, canonical_bounds, begins=begins)
     if again is None:
         return nothing
@@ -75,11 +84,15 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
     other_parts = _parts(again, canonical_bounds)
     for number in np.flatnonzero(~is_odd).tolist():
         is_odd[number] = parts[number] != other_parts[number]
+    starts = _starts(spelled, bounds)
     rows = find_differences(
-        Tokenizations(ids, spelled.ends, bounds, _starts(spelled, bounds)),
+        Tokenizations(ids, spelled.ends, bounds, starts),
         Tokenizations(canonical, again.ends, canonical_bounds, _starts(again, canonical_bounds)),
     )
-    return ComparedTexts(rows[~is_odd[rows[:, 0]]] if is_odd.any() else rows, canonical, is_odd, sizes)
+    rows = rows[~is_odd[rows[:, 0]]] if is_odd.any() else rows
+    # Nothing is before the first byte of a text, of which ids before it are left out.
+    byte_at = np.maximum(np.append(0, spelled.ends)[:-1] - np.repeat(starts, np.diff(bounds)), 0)
+    return ComparedTexts(rows, canonical, is_odd, sizes, canonical_bounds, byte_at)
 
 
 def _starts(spelled: SpelledTexts, bounds: Int64Array) -> Int64Array:

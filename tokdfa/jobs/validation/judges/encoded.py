@@ -11,10 +11,11 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.jobs.validation.block import Block
-from tokdfa.jobs.validation.differences import Parts, differing_parts
-from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, merged, spans_of_tokens
+from tokdfa.jobs.validation.differences import NO_CUTS, Parts, differing_parts, trimmed
+from tokdfa.jobs.validation.judges.found import CLOSE, Judged, are_within, encoded_otherwise, merged, spans_of_tokens
+from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.reencoding import compare_apart, compare_texts
-from tokdfa.jobs.validation.violations import Rows, ranges, spans_between
+from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
@@ -41,13 +42,19 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
     cuts = np.flatnonzero(is_cut)
     starts = np.sort(np.concatenate((block.texts[:, 0], cuts + 1)))
     stops = np.sort(np.concatenate((block.texts[:, 1], cuts)))
-    sizes = [-1] * len(starts) if trip.judges_words else _sizes_of_canonical(trip, ids, starts, stops)
+    known = None if trip.judges_words else _Known.of(trip, ids, starts, stops)
+    sizes = [-1] * len(starts) if known is None else known.sizes.tolist()
     violations: list[Sequence[Violation]] = []
     byte, begins = block.byte, block.begins
     unknown, separators = {*block.unknown.tolist()}, {*block.separators.tolist()}
     for number, (at, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         is_last = number == len(starts) - 1
-        if sizes[number] < 0:
+        if known is not None and sizes[number] >= 0:
+            known.begun[number] = byte
+            byte += sizes[number]
+        else:
+            if known is not None:
+                violations.append(known.spans(trip, block.first, ids, at))
             is_open = is_last and not block.is_last
             text = make(trip, judges, ids[at:stop], block.first + at, byte, begins, is_open=is_open)
             if following is not None and not number:
@@ -56,12 +63,12 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
             violations += found
             if is_last:
                 break
-        else:
-            byte += sizes[number]
         if not is_last and starts[number + 1] == stop:
             # A document begins here: what is at the cut is read after the empty text that ends there.
             pass
         elif stop in unknown:
+            if known is not None:
+                violations.append(known.spans(trip, block.first, ids, stop))
             violations.append([block.out_of_range(stop, byte)])
         elif stop in separators:
             byte += block.separator_size
@@ -72,22 +79,63 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
     return Judged(violations, at + n_judged, byte, begins and not n_judged, following)
 
 
-def _sizes_of_canonical(trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> list[int]:
-    """Return the number of bytes of each text that is known to be canonical; -1 for others, as the first and the last.
+class _Known:
+    """The texts of a block that are compared with their canonical ids at once; not the first one, nor the last.
 
-    Text k has the ids from ``starts[k]`` to ``stops[k]``.
+    Text k has the ids from ``starts[k]`` to ``stops[k]``, and ``sizes[k]`` bytes, -1 if it is judged on its own;
+    ``begun[k]`` is for the offset at which it begins. `rows` are the parts that differ, their offsets those in their
+    texts.
     """
-    sizes = np.full(len(starts), -1, dtype=np.int64)
-    inner = np.flatnonzero(starts < stops)
-    inner = inner[(inner > 0) & (inner < len(starts) - 1)]
-    if len(inner) > 1:
+
+    def __init__(self, starts: Int64Array, stops: Int64Array) -> None:
+        self.starts, self.stops = starts, stops
+        self.sizes: Int64Array = np.full(len(starts), -1, dtype=np.int64)
+        self.begun: Int64Array = np.zeros(len(starts), dtype=np.int64)
+        self.rows = Rows.none()
+        self._done = 0
+
+    @classmethod
+    def of(cls, trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> _Known:
+        """Compare texts; those are judged on their own of which something is odd, or depends on what follows."""
+        known = cls(starts, stops)
+        inner = np.flatnonzero(starts < stops)
+        inner = inner[(inner > 0) & (inner < len(starts) - 1)]
+        if len(inner) < 2:
+            return known
         places, bounds = ranges(starts[inner], stops[inner])
         compared = compare_texts(trip, ids[places], bounds)
-        is_canonical = ~compared.is_odd
-        is_canonical[compared.rows[:, 0]] = False
-        sizes[inner[is_canonical]] = compared.sizes[is_canonical]
-    known: list[int] = sizes.tolist()
-    return known
+        text = compared.rows[:, 0]
+        parts = trimmed(ids[places], compared.canonical, compared.rows[:, 1:], NO_CUTS)
+        is_at_end = (parts.starts == bounds[1:][text]) | (parts.lows == compared.canonical_bounds[1:][text])
+        odd = parts.undecided | parts.is_silent | is_at_end
+        is_known = ~compared.is_odd
+        is_known[text[odd]] = False
+        known.sizes[inner[is_known]] = compared.sizes[is_known]
+        if len(text):
+            rows = _rows(ids[places], compared.byte_at, parts, compared.canonical)
+            known.rows = rows._replace(first=places[rows.first]).chosen(is_known[text])
+        return known
+
+    def spans(self, trip: RoundTrip, first: int, ids: Int32Array, stop: int) -> Spans:
+        """Return the next violations, up to the id `stop` of a block that begins at `first`."""
+        end = int(np.searchsorted(self.rows.first, stop))
+        rows = self.rows.chosen(slice(self._done, end))
+        self._done = end
+        text = np.searchsorted(self.starts, rows.first, side="right") - 1
+        rows = rows._replace(byte=rows.byte + self.begun[text])
+        kind = ViolationKind.ENCODED_OTHERWISE
+        return Spans(rows, partial(_of_texts, trip, first, ids, self.starts, self.stops), first, kind)
+
+
+def _of_texts(
+    trip: RoundTrip, first: int, ids: Int32Array, starts: Int64Array, stops: Int64Array, rows: Rows, number: int
+) -> Violation:
+    """Return one of the violations in the rows of several texts."""
+    at = int(rows.first[number])
+    text = int(np.searchsorted(starts, at, side="right")) - 1
+    begin, stop = int(starts[text]), int(stops[text])
+    given, canonical, _ = rows.row(number)
+    return encoded_otherwise(trip, first + begin, ids[begin:stop], at - begin, int(rows.byte[number]), given, canonical)
 
 
 def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Array) -> Rows:
