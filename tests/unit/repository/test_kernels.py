@@ -23,10 +23,10 @@ LONG = {
     "wordpiece/end_to_end.wide.c:encode",
 }
 WIDE = {
-    "encode/memory.h:remember",
+    "encode/piece_cache.h:add_piece",
     "encode/one_pass.h:tokenize",
     "encode/pieces.h:encode_unknown",
-    "encode/pieces.h:recall_known",
+    "encode/pieces.h:look_up_known",
     "encode/split.h:split_by_stretches",
     "encode/split.h:split_by_symbols",
     "encode/split.h:split_text",

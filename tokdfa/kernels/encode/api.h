@@ -21,7 +21,7 @@ enum {
     TOKDFA_LONGEST_KEPT = 512,
     TOKDFA_MANY_MISSED = 4096,
     TOKDFA_AT_ONCE = 4,
-    TOKDFA_STRETCH = 8192,
+    TOKDFA_SPLIT_BLOCK = 8192,
     TOKDFA_LONGEST_PART = 4096,
     TOKDFA_LONGEST_STATE = 65536,
     TOKDFA_FOREIGN = -1,
@@ -152,25 +152,25 @@ int tokdfa_allows(const tokdfa_token_tables *tables, int64_t u, int64_t v);
 int64_t tokdfa_tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
                         uint64_t *left);
 
-/* A memory of pieces; see memory.h. All zeros at first. It belongs to one thread. */
+/* A cache of pieces; see piece_cache.h. All zeros at first. It belongs to one thread. */
 typedef struct {
     uint64_t *entries;
     int64_t n_entries;
-    uint64_t *shelf;
-    int64_t n_shelf;
-    int64_t used; /* how much of the shelf is in use */
-    uint64_t *seen; /* a bit for each piece that was ever to be remembered, by its hash; none if no more room is made */
+    uint64_t *overflow;
+    int64_t n_overflow;
+    int64_t used; /* the words of the overflow area in use */
+    uint64_t *seen; /* a bit for each piece that was ever to be cached, by its hash; none if it does not grow */
     int64_t n_seen;
     int64_t n_distinct; /* the number of these bits */
     int64_t n_missed;   /* the pieces that were not at the front of a set since this was last set to 0 */
-    int64_t n_again;    /* those of them that had been seen before: with more room they would have been there */
-} tokdfa_piece_memory;
+    int64_t n_again;    /* those of them that had been seen before: in a larger cache they would have been there */
+} tokdfa_piece_cache;
 
 void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key);
-int64_t tokdfa_recall_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
+int64_t tokdfa_look_up_piece(tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                             int32_t *out);
-void tokdfa_move_pieces(const tokdfa_piece_memory *memory, uint64_t *entries, int64_t n_entries);
-void tokdfa_remember_piece(tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
+void tokdfa_move_pieces(const tokdfa_piece_cache *cache, uint64_t *entries, int64_t n_entries);
+void tokdfa_cache_piece(tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, int64_t begin, int64_t end,
                            const int32_t *ids, int64_t n_ids);
 
 /* Where the tokenization of a long word pauses; see one_pass.h. It belongs to one thread. */
@@ -234,11 +234,11 @@ int64_t tokdfa_find_added(const tokdfa_added_tokens *added, tokdfa_added_scan *s
 int64_t tokdfa_cut_characters(const tokdfa_characters *characters, const uint8_t *text, int64_t size,
                               const int64_t *bounds, int64_t n_pieces, int64_t *begun, int64_t *firsts);
 
-/* An encoder of pieces. It belongs to one thread, with its memory; the tables are read-only and may be shared. */
+/* An encoder of pieces. It belongs to one thread, with its cache; the tables are read-only and may be shared. */
 typedef struct {
     const tokdfa_token_tables *tables; /* the dictionary */
     const tokdfa_token_tables *whole;  /* the tokens that pieces spelled like them become without merging */
-    tokdfa_piece_memory *memory;
+    tokdfa_piece_cache *cache;
     const tokdfa_characters *characters; /* how unknown pieces are encoded, or NULL: by the tables */
     const tokdfa_token_tables *one_pass; /* for pieces that are too long to be merged, or NULL: they are TOO_LONG */
     uint64_t *left;    /* zeros before and afterwards: room to tokenize pieces of up to 64 * n_left - 1 bytes */
@@ -284,37 +284,37 @@ int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text,
 int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
                          const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets);
 
-/* Texts that several threads encode, in parcels; see parcels.c. Threads share it while they write: `next` and all after
-   it are read and written atomically, `ids` and `id_offsets` by one thread a parcel. */
+/* Texts that several threads encode, in batches; see work_queue.c. Threads share it while they write: `next` and all after
+   it are read and written atomically, `ids` and `id_offsets` by one thread a batch. */
 typedef struct {
     const uint64_t *places;  /* where the UTF-8 of each text is */
     const int64_t *offsets;  /* where each text begins in the UTF-8 of all, and where the last one ends */
-    const int64_t *bounds;   /* the first text of each parcel, and the number of texts */
+    const int64_t *bounds;   /* the first text of each batch, and the number of texts */
     int32_t *ids;            /* room for the most ids a byte */
     int64_t *id_offsets;     /* zeros at first: then where the ids of each text begin, and where the last ones end */
-    int64_t next;            /* the parcel that is taken next */
+    int64_t next;            /* the batch that is taken next */
     int64_t is_refused;      /* whether a text is refused, so that it does not matter any more what is encoded */
-    int64_t *starts;         /* where the ids of each parcel begin, and where the last ones end; -1 until it is known */
-    int64_t *counts;         /* the number of ids of each parcel, or -1 */
-    int64_t n_counts;        /* the number of parcels */
-} tokdfa_parcels;
+    int64_t *starts;         /* where the ids of each batch begin, and where the last ones end; -1 until it is known */
+    int64_t *counts;         /* the number of ids of each batch, or -1 */
+    int64_t n_counts;        /* the number of batches */
+} tokdfa_work_queue;
 
 /* A thread's part of that. It belongs to one thread. */
 typedef struct {
     tokdfa_text_encoder *encoder;
-    uint8_t *text; /* room for the UTF-8 of a parcel */
+    uint8_t *text; /* room for the UTF-8 of a batch */
     int64_t n_text;
-    int64_t *offsets; /* of the documents in it: one more than a parcel has at most */
-    int32_t *room;    /* room for the ids of a parcel at least, the most a byte, and AT_ONCE more */
+    int64_t *offsets; /* of the documents in it: one more than a batch has at most */
+    int32_t *room;    /* room for the ids of a batch at least, the most a byte, and AT_ONCE more */
     int64_t n_room;
-    int64_t parcel;   /* the parcel at hand, or -1, and the document that is next in it */
+    int64_t batch;   /* the batch at hand, or -1, and the document that is next in it */
     int64_t document;
-    int64_t *held;    /* MOST_HELD: the parcels of which the ids are in `room`, one after the other up to `filled` */
+    int64_t *held;    /* MOST_HELD: the batches of which the ids are in `room`, one after the other up to `filled` */
     int64_t n_held, filled;
     int64_t n_placed, placed; /* how many of them, and of their ids, have been copied to where they belong */
-} tokdfa_parcel_run;
+} tokdfa_queue_run;
 
-int64_t tokdfa_encode_parcels(tokdfa_parcel_run *run, tokdfa_parcels *parcels);
+int64_t tokdfa_encode_queue(tokdfa_queue_run *run, tokdfa_work_queue *queue);
 
 /* Lines of a base64 word, a space and a rank; see rank_lines.c. It belongs to one thread. */
 typedef struct {

@@ -7,7 +7,7 @@
 #define TOKDFA_CHAINS_H
 
 #include "api.h"
-#include "transcript.h"
+#include "class_stream.h"
 
 #define CHAINS 4
 /* The bytes that each of the chains reads in turn. */

@@ -1,7 +1,7 @@
 /* Pieces of UTF-8 as symbols of a dictionary over characters, and what merging makes of them.
 
    With the rules `t·h -> th`, `th·e -> the` no token has `e` and then `c` side by side, so "thecat" is cut there whatever
-   is merged: `the`, `c`, `at`, if `a·t -> at`. The parts are encoded, and remembered, by themselves. */
+   is merged: `the`, `c`, `at`, if `a·t -> at`. The parts are encoded, and cached, by themselves. */
 #ifndef TOKDFA_CHARACTERS_H
 #define TOKDFA_CHARACTERS_H
 

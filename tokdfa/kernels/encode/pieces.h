@@ -1,20 +1,20 @@
-/* Encoding pieces with a memory of those seen before, a block at a time.
+/* Encoding pieces with a cache of those seen before, a block at a time.
 
    Memory answers late, so it is asked early: the first pass over a block computes the keys of the pieces, and prefetches
-   where they may be remembered. The second one writes their ids, up to the first piece that is unknown. For those from
+   their sets. The second one writes their ids, up to the first piece that is unknown. For those from
    there on, more passes compute one thing each, and prefetch what the next one needs. */
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
 #include "added.h"
-#include "alone.h"
+#include "merge_long.h"
 #include "characters.h"
 #include "api.h"
-#include "memory.h"
+#include "piece_cache.h"
 #include "one_pass.h"
 #include "prefix.h"
 #include "split.h"
-#include "together.h"
+#include "merge_batch.h"
 
 /* Blocks are small, so that they stay in the first-level cache, until many pieces of one are new. Then there are more
    words to be merged together, which wait for memory at the same time. */
@@ -24,11 +24,11 @@
 /* The number of longer words that are merged together in a block; more are merged one by one. */
 #define MOST_MANY 64
 
-/* Where the ids of a piece are: in an entry of the memory, or found in one of these ways, or it is the token that is
+/* Where the ids of a piece are: in an entry of the cache, or found in one of these ways, or it is the token that is
    IS_TOKEN minus this. */
 enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
 
-/* The second word of the key of text that is left out: no piece that is remembered has it. */
+/* The second word of the key of text that is left out: no cached piece has it. */
 #define LEFT_OUT_KEY ((uint64_t)1 << 63)
 
 /* What is noted about a piece of those that come after an unknown one. */
@@ -73,10 +73,10 @@ ALWAYS_INLINE int64_t note_key(const uint8_t *piece, int64_t length, int64_t n_e
 #endif
 
 /* Note the keys of the pieces of a block, and prefetch their sets. */
-NEVER_INLINE void note_keys(const tokdfa_piece_memory *memory, const uint8_t *text, int64_t size, const int64_t *begun,
+NEVER_INLINE void note_keys(const tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, const int64_t *begun,
                             int count, piece_block *block) {
-    const uint64_t *entries = memory->entries;
-    const int64_t n_entries = memory->n_entries;
+    const uint64_t *entries = cache->entries;
+    const int64_t n_entries = cache->n_entries;
     /* The last bytes of a text are read with care; most blocks have none of them. */
     const bool is_inside = (begun[count] >> EVENT_BITS) + LONGEST_PACKED < size;
     for (int64_t k = 0; k < count; k++) {
@@ -103,33 +103,33 @@ ALWAYS_INLINE int64_t write_added(tokdfa_piece_encoder *pieces, int64_t begun, i
     return 1;
 }
 
-/* Write the ids of a piece that is not at the front of its set, or whose ids are on the shelf, and return their number;
+/* Write the ids of a piece that is not at the front of its set, or whose ids are in the overflow area, and return their number;
    -1 if it is unknown. */
-NEVER_INLINE int64_t recall_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+NEVER_INLINE int64_t look_up_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                                   packed_word key, int64_t set, unsigned same, int32_t *out) {
-    tokdfa_piece_memory *memory = pieces->memory;
+    tokdfa_piece_cache *cache = pieces->cache;
     const int64_t begin = begun[0] >> EVENT_BITS, end = begun[1] >> EVENT_BITS;
     if (is_left_out(begun[0])) {
         return write_added(pieces, begun[0], out);
     }
     if (IN_FRONT >> same & 1) {
-        return recall(memory, set + (same >= IN_SECOND ? ENTRY : 0), text, size, begin, end, out);
+        return look_up_ids(cache, set + (same >= IN_SECOND ? ENTRY : 0), text, size, begin, end, out);
     }
-    const int64_t entry = find_among(memory->entries, set + SET / 2, set + SET, key);
+    const int64_t entry = find_among(cache->entries, set + SET / 2, set + SET, key);
     if (entry < 0) {
         return -1;
     }
-    const int64_t n_ids = recall(memory, entry, text, size, begin, end, out);
-    count_late(memory);
-    move_up(memory, entry);
+    const int64_t n_ids = look_up_ids(cache, entry, text, size, begin, end, out);
+    count_late(cache);
+    promote(cache, entry);
     return n_ids;
 }
 
 /* Write the ids of the pieces of a block up to the first unknown one, and return which that is; `*n` is the number of
    ids. */
-NEVER_INLINE int recall_known(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+NEVER_INLINE int look_up_known(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                               int count, const piece_block *block, int32_t *out, int64_t *ends, int64_t *n) {
-    const uint64_t *entries = pieces->memory->entries;
+    const uint64_t *entries = pieces->cache->entries;
     int32_t *place = out + *n;
     int64_t k = 0;
     for (; k < count; k++) {
@@ -138,7 +138,7 @@ NEVER_INLINE int recall_known(tokdfa_piece_encoder *pieces, const uint8_t *text,
         const uint64_t *ids = set + ENTRY / 2 + (same >= IN_SECOND ? ENTRY : 0);
         int64_t n_ids = copy_ids(ids, place);
         if (UNLIKELY(!(IN_FRONT >> same & 1) || n_ids > IDS_INSIDE)) {
-            n_ids = recall_other(pieces, text, size, begun + k, block->keys[k], block->sets[k], same, place);
+            n_ids = look_up_other(pieces, text, size, begun + k, block->keys[k], block->sets[k], same, place);
             if (n_ids < 0) {
                 break;
             }
@@ -152,14 +152,13 @@ NEVER_INLINE int recall_known(tokdfa_piece_encoder *pieces, const uint8_t *text,
     return (int)k;
 }
 
-/* Note where the ids of the pieces of a block from `first` on are, if they are remembered; return the number of pieces
-   that need another look. Text that is left out may spell a piece that is remembered, so it is sorted out before the
-   memory is asked. */
-ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const int64_t *begun, int first, int count,
+/* Note where the ids of the pieces of a block from `first` on are, if they are cached; return the number of pieces
+   that need another look. Text that is left out may spell a cached piece, so it is sorted out before the look-up. */
+ALWAYS_INLINE int look_up_block(const tokdfa_piece_encoder *pieces, const int64_t *begun, int first, int count,
                                    piece_block *block) {
-    const tokdfa_piece_memory *memory = pieces->memory;
+    const tokdfa_piece_cache *cache = pieces->cache;
     const tokdfa_token_tables *whole = pieces->whole;
-    const uint64_t *entries = memory->entries;
+    const uint64_t *entries = cache->entries;
     int n_rest = 0;
     for (int k = first; k < count; k++) {
         const int64_t set = block->sets[k];
@@ -174,8 +173,8 @@ ALWAYS_INLINE int look_into_memory(const tokdfa_piece_encoder *pieces, const int
         const uint64_t hashed = hash_packed(block->keys[k].low, block->keys[k].high);
         PREFETCH(entries + block->sets[k] + SET / 2);
         prefetch_bit(whole->filter, whole->n_filter, hashed);
-        if (memory->n_seen) {
-            prefetch_bit(memory->seen, memory->n_seen, hashed);
+        if (cache->n_seen) {
+            prefetch_bit(cache->seen, cache->n_seen, hashed);
         }
     }
     for (int i = 0; i < n_rest; i++) {
@@ -201,7 +200,7 @@ NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t
         const int64_t set = block->sets[k];
         const packed_word key = block->keys[k];
         noted_piece *piece = block->noted + k;
-        piece->where = find_among(pieces->memory->entries, set + SET / 2, set + SET, key);
+        piece->where = find_among(pieces->cache->entries, set + SET / 2, set + SET, key);
         if (piece->where >= 0) {
             continue;
         }
@@ -304,14 +303,14 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
     return tokenize_alone(pieces, text, size, begin, end, out);
 }
 
-/* Encode the pieces of a block from `first` on, the keys of which are noted, and remember those that are unknown.
+/* Encode the pieces of a block from `first` on, the keys of which are noted, and add_piece those that are unknown.
    Returns 0, or how the encoding ends before the piece `*stop`; `*n` is the number of ids. `*is_new` gets whether many
    were unknown. */
 NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int first, int count, piece_block *block, int32_t *out,
                                     int64_t *ends, int64_t *n, int *stop, bool *is_new) {
-    tokdfa_piece_memory *memory = pieces->memory;
-    const int n_rest = look_into_memory(pieces, begun, first, count, block);
+    tokdfa_piece_cache *cache = pieces->cache;
+    const int n_rest = look_up_block(pieces, begun, first, count, block);
     *is_new = MANY_NEW * n_rest > count;
     if (n_rest) {
         look_further(pieces, text, size, begun, n_rest, block);
@@ -321,7 +320,7 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t 
         const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS;
         int64_t n_ids = piece->where == LEFT_OUT ? write_added(pieces, begun[k], out + *n) : -1;
         if (LIKELY(piece->where >= 0)) {
-            n_ids = recall(memory, piece->where, text, size, begin, end, out + *n);
+            n_ids = look_up_ids(cache, piece->where, text, size, begin, end, out + *n);
         }
         if (UNLIKELY(n_ids < 0)) {
             n_ids = write_other(pieces, text, size, begin, end, block, k, out + *n);
@@ -341,9 +340,9 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t 
         const int k = block->rest[i];
         const noted_piece *piece = block->noted + k;
         if (piece->where >= 0) {
-            move_up(memory, piece->where);
+            promote(cache, piece->where);
         } else {
-            remember(memory, block->sets[k], block->keys[k], text, size, begun[k] >> EVENT_BITS,
+            add_piece(cache, block->sets[k], block->keys[k], text, size, begun[k] >> EVENT_BITS,
                      begun[k + 1] >> EVENT_BITS, piece->ids, piece->n_ids);
         }
     }
@@ -373,10 +372,10 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
             return TOKDFA_PAUSED;
         }
         count = (int)least(is_new ? LARGE_BLOCK : BLOCK, stop - start);
-        note_keys(pieces->memory, text, size, here, count, &block);
+        note_keys(pieces->cache, text, size, here, count, &block);
         int first = 0;
         if (!is_new) {
-            first = recall_known(pieces, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
+            first = look_up_known(pieces, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
         }
         if (first < count) {
             int at = 0;

@@ -1,4 +1,4 @@
-"""Encoding pieces, with a memory of the pieces seen before: bounded in size and exact; see ``memory.h``."""
+"""Encoding pieces, with a cache of the pieces seen before: bounded in size and exact; see ``piece_cache.h``."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
     "TOO_LONG",
     "LongTables",
     "PieceRun",
+    "add_piece",
+    "grow",
     "key_of",
-    "make_room",
-    "new_memory",
-    "recall",
-    "remember",
+    "look_up",
+    "new_cache",
 ]
 
 LONGEST_KEPT = 512
-"""The maximum length in bytes of a piece that is remembered."""
+"""The maximum length in bytes of a piece that is cached."""
 
 ENTRY = 4
 _WAYS = 4
@@ -41,10 +41,10 @@ SET = ENTRY * _WAYS
 _IDS_INSIDE = 3
 
 _FIRST_SETS = LARGE_PAGE // (8 * SET)
-"""The number of sets that a memory begins with."""
+"""The number of sets that a cache begins with."""
 
 MANY_MISSED = 4096
-"""The number of pieces that were not there after which it is time to ask whether more room would help."""
+"""The number of pieces that were not there after which it is time to ask whether a larger cache would help."""
 
 # Places for each piece that was seen, if there is to be more room: looking at more than the first two of a set is slow,
 # and with fewer places too many pieces are among the others.
@@ -54,16 +54,16 @@ _ROOM_FOR_EACH = 4
 _BITS = 4
 
 
-def new_memory(n_pieces: int, shelf: int | None = None) -> Struct:
-    """Return an empty memory, which `make_room` lets grow; parts of it that are not used take no memory of the machine.
+def new_cache(n_pieces: int, overflow: int | None = None) -> Struct:
+    """Return an empty cache, for `grow`: of `n_pieces` at most, rounded up to a power of two, of 32 bytes each.
 
-    It remembers `n_pieces` at most, rounded up to a power of two, of 32 bytes each. The `shelf`, of LONGEST_KEPT
-    machine words or more, is for long pieces and many ids; by default it is as large as what the pieces take.
+    The `overflow` area, of LONGEST_KEPT machine words or more, is for long pieces and many ids. Unused parts take no
+    memory.
     """
     sets = min(_sets_for(n_pieces), _FIRST_SETS)
-    size = max(SET * sets, 2 * LONGEST_KEPT) if shelf is None else max(shelf, LONGEST_KEPT)
+    size = max(SET * sets, 2 * LONGEST_KEPT) if overflow is None else max(overflow, LONGEST_KEPT)
     return Struct(
-        "tokdfa_piece_memory", entries=zeros(SET * sets, np.uint64), shelf=untouched(size, np.uint64), used=0,
+        "tokdfa_piece_cache", entries=zeros(SET * sets, np.uint64), overflow=untouched(size, np.uint64), used=0,
         seen=_none_seen(sets, n_pieces), n_distinct=0, n_missed=0, n_again=0,
     )  # fmt: skip
 
@@ -73,54 +73,54 @@ def _sets_for(n_pieces: int) -> int:
 
 
 def _none_seen(sets: int, n_pieces: int) -> Uint64Array:
-    """Return the bits of pieces that were seen before any was; none for a memory that can grow no more."""
+    """Return the bits of pieces that were seen before any was; none for a cache that cannot grow."""
     most = _sets_for(n_pieces)
     return np.zeros((_BITS * _WAYS * most + 63) // 64 if sets < most else 0, dtype=np.uint64)
 
 
-def make_room(memory: Struct, n_pieces: int) -> None:
-    """Let a memory grow, up to `n_pieces` as :func:`new_memory` takes them, if most pieces it lacks were there before.
+def grow(cache: Struct, n_pieces: int) -> None:
+    """Let a cache grow, up to `n_pieces` as :func:`new_cache` takes them, if most missing pieces were there before.
 
-    More room costs about what merging some thousands of pieces costs, so that many are waited for.
+    Growing costs as much as merging some thousands of pieces, so that many are waited for.
     """
-    pointer = memory.pointer
+    pointer = cache.pointer
     n_missed, n_again = pointer.n_missed, pointer.n_again
     if n_missed < MANY_MISSED:
         return
     pointer.n_missed = pointer.n_again = 0
     largest = _sets_for(n_pieces)
-    if 4 * pointer.used > 3 * len(memory.fields["shelf"]):
+    if 4 * pointer.used > 3 * len(cache.fields["overflow"]):
         # When it is full, everything is forgotten. As long as it may be longer, that costs more than a longer one.
-        _lengthen_shelf(memory, min(4 * len(memory.fields["shelf"]), SET * largest))
-    n_distinct, sets = pointer.n_distinct, len(memory.fields["entries"]) // SET
+        _lengthen_overflow(cache, min(4 * len(cache.fields["overflow"]), SET * largest))
+    n_distinct, sets = pointer.n_distinct, len(cache.fields["entries"]) // SET
     if n_distinct > n_pieces:
         # With more bits set, most pieces would seem to have been seen.
-        memory.fields["seen"].fill(0)
+        cache.fields["seen"].fill(0)
         pointer.n_distinct = 0
     wanted = min(_sets_for(_ROOM_FOR_EACH * n_distinct), largest)
     if 2 * n_again < n_missed or wanted <= sets:
         return
     entries = zeros(SET * wanted, np.uint64)
     call(lib.tokdfa_move_pieces, pointer, out=(entries, len(entries)))
-    memory.set("entries", entries)
-    _lengthen_shelf(memory, len(entries))
+    cache.set("entries", entries)
+    _lengthen_overflow(cache, len(entries))
     if wanted == largest:
-        memory.set("seen", _none_seen(wanted, n_pieces))
+        cache.set("seen", _none_seen(wanted, n_pieces))
     else:
         # All that were seen, and are not there, come again before it can be said whether this was enough.
         pointer.n_missed = pointer.n_again = -n_distinct
 
 
-def _lengthen_shelf(memory: Struct, size: int) -> None:
-    old, used = memory.fields["shelf"], memory.pointer.used
+def _lengthen_overflow(cache: Struct, size: int) -> None:
+    old, used = cache.fields["overflow"], cache.pointer.used
     if len(old) < size:
-        shelf = untouched(size, np.uint64)
-        shelf[:used] = old[:used]
-        memory.set("shelf", shelf)
+        overflow = untouched(size, np.uint64)
+        overflow[:used] = old[:used]
+        cache.set("overflow", overflow)
 
 
 def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return the words by which the piece ``text[begin:end]`` is remembered: its packing, or for long ones a hash."""
+    """Return the words of the key of the piece ``text[begin:end]``: its packing, or for long ones a hash."""
     assert 0 <= begin <= end <= len(text)
     key = np.zeros(2, dtype=np.uint64)
     call(lib.tokdfa_key_of_piece, text, len(text), begin, end, out=(key,))
@@ -128,20 +128,20 @@ def key_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     return low, high
 
 
-def recall(memory: Struct, text: bytes, begin: int, end: int) -> Int32Array | None:
-    """Return the ids of the piece ``text[begin:end]``, None if it is not remembered; it moves up in its set."""
+def look_up(cache: Struct, text: bytes, begin: int, end: int) -> Int32Array | None:
+    """Return the ids of the piece ``text[begin:end]``, None if it is not cached; it is promoted in its set."""
     assert 0 <= begin < end <= len(text)
     out: Int32Array = np.zeros(LONGEST_KEPT + 2, dtype=np.int32)
-    n = call(lib.tokdfa_recall_piece, memory.pointer, text, len(text), begin, end, out=(out,))
+    n = call(lib.tokdfa_look_up_piece, cache.pointer, text, len(text), begin, end, out=(out,))
     return None if n < 0 else out[:n]
 
 
-def remember(memory: Struct, text: bytes, begin: int, end: int, ids: Int32Array) -> None:
-    """Remember the ids of the piece ``text[begin:end]``."""
+def add_piece(cache: Struct, text: bytes, begin: int, end: int, ids: Int32Array) -> None:
+    """Cache the ids of the piece ``text[begin:end]``."""
     assert 0 <= begin < end <= len(text)
     room: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
     room[: len(ids)] = ids
-    call(lib.tokdfa_remember_piece, memory.pointer, text, len(text), begin, end, out=(room, len(ids)))
+    call(lib.tokdfa_cache_piece, cache.pointer, text, len(text), begin, end, out=(room, len(ids)))
 
 
 LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None
@@ -163,8 +163,8 @@ AT_A_TIME = 1 << 18
 class PieceRun:
     """An encoder of pieces, with its working memory. It must not be used by two threads at the same time.
 
-    It merges by `tables`, ``tokdfa_token_tables``, unless a piece is spelled like a token of `whole`, and remembers
-    `memory` pieces at most; see :func:`new_memory`. With `characters`, ``tokdfa_characters``, unknown pieces are
+    It merges by `tables`, ``tokdfa_token_tables``, unless a piece is spelled like a token of `whole`, and caches
+    `memory` pieces at most; see :func:`new_cache`. With `characters`, ``tokdfa_characters``, unknown pieces are
     encoded by these instead. Pieces too long to be merged are tokenized by `one_pass`, which may be a function that
     returns these tables, or None, when the first such piece comes; without them they are left to the caller.
 
@@ -176,13 +176,13 @@ class PieceRun:
         self, tables: Struct, whole: Struct, memory: int, one_pass: LongTables, characters: Struct | None = None
     ) -> None:
         self.longest = _FIRST_ROOM
-        self._most_remembered = memory
-        self._memory = new_memory(memory)
+        self._most_cached = memory
+        self._cache = new_cache(memory)
         self._one_pass = one_pass
         known = None if callable(one_pass) else one_pass
         pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
         self.struct = Struct(
-            "tokdfa_piece_encoder", tables=tables, whole=whole, memory=self._memory, characters=characters,
+            "tokdfa_piece_encoder", tables=tables, whole=whole, cache=self._cache, characters=characters,
             one_pass=known, left=_bits(self.longest), next=0, n=0, at_a_time=AT_A_TIME,
             added=np.zeros(1, dtype=np.int32), next_added=0, pause=pause,
         )  # fmt: skip
@@ -192,9 +192,9 @@ class PieceRun:
         self.struct.set("left", _bits(longest))
         self.longest = longest
 
-    def make_room_to_remember(self) -> None:
-        """Let the memory grow if it is crowded."""
-        make_room(self._memory, self._most_remembered)
+    def let_cache_grow(self) -> None:
+        """Let the cache grow if it is crowded."""
+        grow(self._cache, self._most_cached)
 
     def learn_long(self) -> bool:
         """Get the tables for long pieces, if there are any that are not known yet; return whether there are."""
@@ -239,10 +239,10 @@ class PieceRun:
         given = self.struct.pointer, text, len(text), readable(begun, np.int64), len(begun) - 1, *pointers
         status = _PAUSED
         # Between the calls signals are heeded, such as Ctrl-C.
-        self.make_room_to_remember()
+        self.let_cache_grow()
         while status == _PAUSED or (status == TOO_LONG and self.learn_long()):
             status = check_memory(int(lib.tokdfa_encode_pieces(*given)))
-            self.make_room_to_remember()
+            self.let_cache_grow()
         return status
 
 

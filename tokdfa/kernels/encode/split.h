@@ -168,9 +168,9 @@ NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, con
         if (has_other_symbols(rest, n)) {
             written = transcript;
             n = whole_symbols(rest, n);
-            if (UNLIKELY(!transcribe(splitting, rest, n, transcript))) {
+            if (UNLIKELY(!write_classes(splitting, rest, n, transcript))) {
                 n = valid_bytes(rest, left, n, &end.length);
-                transcribe(splitting, rest, n, transcript);
+                write_classes(splitting, rest, n, transcript);
             }
         }
         end.state = run_chains(splitting, written, n, end.state, actions);

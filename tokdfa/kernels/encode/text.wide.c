@@ -11,13 +11,13 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
     return encode_pieces(pieces, text, size, begun, stop, out, ends);
 }
 
-/* Split the next bytes of a text, about TOKDFA_STRETCH of them: with each added token the splitting begins again. What
+/* Split the next bytes of a text, about TOKDFA_SPLIT_BLOCK of them: with each added token the splitting begins again. What
    begins is appended to begun[0], and texts->n_pieces gets the number of entries that have ended. Returns 0; or NO_ROOM,
    INVALID, CUT_SHORT or FOREIGN. */
 ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
     tokdfa_split_run *split = texts->split;
     const tokdfa_splitting *splitting = split->splitting;
-    const int64_t most = split->at + TOKDFA_STRETCH;
+    const int64_t most = split->at + TOKDFA_SPLIT_BLOCK;
     int64_t *begun = split->begun, n = 0;
     /* What has begun last is still going on. */
     begun[0] = begun[texts->n_pieces];
@@ -38,7 +38,7 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
             split->at += taken;
             split->state = AFTER_CUT;
         }
-        const int64_t stretch = least(TOKDFA_STRETCH, stop - split->at);
+        const int64_t stretch = least(TOKDFA_SPLIT_BLOCK, stop - split->at);
         if (n + split->n_waiting + stretch + 3 > split->n_trail) {
             if (n) {
                 break;
@@ -131,10 +131,10 @@ TOKDFA_API int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *t
     return n;
 }
 
-/* Encode a text, UTF-8 and all of it; see `encode_on`. CROWDED, before anything is done, if the memory of pieces is to
+/* Encode a text, UTF-8 and all of it; see `encode_on`. CROWDED, before anything is done, if the cache of pieces is to
    grow first. */
 TOKDFA_API int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
-    if (UNLIKELY(missed_many(texts->pieces->memory))) {
+    if (UNLIKELY(missed_many(texts->pieces->cache))) {
         return TOKDFA_CROWDED;
     }
     texts->split->at = texts->split->state = texts->split->n_waiting = 0;

@@ -19,21 +19,21 @@ from tokdfa.kernels.encode.utf8 import FoundTexts, kept_utf8
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 from tokdfa.kernels.pages import empty
 
-__all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "Parcels", "TextRun"]
+__all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun", "WorkQueue"]
 
-_PARCELS = ffi.typeof("tokdfa_parcels *")
+_QUEUE = ffi.typeof("tokdfa_work_queue *")
 
 # What becomes of UTF-8, and what of it is added tokens; None if nothing does.
 Normal: TypeAlias = Callable[[bytes | memoryview], "tuple[Uint8Array, Int64Array] | None"]
 
 
-class Parcels:
-    """Texts in parcels, and their ids, which threads write where they belong.
+class WorkQueue:
+    """Texts in batches, and their ids, which threads write where they belong.
 
-    `bounds` are the first text of each parcel, ascending from 0, and last the number of texts, whose list nobody may
-    change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end; within its parcel
-    until that has its place. A parcel has `largest` bytes and `most` texts at most, and a text at most `ids_a_byte`
-    times as many ids as bytes. `pointer` has the fields of ``tokdfa_parcels``, which explains them; it is no
+    `bounds` are the first text of each batch, ascending from 0, and last the number of texts, whose list nobody may
+    change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end; within its batch
+    until that has its place. A batch has `largest` bytes and `most` texts at most, and a text at most `ids_a_byte`
+    times as many ids as bytes. `pointer` has the fields of ``tokdfa_work_queue``, which explains them; it is no
     :class:`Struct`, as every call needs a new one and a Struct takes longer to make.
     """
 
@@ -42,7 +42,7 @@ class Parcels:
     def __init__(self, texts: FoundTexts, bounds: list[int], ids_a_byte: int = 1) -> None:
         n, steps = len(texts.offsets) - 1, [end - begin for begin, end in pairwise(bounds)]
         if not steps or bounds[0] != 0 or bounds[-1] != n or min(steps) < 0:
-            raise ValueError(f"{bounds} are no bounds of parcels of {n} texts")
+            raise ValueError(f"{bounds} are no bounds of batches of {n} texts")
         at = texts.offsets[bounds].tolist()
         self.bounds = bounds
         self.largest = max(end - begin for begin, end in pairwise(at))
@@ -58,16 +58,14 @@ class Parcels:
             *(writable(np.array(each, dtype=np.int64), np.int64) for each in ([0, *unknown], unknown)),
         ]
         places, offsets, edges, ids, id_offsets, starts, counts = self._kept
-        self.pointer: Any = ffi.new(
-            _PARCELS, (places, offsets, edges, ids, id_offsets, 0, 0, starts, counts, len(steps))
-        )
+        self.pointer: Any = ffi.new(_QUEUE, (places, offsets, edges, ids, id_offsets, 0, 0, starts, counts, len(steps)))
 
     def __len__(self) -> int:
-        """Return the number of parcels."""
+        """Return the number of batches."""
         return len(self.bounds) - 1
 
     def refuse(self) -> None:
-        """Let all threads stop before their next parcel, as the result is not wanted any more."""
+        """Let all threads stop before their next batch, as the result is not wanted any more."""
         self.pointer.is_refused = 1
 
     def result(self) -> tuple[Int32Array, Int64Array]:
@@ -84,11 +82,11 @@ _DONE, FOREIGN, TOO_LONG, INVALID, CUT_SHORT, _NO_ROOM, LACKS_IDS, _PAUSED, _CRO
 tokens that have no id."""
 
 _DONE = 0
-_STRETCH = 1 << 13
-_FIRST_ROOM = 2 * _STRETCH
+_SPLIT_BLOCK = 1 << 13
+_FIRST_ROOM = 2 * _SPLIT_BLOCK
 _SHORT = 1 << 12
-# The number of parcels that a thread holds until those before them are encoded; the number of ids that there is room
-# for in any case, beside those of the parcel at hand; and the size of the largest parcels for which the room is kept.
+# The number of batches that a thread holds until those before them are encoded; the number of ids that there is room
+# for in any case, beside those of the batch at hand; and the size of the largest batches for which the room is kept.
 _MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 
 
@@ -96,7 +94,7 @@ class TextRun:
     """An encoder of texts, with its working memory. It must not be used by two threads at the same time.
 
     The machine `splitting`, ``tokdfa_splitting``, cuts texts into pieces, or without one `characters`,
-    ``tokdfa_characters``, where nothing joins them; `pieces` encodes and remembers them.
+    ``tokdfa_characters``, where nothing joins them; `pieces` encodes and caches them.
     `lacks_ids` says whether there are tokens without an id. `encode_long` returns the ids of a piece that is too long
     to be merged.
     """
@@ -125,7 +123,7 @@ class TextRun:
         )  # fmt: skip
         self._pointer = self._struct.pointer
         self._added: Struct | None = None
-        self._parcels: Struct | None = None
+        self._run_of_queue: Struct | None = None
 
     def look_for(self, added: Struct | None) -> None:
         """Find the added tokens of these tables, ``tokdfa_added_tokens``, in the texts of the next calls; or none."""
@@ -180,7 +178,7 @@ class TextRun:
             self._pieces.make_room(size)
         out: Int32Array = empty(self._ids_a_byte * size + n_more + ROOM, np.int32)
         pointer = writable(out, np.int32)
-        self._pieces.make_room_to_remember()
+        self._pieces.let_cache_grow()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
         # Between the calls signals are heeded, such as Ctrl-C.
         while n in (TOO_LONG, _NO_ROOM, _PAUSED):
@@ -190,7 +188,7 @@ class TextRun:
                 # A long stretch that only what follows it can settle, such as spaces without end; or a long part of
                 # characters, for which there must be as much room with what is put before it.
                 self._grow(2 * self._split.room)
-            self._pieces.make_room_to_remember()
+            self._pieces.let_cache_grow()
             n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
         if n < 0:
             return n
@@ -206,20 +204,20 @@ class TextRun:
         larger[:1] = self._struct.fields["added_ids"][:1]
         self._struct.set("added_ids", larger)
 
-    def encode_parcels(self, parcels: Parcels) -> bool:
-        """Take parcels of texts and encode them until there is none; return whether none of the texts is refused.
+    def encode_queue(self, queue: WorkQueue) -> bool:
+        """Take batches of texts and encode them until there is none; return whether none of the texts is refused.
 
         Other threads may do the same with encoders of their own.
         """
-        run, done = self._parcel_run(parcels), False
+        run, done = self._queue_run(queue), False
         pointer, pieces = run.pointer, self._pieces
         try:
             while not done:
-                status = lib.tokdfa_encode_parcels(pointer, parcels.pointer)
+                status = lib.tokdfa_encode_queue(pointer, queue.pointer)
                 if status == _CROWDED:
-                    pieces.make_room_to_remember()
+                    pieces.let_cache_grow()
                 elif status == _TOO_LARGE:
-                    if not self._encode_document(run, parcels):
+                    if not self._encode_document(run, queue):
                         return False
                 elif status == _WAITS:
                     sleep(0)
@@ -230,29 +228,29 @@ class TextRun:
         finally:
             if not done:
                 # Others may wait for what this one has taken.
-                parcels.refuse()
+                queue.refuse()
             if pointer.n_text > _LARGEST_KEPT:
-                self._parcels = None
+                self._run_of_queue = None
 
-    def _parcel_run(self, parcels: Parcels) -> Struct:
-        """Return this thread's part, with room enough, and no parcel taken."""
-        run = self._parcels
-        if run is None or run.pointer.n_text < parcels.largest or len(run.fields["offsets"]) <= parcels.most:
-            size = parcels.largest
-            run = self._parcels = Struct(
-                "tokdfa_parcel_run", encoder=self._struct, text=empty(size, np.uint8),
-                offsets=np.zeros(parcels.most + 1, dtype=np.int64),
+    def _queue_run(self, queue: WorkQueue) -> Struct:
+        """Return this thread's part, with room enough, and no batch taken."""
+        run = self._run_of_queue
+        if run is None or run.pointer.n_text < queue.largest or len(run.fields["offsets"]) <= queue.most:
+            size = queue.largest
+            run = self._run_of_queue = Struct(
+                "tokdfa_queue_run", encoder=self._struct, text=empty(size, np.uint8),
+                offsets=np.zeros(queue.most + 1, dtype=np.int64),
                 room=empty(self._ids_a_byte * size + min(size, _ROOM_TO_HOLD) + ROOM, np.int32),
                 held=np.zeros(_MOST_HELD, dtype=np.int64),
-                parcel=-1, document=0, n_held=0, filled=0, n_placed=0, placed=0,
+                batch=-1, document=0, n_held=0, filled=0, n_placed=0, placed=0,
             )  # fmt: skip
         pointer = run.pointer
-        pointer.parcel = -1
+        pointer.batch = -1
         pointer.n_held = pointer.filled = pointer.n_placed = pointer.placed = 0
         return run
 
-    def _encode_document(self, run: Struct, parcels: Parcels) -> bool:
-        """Encode the next document of the parcel at hand by itself; return whether it is not refused."""
+    def _encode_document(self, run: Struct, queue: WorkQueue) -> bool:
+        """Encode the next document of the batch at hand by itself; return whether it is not refused."""
         pointer, pieces = run.pointer, self._pieces
         document, n = pointer.document, pieces.n
         begin, end = run.fields["offsets"][document : document + 2].tolist()
@@ -261,7 +259,7 @@ class TextRun:
             return False
         at = pointer.filled + n
         run.fields["room"][at : at + len(ids)] = ids
-        parcels.id_offsets[parcels.bounds[pointer.parcel] + document + 1] = n + len(ids)
+        queue.id_offsets[queue.bounds[pointer.batch] + document + 1] = n + len(ids)
         pieces.go_on(0, n + len(ids))
         pointer.document = document + 1
         return True

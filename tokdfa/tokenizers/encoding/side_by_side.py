@@ -1,4 +1,4 @@
-"""Encoding texts side by side: each thread writes the ids of its parcels where they belong in the result."""
+"""Encoding texts side by side: each thread writes the ids of its batches where they belong in the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from tokdfa.kernels.encode.texts import Parcels
+from tokdfa.kernels.encode.texts import WorkQueue
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.library import Struct
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
@@ -16,7 +16,7 @@ from tokdfa.tokenizers.encoding.text_encoder import TextEncoder
 
 # The result has room for an id for each byte. For more bytes than this, the system is not asked for so much.
 _MOST = 1 << 28
-# The bytes of a parcel: so few that no thread waits long for the others at the end, and so many that the call of the
+# The bytes of a batch: so few that no thread waits long for the others at the end, and so many that the call of the
 # kernel for several texts is worth it.
 _PARCELS_A_THREAD, _SMALL, _LARGE = 16, 1 << 14, 1 << 18
 
@@ -50,20 +50,20 @@ def encode_side_by_side(
     if total > most:
         return None
     size = _parcel_size(total, n_threads)
-    # Each parcel ends with the first text that makes it large enough.
+    # Each batch ends with the first text that makes it large enough.
     ends = dict.fromkeys(texts.offsets.searchsorted(np.arange(size, total, size)).tolist())
-    parcels = Parcels(texts, [0, *(end for end in ends if end < n), n], ids_a_byte)
+    queue = WorkQueue(texts, [0, *(end for end in ends if end < n), n], ids_a_byte)
 
     def work() -> bool:
         with idle() as encoder:
             if encoder is None:
-                parcels.refuse()
+                queue.refuse()
             else:
                 encoder.run.look_for(added)
-            return encoder is not None and encoder.run.encode_parcels(parcels)
+            return encoder is not None and encoder.run.encode_queue(queue)
 
-    if all(on_threads(work, min(n_threads, len(parcels)))):
-        return EncodedDocuments(*parcels.result())
+    if all(on_threads(work, min(n_threads, len(queue)))):
+        return EncodedDocuments(*queue.result())
     return None
 
 

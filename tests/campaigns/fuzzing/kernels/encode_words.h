@@ -63,7 +63,7 @@ static void encode_words(const encoder *e, input *in) {
 }
 
 /* The memory of pieces: what it answers was told it last. */
-static void remember(const encoder *e, input *in) {
+static void add_piece(const encoder *e, input *in) {
     workplace w;
     open_workplace(&w, e, in, 64);
     uint8_t read[1100];
@@ -107,14 +107,14 @@ static void remember(const encoder *e, input *in) {
         for (size_t i = 0; i < sizeof rounds; i++) {
             const memo *m = memos + rounds[i] % n_memos;
             int32_t *out = ROOM(&w.memory, int32_t, TOKDFA_LONGEST_KEPT + 2);
-            const int64_t n = tokdfa_recall_piece(&w.known, text, size, m->begin, m->end, out);
+            const int64_t n = tokdfa_look_up_piece(&w.known, text, size, m->begin, m->end, out);
             REQUIRE(n == -1 || (n == m->n && !memcmp(out, m->ids, (size_t)n * sizeof *out)));
             if (n < 0) {
                 int32_t *ids = ROOM(&w.memory, int32_t, m->n < 3 ? 3 : m->n);
                 memcpy(ids, m->ids, (size_t)m->n * sizeof *ids);
-                tokdfa_remember_piece(&w.known, text, size, m->begin, m->end, ids, m->n);
+                tokdfa_cache_piece(&w.known, text, size, m->begin, m->end, ids, m->n);
                 const bool is_kept = m->end - m->begin <= TOKDFA_LONGEST_KEPT;
-                REQUIRE(tokdfa_recall_piece(&w.known, text, size, m->begin, m->end, out) == (is_kept ? m->n : -1));
+                REQUIRE(tokdfa_look_up_piece(&w.known, text, size, m->begin, m->end, out) == (is_kept ? m->n : -1));
             }
             uint64_t key[2];
             tokdfa_key_of_piece(text, size, m->begin, m->end, key);

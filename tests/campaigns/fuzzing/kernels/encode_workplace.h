@@ -7,7 +7,7 @@
 /* What a thread has for itself. */
 typedef struct {
     arena memory;
-    tokdfa_piece_memory known;
+    tokdfa_piece_cache known;
     tokdfa_piece_encoder pieces;
     tokdfa_split_run split;
     tokdfa_text_encoder texts;
@@ -31,11 +31,11 @@ static void make_room(workplace *w, int64_t room) {
 
 static void open_workplace(workplace *w, const encoder *e, input *in, int64_t size) {
     memset(w, 0, sizeof *w);
-    const int64_t sets = (int64_t)1 << below(in, 4), shelf = TOKDFA_LONGEST_KEPT + below(in, 600);
+    const int64_t sets = (int64_t)1 << below(in, 4), overflow = TOKDFA_LONGEST_KEPT + below(in, 600);
     const int64_t n_seen = (1 << below(in, 4)) >> 1;
-    w->known = (tokdfa_piece_memory){
+    w->known = (tokdfa_piece_cache){
         .entries = ZEROS(&w->memory, uint64_t, 16 * sets), .n_entries = 16 * sets,
-        .shelf = ZEROS(&w->memory, uint64_t, shelf), .n_shelf = shelf,
+        .overflow = ZEROS(&w->memory, uint64_t, overflow), .n_overflow = overflow,
         .seen = ZEROS(&w->memory, uint64_t, n_seen), .n_seen = n_seen,
     };
     const int64_t n_left = (size >> 6) + 1;
@@ -44,7 +44,7 @@ static void open_workplace(workplace *w, const encoder *e, input *in, int64_t si
         .left = ZEROS(&w->memory, uint64_t, n_left), .n_left = n_left,
     };
     w->split.splitting = &e->splitting;
-    make_room(w, 2 * TOKDFA_STRETCH);
+    make_room(w, 2 * TOKDFA_SPLIT_BLOCK);
     w->texts = (tokdfa_text_encoder){.pieces = &w->pieces, .split = &w->split, .lacks_ids = e->lacks_ids};
     w->texts.n_out = TOKDFA_AT_ONCE + below(in, 300);
     w->texts.out = ROOM(&w->memory, int32_t, w->texts.n_out);

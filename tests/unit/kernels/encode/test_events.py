@@ -18,7 +18,7 @@ from tokdfa.kernels.library import lib
         (pieces, ["LONGEST_KEPT", "MANY_MISSED", "FOREIGN", "TOO_LONG"]),
         (
             texts,
-            ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "STRETCH"],
+            ["FOREIGN", "TOO_LONG", "INVALID", "CUT_SHORT", "NO_ROOM", "LACKS_IDS", "PAUSED", "CROWDED", "SPLIT_BLOCK"],
         ),
         (texts, ["DONE", "TOO_LARGE", "WAITS", "MOST_HELD"]),
         (subsequential, ["LONGEST_STATE", "NO_ROOM"]),

@@ -1,4 +1,4 @@
-"""Parcels that several threads encode, whichever is done first, against texts encoded one by one."""
+"""WorkQueue that several threads encode, whichever is done first, against texts encoded one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import tokdfa
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.kernels.encode.pieces import AT_A_TIME, MANY_MISSED
-from tokdfa.kernels.encode.texts import Parcels, TextRun
+from tokdfa.kernels.encode.texts import TextRun, WorkQueue
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.library import lib
 from tokdfa.tokenizers.encoding import side_by_side
@@ -57,11 +57,11 @@ def assert_encoded(found: EncodedDocuments | None, tokenizer: tokdfa.Tokenizer, 
 def calls_in_any_order(tokenizer: tokdfa.Tokenizer, texts: list[str], seed: int) -> Counter[int]:
     """Encode with three encoders in turn, and return how often each status is, and 100 plus the parcels held."""
     draw = random.Random(seed)
-    parcels = Parcels(FoundTexts(texts), [0, *sorted(draw.choices(range(61), k=30)), 60])
+    parcels = WorkQueue(FoundTexts(texts), [0, *sorted(draw.choices(range(61), k=30)), 60])
     seen = Counter[int]()
     with ExitStack() as stack:
         encoders = [stack.enter_context(idle_of(tokenizer)()) for _ in range(3)]
-        runs = [encoder.run._parcel_run(parcels) for encoder in encoders]
+        runs = [encoder.run._queue_run(parcels) for encoder in encoders]
         for run in runs:
             run.pointer.encoder.pieces.at_a_time = 1 << 14
         done: set[int] = set()
@@ -70,7 +70,7 @@ def calls_in_any_order(tokenizer: tokdfa.Tokenizer, texts: list[str], seed: int)
             run = runs[number].pointer
             # As if many pieces were new, for which the memory would grow.
             run.encoder.pieces.memory.n_missed = MANY_MISSED * draw.choice([0, 0, 1])
-            status = lib.tokdfa_encode_parcels(run, parcels.pointer)
+            status = lib.tokdfa_encode_queue(run, parcels.pointer)
             run.encoder.pieces.memory.n_missed = 0
             seen.update([status, 100 + run.n_held])
             if status == lib.TOKDFA_TOO_LARGE:
@@ -126,7 +126,7 @@ def test_documents_and_pieces_of_any_length(n_threads: int, tokenizer: tokdfa.To
 def test_room_for_large_parcels_is_not_kept(tokenizer: tokdfa.Tokenizer) -> None:
     for text, is_kept in (("a man " * 1_000, True), ("a man " * 200_000, False)):
         with idle_of(tokenizer)() as encoder:
-            assert encoder.run.encode_parcels(Parcels(FoundTexts([text]), [0, 1]))
+            assert encoder.run.encode_queue(WorkQueue(FoundTexts([text]), [0, 1]))
             assert (encoder.run._parcels is not None) == is_kept
 
 
@@ -163,7 +163,7 @@ def test_an_encoder_that_remembers_nothing_encodes_nothing_here(texts: list[str]
 @pytest.mark.parametrize("bounds", [[], [0], [1, 60], [0, 59], [0, 40, 30, 60]])
 def test_bounds_that_are_none_are_refused(bounds: list[int], texts: list[str]) -> None:
     with pytest.raises(ValueError, match="no bounds of parcels of 60 texts"):
-        Parcels(FoundTexts(texts), bounds)
+        WorkQueue(FoundTexts(texts), bounds)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 4])

@@ -1,9 +1,9 @@
-/* A stretch of UTF-8 written down such that each byte says which class of symbols it is.
+/* A segment of UTF-8 written down such that each byte says which class of symbols it is.
 
    A symbol of ASCII is written as it is, another one as its class in its first byte and CONTINUATION in the others. So a
    machine over the classes can read bytes, two at a time, whatever the lengths of the symbols. */
-#ifndef TOKDFA_TRANSCRIPT_H
-#define TOKDFA_TRANSCRIPT_H
+#ifndef TOKDFA_ENCODE_CLASS_STREAM_H
+#define TOKDFA_ENCODE_CLASS_STREAM_H
 
 #include "../common/byte_bits.h"
 #include "symbols.h"
@@ -53,7 +53,7 @@ NEVER_INLINE int64_t valid_bytes(const uint8_t *text, int64_t size, int64_t stop
 
 /* Write down a stretch, of LONGEST_PART bytes at most, with symbols that are not ASCII; there is room for WORD bytes
    more, which are not looked at. Returns whether it is UTF-8 and ends with a symbol. */
-ALWAYS_INLINE bool transcribe(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, uint8_t *written) {
+ALWAYS_INLINE bool write_classes(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, uint8_t *written) {
     uint16_t places[TOKDFA_LONGEST_PART + SYMBOLS_AT_ONCE];
     int64_t n_more = 0, n_places = 0;
     for (int64_t at = 0; at < size; at++) {

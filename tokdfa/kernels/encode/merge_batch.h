@@ -6,8 +6,8 @@
    byte, of which there are 16 or 64: which bytes begin tokens (a bit each), the number of each token, and the rank of
    its pair with the next one. A rank is one less than the number of the product and, below it, the lane. Ranks are
    compared as unsigned numbers, so pairs that do not merge, whose number is NOTHING, come after all others. */
-#ifndef TOKDFA_TOGETHER_H
-#define TOKDFA_TOGETHER_H
+#ifndef TOKDFA_ENCODE_MERGE_BATCH_H
+#define TOKDFA_ENCODE_MERGE_BATCH_H
 
 #include "../common/packed.h"
 #include "api.h"

@@ -1,14 +1,14 @@
-/* Merging one longer word by itself, for words that are too many lanes for together.h.
+/* Merging one longer word by itself, for words that are too many lanes for merge_batch.h.
 
    The strongest pair, the leftmost of equally strong ones, is the least of all ranks, which are compared several at
    once. The time is quadratic, with a small factor; so words of more than LONGEST_MERGED bytes are tokenized in one
    pass, for which there are larger tables. */
-#ifndef TOKDFA_ALONE_H
-#define TOKDFA_ALONE_H
+#ifndef TOKDFA_ENCODE_MERGE_LONG_H
+#define TOKDFA_ENCODE_MERGE_LONG_H
 
 #include "api.h"
 #include "rules.h"
-#include "together.h"
+#include "merge_batch.h"
 
 /* In a rank, the place is below the product less one. */
 #define PLACE_BITS 9
