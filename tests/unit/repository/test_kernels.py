@@ -16,7 +16,6 @@ MOST_PARAMETERS = 8
 
 # What is still to be mended: functions that are too long, or have too many parameters.
 LONG = {
-    "encode/text.wide.c:split_next",
     "unigram/accept.c:accept",
     "unigram/segment.h:segment",
     "unigram/texts.wide.c:encode_words",
@@ -27,11 +26,6 @@ WIDE = {
     "encode/one_pass.h:tokenize",
     "encode/pieces.h:encode_unknown",
     "encode/pieces.h:look_up_known",
-    "encode/split.h:split_by_stretches",
-    "encode/split.h:split_by_symbols",
-    "encode/split.h:split_text",
-    "encode/tables.c:tokdfa_find_shorter",
-    "encode/tables.c:tokdfa_index_words",
     "unigram/segment.h:segment",
     "walk/walk.c:test_pairs",
     "wordpiece/end_to_end.wide.c:encode",

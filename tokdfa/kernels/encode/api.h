@@ -133,13 +133,26 @@ typedef struct {
 } tokdfa_token_tables;
 
 void tokdfa_size_words(const int64_t *offsets, const uint8_t *live, int64_t n_live, int64_t *sizes);
-void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                        uint32_t *slots, int64_t n_slots, uint64_t *keys, uint64_t *filter, int64_t n_filter,
-                        int64_t *edges, int64_t n_edges, int32_t *ending);
-void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                         const uint32_t *slots, int64_t n_slots, const uint64_t *keys, const uint64_t *filter,
-                         int64_t n_filter, const int64_t *edges, int64_t n_edges, const int32_t *ending,
-                         int32_t *records);
+
+/* The tables in which words are found, while they are filled; see tokdfa_token_tables. It belongs to one thread. */
+typedef struct {
+    const uint8_t *text;
+    const int64_t *offsets; /* word i is text[offsets[i]] to text[offsets[i + 1]] */
+    const uint8_t *live;    /* by word: whether it is to be found */
+    int64_t n_live;         /* the number of words */
+    uint32_t *slots;        /* zeros at first */
+    int64_t n_slots;
+    uint64_t *keys;
+    uint64_t *filter; /* zeros at first */
+    int64_t n_filter;
+    int64_t *edges; /* -1 at first */
+    int64_t n_edges;
+    int32_t *ending;  /* -1 at first */
+    int32_t *records; /* for tokdfa_find_shorter: eight entries a word */
+} tokdfa_word_index;
+
+void tokdfa_index_words(const tokdfa_word_index *words);
+void tokdfa_find_shorter(const tokdfa_word_index *words);
 void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols, const int32_t *ids,
                             int32_t *number, int32_t *ids_of_numbers);
 void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,

@@ -20,7 +20,7 @@ ALWAYS_INLINE int64_t split_between(tokdfa_text_encoder *texts, const uint8_t *t
         begun += n;
         state = AFTER_CUT;
     }
-    const split_end found = split_text(split, text + begin, end - begin, begin, state, split->trail, split->trail_at, 0,
+    const split_end found = split_text(split, text + begin, end - begin, begin, state, 0,
                                        begun);
     if (found.length < 0 || found.read < end - begin) {
         return TOKDFA_INVALID;

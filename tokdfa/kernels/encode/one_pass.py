@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.kernels.library import Struct, call, lib, readable, writable
+from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import zeros, zeros_together
 
 __all__ = [
@@ -139,8 +139,7 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     if len(live) >= NO_NUMBER:
         raise LimitExceededError(f"more than {NO_NUMBER - 1} tokens", value=len(live))
     sizes = np.empty(4, dtype=np.int64)
-    given = (readable(offsets, np.int64), readable(live, np.bool_), len(live))
-    call(lib.tokdfa_size_words, *given, out=(sizes,))
+    call(lib.tokdfa_size_words, offsets, live, len(live), out=(sizes,))
     n_slots, n_filter, n_edges, n_ending = sizes.tolist()
     n_records = len(live) * RECORD if shorter else 0
     slots, keys, bits, edges, ending, records = zeros_together(
@@ -150,18 +149,13 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
     edges.fill(-1)
     ending.fill(-1)
     words = Words(slots, keys, bits, edges, ending, records.reshape(-1, RECORD))
-    tables = (
-        readable(text, np.uint8),
-        *given,
-        *(writable(words.slots, np.uint32), n_slots),
-        writable(words.keys, np.uint64),
-        *(writable(words.filter, np.uint64), n_filter),
-        *(writable(words.edges, np.int64), n_edges),
-        writable(words.ending, np.int32),
-    )
-    lib.tokdfa_index_words(*tables)
+    job = Struct(
+        "tokdfa_word_index", text=text, offsets=offsets, live=live, slots=slots, keys=keys, filter=bits, edges=edges,
+        ending=ending, records=records,
+    )  # fmt: skip
+    lib.tokdfa_index_words(job.pointer)
     if shorter:
-        call(lib.tokdfa_find_shorter, *tables, out=(words.records,))
+        lib.tokdfa_find_shorter(job.pointer)
     return words
 
 

@@ -66,7 +66,7 @@ ALWAYS_INLINE int64_t leave_open(const tokdfa_splitting *splitting, const uint8_
 
    A row that is one word is read before it is known which hypothesis holds, so that a step waits for the one before it
    no longer than a shift takes. */
-ALWAYS_INLINE int64_t settle_stretch(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
+ALWAYS_INLINE int64_t settle_segment(const tokdfa_splitting *splitting, uint8_t *actions, int64_t n) {
     const int64_t width = splitting->width;
     const uint8_t *event = splitting->event, *parent = splitting->parent;
     uint64_t shift = 0;
@@ -120,10 +120,12 @@ ALWAYS_INLINE int64_t gather(const uint8_t *events, int64_t n, int64_t base, int
     return n_out;
 }
 
-/* Read a text symbol by symbol, with a machine that is too large for stretches; see `split_text`. */
-NEVER_INLINE split_end split_by_symbols(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size,
-                                        int64_t base, int64_t state, int32_t *trail, int64_t *trail_at,
-                                        int64_t n_trail, int64_t *out) {
+/* Read a text symbol by symbol, with a machine that is too large for segments; see `split_text`. */
+NEVER_INLINE split_end split_by_symbols(const tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base,
+                                        int64_t state, int64_t n_trail, int64_t *out) {
+    const tokdfa_splitting *splitting = split->splitting;
+    int32_t *trail = split->trail;
+    int64_t *trail_at = split->trail_at;
     split_end end = {state, n_trail, 0, 0, 1};
     for (; end.read < size; end.read += end.length) {
         int64_t cell = end.state;
@@ -155,22 +157,24 @@ NEVER_INLINE split_end split_by_symbols(const tokdfa_splitting *splitting, const
     return end;
 }
 
-/* Read a text a stretch at a time; see `split_text`. */
-NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size,
-                                          int64_t base, int64_t state, int32_t *trail, int64_t *trail_at,
-                                          int64_t n_trail, int64_t *out) {
-    uint8_t actions[TOKDFA_LONGEST_PART + WORD], transcript[TOKDFA_LONGEST_PART + WORD];
+/* Read a text a segment at a time; see `split_text`. */
+NEVER_INLINE split_end split_by_segments(const tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base,
+                                         int64_t state, int64_t n_trail, int64_t *out) {
+    uint8_t actions[TOKDFA_LONGEST_PART + WORD], classes[TOKDFA_LONGEST_PART + WORD];
+    const tokdfa_splitting *splitting = split->splitting;
+    int32_t *trail = split->trail;
+    int64_t *trail_at = split->trail_at;
     split_end end = {state, n_trail, 0, 0, 1};
     while (end.read < size && end.length > 0) {
         const int64_t left = size - end.read;
         const uint8_t *rest = text + end.read, *written = rest;
         int64_t n = least(left, splitting->stretch);
         if (has_other_symbols(rest, n)) {
-            written = transcript;
+            written = classes;
             n = whole_symbols(rest, n);
-            if (UNLIKELY(!write_classes(splitting, rest, n, transcript))) {
+            if (UNLIKELY(!write_classes(splitting, rest, n, classes))) {
                 n = valid_bytes(rest, left, n, &end.length);
-                write_classes(splitting, rest, n, transcript);
+                write_classes(splitting, rest, n, classes);
             }
         }
         end.state = run_chains(splitting, written, n, end.state, actions);
@@ -178,7 +182,7 @@ NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, con
         const int64_t n_before = end.n_trail, from = base + end.read;
         const int64_t settled = leave_open(splitting, rest, n, from, actions, trail, trail_at, &end.n_trail);
         if (settled) {
-            const int64_t hypothesis = settle_stretch(splitting, actions, settled);
+            const int64_t hypothesis = settle_segment(splitting, actions, settled);
             if (n_before) {
                 end.n_out += settle(splitting, trail, trail_at, n_before, hypothesis, out + end.n_out);
                 end.n_trail -= n_before;
@@ -194,17 +198,15 @@ NEVER_INLINE split_end split_by_stretches(const tokdfa_splitting *splitting, con
 
 /* Split from `state` on `size` bytes of text, the first of which has the offset `base` in the whole text.
 
-   `trail` and `trail_at` have `n_trail` entries, and room for one a byte more; `out` gets what begins, and has room for
-   an entry for each byte and each entry of the trail, and one more. */
+   The trail of `split` has `n_trail` entries, and a capacity for one a byte more; `out` gets what begins, at most an
+   entry for each byte and each entry of the trail, and one more. */
 ALWAYS_INLINE split_end split_text(const tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base,
-                                   int64_t state, int32_t *trail, int64_t *trail_at, int64_t n_trail, int64_t *out) {
-    const tokdfa_splitting *splitting = split->splitting;
+                                   int64_t state, int64_t n_trail, int64_t *out) {
     if (split->characters) {
         return cut_text(split->characters, text, size, base, state, out);
     }
-    return splitting->pair_bits
-               ? split_by_stretches(splitting, text, size, base, state, trail, trail_at, n_trail, out)
-               : split_by_symbols(splitting, text, size, base, state, trail, trail_at, n_trail, out);
+    return split->splitting->pair_bits ? split_by_segments(split, text, size, base, state, n_trail, out)
+                                       : split_by_symbols(split, text, size, base, state, n_trail, out);
 }
 
 /* Settle a trail for the hypothesis that the end of the text confirms; return the number of entries. */

@@ -8,8 +8,7 @@ int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const
 /* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets
    what is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 if it is not UTF-8. */
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
-    split_end end = split_text(split, text, size, base, split->state, split->trail, split->trail_at,
-                               split->n_waiting, split->begun);
+    split_end end = split_text(split, text, size, base, split->state, split->n_waiting, split->begun);
     split->state = end.state;
     split->n_waiting = end.n_trail;
     split->n_begun = end.n_out;
@@ -23,8 +22,7 @@ int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const
     int64_t n_begun = 0, start = 0;
     for (int64_t i = 0; i < n_texts; i++) {
         const int64_t length = ends[i] - start;
-        split_end end = split_text(split, text + start, length, start, 0, split->trail, split->trail_at, 0,
-                                   split->begun + n_begun);
+        split_end end = split_text(split, text + start, length, start, 0, 0, split->begun + n_begun);
         if (end.length < 0 || end.read < length) {
             return -1;
         }

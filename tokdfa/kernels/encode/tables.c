@@ -56,11 +56,13 @@ static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, i
 }
 
 /* Fill the tables; words are distinct and not empty. `slots` and `filter` are zeros, `edges` and `ending` -1. */
-TOKDFA_API void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                                    uint32_t *slots, int64_t n_slots, uint64_t *keys, uint64_t *filter,
-                                    int64_t n_filter, int64_t *edges, int64_t n_edges, int32_t *ending) {
-    const int64_t size = offsets[n_live];
-    growing_trie trie = {edges, n_edges, ending, 0};
+TOKDFA_API void tokdfa_index_words(const tokdfa_word_index *words) {
+    const uint8_t *text = words->text, *live = words->live;
+    const int64_t *offsets = words->offsets;
+    const int64_t n_live = words->n_live, n_slots = words->n_slots, size = offsets[n_live];
+    uint32_t *slots = words->slots;
+    uint64_t *keys = words->keys;
+    growing_trie trie = {words->edges, words->n_edges, words->ending, 0};
     uint64_t hashed[AT_A_TIME];
     for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
         const int64_t stop = least(first + AT_A_TIME, n_live);
@@ -89,7 +91,7 @@ TOKDFA_API void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, 
                     place = (place + 1) & (n_slots - 1);
                 }
                 slots[place] = slot_of(hash, word);
-                add_bit(filter, n_filter, hash);
+                add_bit(words->filter, words->n_filter, hash);
                 root = word;
             }
             if (length > LONGEST_PACKED) {
@@ -101,14 +103,14 @@ TOKDFA_API void tokdfa_index_words(const uint8_t *text, const int64_t *offsets, 
 
 /* Write to the records the length of each word, and the longest live word that is a proper prefix of each live one, -1
    where there is none. */
-TOKDFA_API void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets, const uint8_t *live, int64_t n_live,
-                                     const uint32_t *slots, int64_t n_slots, const uint64_t *keys,
-                                     const uint64_t *filter, int64_t n_filter, const int64_t *edges, int64_t n_edges,
-                                     const int32_t *ending, int32_t *records) {
-    const int64_t size = offsets[n_live];
+TOKDFA_API void tokdfa_find_shorter(const tokdfa_word_index *words) {
+    const uint8_t *text = words->text;
+    const int64_t *offsets = words->offsets;
+    const int64_t n_live = words->n_live, size = offsets[n_live];
+    int32_t *records = words->records;
     const tokdfa_token_tables tables = {
-        .slots = slots, .n_slots = n_slots, .keys = keys, .filter = filter, .n_filter = n_filter, .edges = edges,
-        .n_edges = n_edges, .ending = ending,
+        .slots = words->slots, .n_slots = words->n_slots, .keys = words->keys, .filter = words->filter,
+        .n_filter = words->n_filter, .edges = words->edges, .n_edges = words->n_edges, .ending = words->ending,
     };
     for (int64_t first = 0; first < n_live; first += AT_A_TIME) {
         const int64_t stop = least(first + AT_A_TIME, n_live);
@@ -122,7 +124,7 @@ TOKDFA_API void tokdfa_find_shorter(const uint8_t *text, const int64_t *offsets,
         for (int64_t word = first; word < stop; word++) {
             records[RECORD * word + LENGTH] = (int32_t)(offsets[word + 1] - offsets[word]);
             records[RECORD * word + SHORTER] =
-                live[word] ? (int32_t)longest_word(&tables, text, size, offsets[word], offsets[word + 1] - 1) : -1;
+                words->live[word] ? (int32_t)longest_word(&tables, text, size, offsets[word], offsets[word + 1] - 1) : -1;
         }
     }
 }

@@ -1,4 +1,4 @@
-/* Encoding texts: splitting and encoding in turn, a stretch at a time that stays in the first-level cache. */
+/* Encoding texts: splitting and encoding in turn, a segment at a time that stays in the first-level cache. */
 #include "../common/wide.h"
 #include "pieces.h"
 
@@ -9,6 +9,20 @@ int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int6
 int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                                int64_t stop, int32_t *out, int64_t *ends) {
     return encode_pieces(pieces, text, size, begun, stop, out, ends);
+}
+
+/* Put the prefix before the text at hand, up to `stop`. Appends to the `n` entries of what begins. Returns 0, or as
+   `put_prefix`. */
+ALWAYS_INLINE int64_t begin_with_prefix(tokdfa_text_encoder *texts, const uint8_t *text, int64_t stop, int64_t *n) {
+    tokdfa_split_run *split = texts->split;
+    int64_t n_entries = *n + 1;
+    const int64_t taken = put_prefix(texts, text, split->at, stop, split->begun, &n_entries);
+    if (taken >= 0) {
+        *n = n_entries - 1;
+        split->at += taken;
+        split->state = AFTER_CUT;
+    }
+    return least(taken, 0);
 }
 
 /* Split the next bytes of a text, about TOKDFA_SPLIT_BLOCK of them: with each added token the splitting begins again. What
@@ -26,28 +40,24 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
     do {
         const int64_t stop = texts->added ? texts->scan->found.start : size;
         if (!split->state && split->at < size && puts_prefix(split, text, split->at, stop, !split->at)) {
-            int64_t n_entries = n + 1;
-            const int64_t taken = put_prefix(texts, text, split->at, stop, begun, &n_entries);
-            if (taken == TOKDFA_NO_ROOM && n) {
+            const int64_t status = begin_with_prefix(texts, text, stop, &n);
+            if (status == TOKDFA_NO_ROOM && n) {
                 break;
             }
-            if (taken < 0) {
-                return taken;
+            if (status < 0) {
+                return status;
             }
-            n = n_entries - 1;
-            split->at += taken;
-            split->state = AFTER_CUT;
         }
-        const int64_t stretch = least(TOKDFA_SPLIT_BLOCK, stop - split->at);
-        if (n + split->n_waiting + stretch + 3 > split->n_trail) {
+        const int64_t segment = least(TOKDFA_SPLIT_BLOCK, stop - split->at);
+        if (n + split->n_waiting + segment + 3 > split->n_trail) {
             if (n) {
                 break;
             }
             return TOKDFA_NO_ROOM;
         }
-        if (stretch > 0) {
-            const split_end end = split_text(split, text + split->at, stretch, split->at, split->state,
-                                             split->trail, split->trail_at, split->n_waiting, begun + n + 1);
+        if (segment > 0) {
+            const split_end end = split_text(split, text + split->at, segment, split->at, split->state,
+                                             split->n_waiting, begun + n + 1);
             split->at += end.read;
             split->state = end.state;
             split->n_waiting = end.n_trail;

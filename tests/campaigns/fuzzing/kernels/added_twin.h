@@ -2,7 +2,7 @@
 #ifndef TOKDFA_ADDED_TWIN_H
 #define TOKDFA_ADDED_TWIN_H
 
-#include "../../../tokdfa/kernels/encode/api.h"
+#include "../../../../tokdfa/kernels/encode/api.h"
 #include "harness.h"
 
 enum { MOST_ADDED = 6, LONGEST_ADDED = 9, FIRST_ADDED_ID = 100000 };

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_DFA_ROWS_H
 #define TOKDFA_DFA_ROWS_H
 
-#include "../../../tokdfa/kernels/dfa/api.h"
+#include "../../../../tokdfa/kernels/dfa/api.h"
 #include "dictionary.h"
 
 static int compare_ints(const void *a, const void *b) {

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_DFA_WORDS_H
 #define TOKDFA_DFA_WORDS_H
 
-#include "../../../tokdfa/kernels/dfa/api.h"
+#include "../../../../tokdfa/kernels/dfa/api.h"
 #include "dictionary.h"
 
 /* Words over a few symbols, in lexicographic order. */

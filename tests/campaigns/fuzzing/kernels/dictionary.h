@@ -2,7 +2,7 @@
 #ifndef TOKDFA_DICTIONARY_H
 #define TOKDFA_DICTIONARY_H
 
-#include "../../../tokdfa/kernels/fold/api.h"
+#include "../../../../tokdfa/kernels/fold/api.h"
 #include "harness.h"
 
 enum { MOST_RULES = 60, LONGEST_TOKEN = 160 };

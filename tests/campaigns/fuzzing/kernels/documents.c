@@ -2,7 +2,7 @@
 
    The encoder is that of encode.c. How many texts there are, where they end, how much room there is for those that are
    encoded together and after how many bytes a call comes back are up to the bytes. What a call leaves to the caller is
-   done as work_queue.c and TextRun.encode_parcels of texts.py do it. */
+   done as work_queue.c and TextRun.encode_queue of texts.py do it. */
 #include "added_twin.h"
 #include "encode_workplace.h"
 

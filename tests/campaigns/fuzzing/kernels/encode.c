@@ -16,7 +16,7 @@ static void use(const void *shared, input *in) {
     } else if (what < 11) {
         encode_words(shared, in);
     } else if (what < 13) {
-        add_piece(shared, in);
+        remember(shared, in);
     } else if (what < 15) {
         transduce(shared, in);
     } else if (first < 0x80) {

@@ -227,24 +227,24 @@ static void encode_characters(const encoder *e, input *in) {
     REQUIRE(c && read);
     make_characters(c, in);
     open_workplace(&w, e, in, MOST_CHARACTERS);
-    arena *cache = &w.memory;
+    arena *memory = &w.memory;
     tokdfa_token_tables nothing = {0};
-    index_words(cache, e->d, ZEROS(cache, uint8_t, e->d->n_tokens), &nothing);
+    index_words(memory, e->d, ZEROS(memory, uint8_t, e->d->n_tokens), &nothing);
     w.pieces.tables = w.pieces.whole = &nothing;
     w.pieces.characters = w.split.characters = &c->tables;
     w.split.splitting = NULL;
     w.texts.lacks_ids = 0;
-    w.texts.added_ids = ROOM(cache, int32_t, 2 * TOKDFA_SPLIT_BLOCK);
+    w.texts.added_ids = ROOM(memory, int32_t, 2 * TOKDFA_SPLIT_BLOCK);
     w.texts.n_added_ids = w.texts.n_ends = 2 * TOKDFA_SPLIT_BLOCK;
-    w.texts.ends = ROOM(cache, int64_t, w.texts.n_ends);
-    w.texts.marks = ROOM(cache, int64_t, w.texts.n_ends);
+    w.texts.ends = ROOM(memory, int64_t, w.texts.n_ends);
+    w.texts.marks = ROOM(memory, int64_t, w.texts.n_ends);
     w.pieces.at_a_time = below(in, 3) ? 0 : 1 + below(in, 100);
     const int64_t n_read = read_characters(in, read, MOST_CHARACTERS), most_a_byte = c->tables.puts_first ? 2 : 1;
-    int32_t *expected = ROOM(cache, int32_t, 2 * n_read + TOKDFA_AT_ONCE);
+    int32_t *expected = ROOM(memory, int32_t, 2 * n_read + TOKDFA_AT_ONCE);
     for (int k = 0; k < 4; k++) {
         const int64_t begin = n_read * (k % 2) / 2, size = n_read * (k % 2 + 1) / 2 - begin;
-        const uint8_t *text = exactly(cache, read + begin, size, 1);
-        int32_t *out = ROOM(cache, int32_t, most_a_byte * size + TOKDFA_AT_ONCE);
+        const uint8_t *text = exactly(memory, read + begin, size, 1);
+        int32_t *out = ROOM(memory, int32_t, most_a_byte * size + TOKDFA_AT_ONCE);
         const int64_t n = merge_naively(c, text, size, expected), status = encode_characters_of(&w, text, size, out);
         if (status == NO_MEMORY) {
             REQUIRE(memory_was_refused());
@@ -267,7 +267,7 @@ static void encode_characters(const encoder *e, input *in) {
     }
     free(read);
     free(c);
-    give_back(cache);
+    give_back(memory);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #define TOKDFA_ENCODE_LINES_H
 
 #include "harness.h"
-#include "../../../tokdfa/kernels/encode/api.h"
+#include "../../../../tokdfa/kernels/encode/api.h"
 
 /* Lines of base64 and a rank, from any bytes; what is read is written again, and read again. */
 static void read_ranks(input *in) {

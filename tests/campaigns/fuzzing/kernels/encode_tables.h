@@ -2,7 +2,7 @@
 #ifndef TOKDFA_ENCODE_TABLES_H
 #define TOKDFA_ENCODE_TABLES_H
 
-#include "../../../tokdfa/kernels/encode/api.h"
+#include "../../../../tokdfa/kernels/encode/api.h"
 #include "dictionary.h"
 
 enum { RECORD = 8, LENGTH = 0, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER };
@@ -24,17 +24,18 @@ typedef struct {
 } encoder;
 
 /* The tables in which words are found; see one_pass.py. */
-static void index_words(arena *cache, const dictionary *d, const uint8_t *live, tokdfa_token_tables *tables) {
+static void index_words(arena *memory, const dictionary *d, const uint8_t *live, tokdfa_token_tables *tables) {
     int64_t sizes[4];
     const int64_t n = d->n_tokens;
     tokdfa_size_words(d->offsets, live, n, sizes);
-    uint32_t *slots = ZEROS(cache, uint32_t, sizes[0]);
-    uint64_t *keys = ZEROS(cache, uint64_t, 2 * n), *filter = ZEROS(cache, uint64_t, sizes[1]);
-    int64_t *edges = MINUS_ONES(cache, int64_t, sizes[2]);
-    int32_t *ending = MINUS_ONES(cache, int32_t, sizes[3]), *records = ZEROS(cache, int32_t, RECORD * n);
-    tokdfa_index_words(d->text, d->offsets, live, n, slots, sizes[0], keys, filter, sizes[1], edges, sizes[2], ending);
-    tokdfa_find_shorter(d->text, d->offsets, live, n, slots, sizes[0], keys, filter, sizes[1], edges, sizes[2],
-                        ending, records);
+    uint32_t *slots = ZEROS(memory, uint32_t, sizes[0]);
+    uint64_t *keys = ZEROS(memory, uint64_t, 2 * n), *filter = ZEROS(memory, uint64_t, sizes[1]);
+    int64_t *edges = MINUS_ONES(memory, int64_t, sizes[2]);
+    int32_t *ending = MINUS_ONES(memory, int32_t, sizes[3]), *records = ZEROS(memory, int32_t, RECORD * n);
+    const tokdfa_word_index words = {d->text, d->offsets, live, n, slots, sizes[0], keys, filter, sizes[1], edges,
+                                     sizes[2], ending, records};
+    tokdfa_index_words(&words);
+    tokdfa_find_shorter(&words);
     *tables = (tokdfa_token_tables){
         .slots = slots, .n_slots = sizes[0], .keys = keys, .filter = filter, .n_filter = sizes[1],
         .edges = edges, .n_edges = sizes[2], .ending = ending, .records = records,
@@ -42,11 +43,11 @@ static void index_words(arena *cache, const dictionary *d, const uint8_t *live, 
 }
 
 /* The table of rules; as small as it may be, or as Python makes it. */
-static void index_rules(arena *cache, const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
+static void index_rules(arena *memory, const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                         bool is_tight, tokdfa_token_tables *tables) {
     const int64_t n_rules = 8 * (is_tight ? n / 8 + 1 : (int64_t)((double)n / 4.4) + 1);
-    uint64_t *rules = ZEROS(cache, uint64_t, n_rules);
-    int32_t *of_symbols = ZEROS(cache, int32_t, 1 << 16);
+    uint64_t *rules = ZEROS(memory, uint64_t, n_rules);
+    int32_t *of_symbols = ZEROS(memory, int32_t, 1 << 16);
     tokdfa_index_rules(left, right, product, n, NULL, rules, n_rules, of_symbols);
     tables->rules = rules;
     tables->n_rules = n_rules;
@@ -55,12 +56,12 @@ static void index_rules(arena *cache, const int32_t *left, const int32_t *right,
 
 static void build_dictionary(encoder *e, input *in) {
     const dictionary *d = e->d;
-    arena *cache = &e->memory;
+    arena *memory = &e->memory;
     const int64_t n = d->n_tokens, n_live = d->n_states - 1;
     const int32_t last_symbol = (int32_t)d->n_symbols - 1;
     const int flags = take(in);
-    uint8_t *live = ROOM(cache, uint8_t, n), *chosen = ROOM(cache, uint8_t, n);
-    int32_t *number = ROOM(cache, int32_t, n), *ids = ROOM(cache, int32_t, n);
+    uint8_t *live = ROOM(memory, uint8_t, n), *chosen = ROOM(memory, uint8_t, n);
+    int32_t *number = ROOM(memory, int32_t, n), *ids = ROOM(memory, int32_t, n);
     e->lacks_ids = (flags & 14) == 14;
     for (int64_t token = 0; token < n; token++) {
         live[token] = d->birth[token] >= 0;
@@ -68,12 +69,12 @@ static void build_dictionary(encoder *e, input *in) {
         chosen[token] = flags & 1 && (take(in) & 3) == 0;
         ids[token] = e->lacks_ids && token % 5 == 4 ? -1 : (int32_t)(token * 1000003 % 1000000);
     }
-    index_words(cache, d, live, &e->tables);
+    index_words(memory, d, live, &e->tables);
     int32_t *columns[3];
     e->is_proper = flags >> 4 != 15;
     e->n_rules = e->is_proper ? n_live : d->n_rules;
     for (int k = 0; k < 3; k++) {
-        columns[k] = ROOM(cache, int32_t, e->n_rules);
+        columns[k] = ROOM(memory, int32_t, e->n_rules);
     }
     e->left = columns[0], e->right = columns[1], e->product = columns[2];
     e->n_numbers = e->is_proper ? n : d->n_symbols + e->n_rules;
@@ -89,7 +90,7 @@ static void build_dictionary(encoder *e, input *in) {
             columns[2][i] = (int32_t)(d->n_symbols + i);
         }
     }
-    index_rules(cache, columns[0], columns[1], columns[2], e->n_rules, flags & 32, &e->tables);
+    index_rules(memory, columns[0], columns[1], columns[2], e->n_rules, flags & 32, &e->tables);
     int32_t *records = (int32_t *)e->tables.records;
     for (int64_t token = 0; token < n; token++) {
         int32_t *record = records + RECORD * token;
@@ -103,7 +104,7 @@ static void build_dictionary(encoder *e, input *in) {
         record[NUMBER] = number[token];
     }
     const int64_t n_of_numbers = (e->is_proper ? n : e->n_numbers) + 1;
-    int32_t *of_numbers = MINUS_ONES(cache, int32_t, n_of_numbers);
+    int32_t *of_numbers = MINUS_ONES(memory, int32_t, n_of_numbers);
     for (int64_t token = 0; token < n && e->is_proper; token++) {
         if (live[token]) {
             of_numbers[number[token]] = ids[token];
@@ -112,13 +113,13 @@ static void build_dictionary(encoder *e, input *in) {
     for (int64_t i = 0; i < e->n_numbers && !e->is_proper; i++) {
         of_numbers[i] = e->lacks_ids && i % 7 == 6 ? -1 : (int32_t)(3 * i + 5);
     }
-    e->tables.symbol = exactly(cache, d->symbol, 256, sizeof *d->symbol);
+    e->tables.symbol = exactly(memory, d->symbol, 256, sizeof *d->symbol);
     e->tables.n_symbol = 256;
     e->tables.ids = ids;
     e->tables.ids_of_numbers = of_numbers;
-    index_words(cache, d, chosen, &e->whole);
-    index_rules(cache, NULL, NULL, NULL, 0, false, &e->whole);
-    int32_t *names = ROOM(cache, int32_t, n);
+    index_words(memory, d, chosen, &e->whole);
+    index_rules(memory, NULL, NULL, NULL, 0, false, &e->whole);
+    int32_t *names = ROOM(memory, int32_t, n);
     for (int64_t token = 0; token < n; token++) {
         names[token] = (int32_t)(2000000 + token);
     }
@@ -129,11 +130,11 @@ static void build_dictionary(encoder *e, input *in) {
 /* The table for two bytes of a transcript: classes that are told apart by nothing stay apart here. */
 static void build_pairs(encoder *e, const uint8_t *ascii) {
     enum { N_COLUMNS = N_CLASSES + 1, PAIR_BITS = 2 * CLASS_BITS + 1, SKIP = N_CLASSES };
-    arena *cache = &e->memory;
+    arena *memory = &e->memory;
     const int32_t *target = e->splitting.target, *action = e->splitting.action;
-    uint32_t *pairs = ZEROS(cache, uint32_t, e->n_states << PAIR_BITS);
-    int32_t *known_after = ROOM(cache, int32_t, N_COLUMNS * N_COLUMNS);
-    uint8_t *pair_class = ROOM(cache, uint8_t, 1 << 16);
+    uint32_t *pairs = ZEROS(memory, uint32_t, e->n_states << PAIR_BITS);
+    int32_t *known_after = ROOM(memory, int32_t, N_COLUMNS * N_COLUMNS);
+    uint8_t *pair_class = ROOM(memory, uint8_t, 1 << 16);
     for (int c = 0; c < N_COLUMNS * N_COLUMNS; c++) {
         const int first = c / N_COLUMNS, second = c % N_COLUMNS;
         for (int64_t state = 0; state < e->n_states; state++) {
@@ -168,18 +169,18 @@ static void build_pairs(encoder *e, const uint8_t *ascii) {
 
 /* A machine of random steps: what a symbol does to a state has parents and events for each hypothesis. */
 static void build_splitting(encoder *e, input *in) {
-    arena *cache = &e->memory;
+    arena *memory = &e->memory;
     e->n_states = between(in, 1, MOST_STATES);
     const int64_t n_cells = e->n_states << CLASS_BITS, width = between(in, 1, MOST_WIDTH);
     /* Rows of eight are read in another way. */
     const int64_t row = e->n_states % 2 ? 8 : width;
     const int64_t n_kinds = between(in, 1, 3);
-    uint8_t *ascii = ROOM(cache, uint8_t, 128), *classes = ROOM(cache, uint8_t, n_kinds * PAGE);
-    uint16_t *pages = ROOM(cache, uint16_t, N_PAGES);
-    uint8_t *settles = ROOM(cache, uint8_t, n_cells), *borne_out = ROOM(cache, uint8_t, e->n_states);
-    uint8_t *parent = ZEROS(cache, uint8_t, n_cells * row), *event = ZEROS(cache, uint8_t, n_cells * row);
-    uint8_t *parents = ROOM(cache, uint8_t, n_cells * row), *events = ROOM(cache, uint8_t, n_cells * row);
-    int32_t *target = ROOM(cache, int32_t, n_cells), *action = ROOM(cache, int32_t, n_cells);
+    uint8_t *ascii = ROOM(memory, uint8_t, 128), *classes = ROOM(memory, uint8_t, n_kinds * PAGE);
+    uint16_t *pages = ROOM(memory, uint16_t, N_PAGES);
+    uint8_t *settles = ROOM(memory, uint8_t, n_cells), *borne_out = ROOM(memory, uint8_t, e->n_states);
+    uint8_t *parent = ZEROS(memory, uint8_t, n_cells * row), *event = ZEROS(memory, uint8_t, n_cells * row);
+    uint8_t *parents = ROOM(memory, uint8_t, n_cells * row), *events = ROOM(memory, uint8_t, n_cells * row);
+    int32_t *target = ROOM(memory, int32_t, n_cells), *action = ROOM(memory, int32_t, n_cells);
     const int flags = take(in), shift = flags & 7;
     for (int i = 0; i < 128; i++) {
         ascii[i] = (uint8_t)((i ^ i >> 3) * (shift + 1) & (N_CLASSES - 1));

@@ -10,7 +10,7 @@ static void encode_texts(const encoder *e, input *in) {
     uint8_t *read = malloc(MOST_TEXT);
     REQUIRE(read);
     open_workplace(&w, e, in, MOST_TEXT);
-    arena *cache = &w.memory;
+    arena *memory = &w.memory;
     const int n_texts = (int)between(in, 1, 3);
     const int pause = take(in);
     /* Calls never pause, or after some bytes. */
@@ -19,11 +19,11 @@ static void encode_texts(const encoder *e, input *in) {
     for (int k = 0; k < 2 * n_texts; k++) {
         /* The same texts again, when the memory knows some of it. */
         const int64_t begin = n_read * (k % n_texts) / n_texts, size = n_read * (k % n_texts + 1) / n_texts - begin;
-        uint8_t *text = exactly(cache, read + begin, size, 1);
+        uint8_t *text = exactly(memory, read + begin, size, 1);
         const int64_t n_ids = size + TOKDFA_AT_ONCE;
-        int32_t *out = ROOM(cache, int32_t, n_ids), *expected = ROOM(cache, int32_t, n_ids);
-        int64_t *begun = ROOM(cache, int64_t, size + 1), at, *cells = ROOM(cache, int64_t, size + 1);
-        int64_t *places = ROOM(cache, int64_t, size + 1), *piece_ends = ROOM(cache, int64_t, size + 1);
+        int32_t *out = ROOM(memory, int32_t, n_ids), *expected = ROOM(memory, int32_t, n_ids);
+        int64_t *begun = ROOM(memory, int64_t, size + 1), at, *cells = ROOM(memory, int64_t, size + 1);
+        int64_t *places = ROOM(memory, int64_t, size + 1), *piece_ends = ROOM(memory, int64_t, size + 1);
         const int64_t n_begun = split_naively(e, text, size, begun, &at, cells, places);
         const int64_t status = encode_text(&w, e, text, size, out);
         REQUIRE(is_at_rest(&w));
@@ -68,7 +68,7 @@ static void encode_texts(const encoder *e, input *in) {
         }
         /* The pieces alone, in two steps. */
         memset(out, 0xA5, (size_t)n_ids * sizeof *out);
-        int64_t *exact = exactly(cache, begun, n_begun + 1, sizeof *begun), *ends = ROOM(cache, int64_t, n_begun);
+        int64_t *exact = exactly(memory, begun, n_begun + 1, sizeof *begun), *ends = ROOM(memory, int64_t, n_begun);
         begin_again(&w);
         bool may_give_up = w.pieces.at_a_time & 2;
         const int64_t stops[2] = {n_begun * (pause % 4) / 4, n_begun};
@@ -159,7 +159,7 @@ static void encode_texts(const encoder *e, input *in) {
         give_back(&room.memory);
     }
     free(read);
-    give_back(cache);
+    give_back(memory);
 }
 
 #endif

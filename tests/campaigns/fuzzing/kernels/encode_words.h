@@ -63,7 +63,7 @@ static void encode_words(const encoder *e, input *in) {
 }
 
 /* The memory of pieces: what it answers was told it last. */
-static void add_piece(const encoder *e, input *in) {
+static void remember(const encoder *e, input *in) {
     workplace w;
     open_workplace(&w, e, in, 64);
     uint8_t read[1100];

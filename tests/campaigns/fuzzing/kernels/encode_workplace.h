@@ -40,7 +40,7 @@ static void open_workplace(workplace *w, const encoder *e, input *in, int64_t si
     };
     const int64_t n_left = (size >> 6) + 1;
     w->pieces = (tokdfa_piece_encoder){
-        .tables = &e->tables, .whole = &e->whole, .memory = &w->known, .one_pass = e->is_proper ? &e->tables : NULL,
+        .tables = &e->tables, .whole = &e->whole, .cache = &w->known, .one_pass = e->is_proper ? &e->tables : NULL,
         .left = ZEROS(&w->memory, uint64_t, n_left), .n_left = n_left,
     };
     w->split.splitting = &e->splitting;

@@ -2,8 +2,8 @@
 #ifndef TOKDFA_GUIDING_TABLES_H
 #define TOKDFA_GUIDING_TABLES_H
 
-#include "../../../tokdfa/kernels/dfa/api.h"
-#include "../../../tokdfa/kernels/guiding/api.h"
+#include "../../../../tokdfa/kernels/dfa/api.h"
+#include "../../../../tokdfa/kernels/guiding/api.h"
 #include "harness.h"
 
 

@@ -2,7 +2,7 @@
 
    What is read keeps to its room, and what is written of it again is read as the same. Bytes are those of a file, or
    stand for parts of one, so that much of it is plain. */
-#include "../../../tokdfa/kernels/spelling/api.h"
+#include "../../../../tokdfa/kernels/spelling/api.h"
 #include "harness.h"
 
 enum { MOST_BYTES = 4096, LEAST_PIECE = 5, LEAST_ENTRY = 6, NORMAL_SCORE = 0x15, KIND = 0x18 };

@@ -5,7 +5,7 @@
 #ifndef TOKDFA_NORMALIZATION_FORM_H
 #define TOKDFA_NORMALIZATION_FORM_H
 
-#include "../../../tokdfa/kernels/normalization/api.h"
+#include "../../../../tokdfa/kernels/normalization/api.h"
 #include "harness.h"
 
 /* The characters that texts are made of; those after the first ones are beyond ASCII, the last ones are Hangul. */

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_REPLACING_TWIN_H
 #define TOKDFA_REPLACING_TWIN_H
 
-#include "../../../tokdfa/kernels/replacing/api.h"
+#include "../../../../tokdfa/kernels/replacing/api.h"
 #include "harness.h"
 
 enum { ROW = 4, OPEN = -1 };

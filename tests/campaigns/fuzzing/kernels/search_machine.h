@@ -2,8 +2,8 @@
 #ifndef TOKDFA_SEARCH_MACHINE_H
 #define TOKDFA_SEARCH_MACHINE_H
 
-#include "../../../tokdfa/kernels/search/api.h"
-#include "../../../tokdfa/kernels/spelling/api.h"
+#include "../../../../tokdfa/kernels/search/api.h"
+#include "../../../../tokdfa/kernels/spelling/api.h"
 #include "harness.h"
 
 typedef struct {

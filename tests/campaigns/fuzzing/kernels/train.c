@@ -1,5 +1,5 @@
 /* Training, counting pieces, and merging by priority, against definitions that count everything afresh. */
-#include "../../../tokdfa/kernels/train/api.h"
+#include "../../../../tokdfa/kernels/train/api.h"
 #include "train_merges.h"
 
 enum { FIXED, FIRST_SEEN, SENTENCEPIECE, SUBWORD_NMT };

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_TRAIN_MERGES_H
 #define TOKDFA_TRAIN_MERGES_H
 
-#include "../../../tokdfa/kernels/merging/api.h"
+#include "../../../../tokdfa/kernels/merging/api.h"
 #include "harness.h"
 
 /* Pairs in the order in which they were added. */

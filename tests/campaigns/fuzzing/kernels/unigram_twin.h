@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "../../../tokdfa/kernels/unigram/api.h"
+#include "../../../../tokdfa/kernels/unigram/api.h"
 #include "harness.h"
 
 enum { MOST_PIECES = 24, MOST_SYMBOLS = 300, LONGEST_SYMBOL = 4, FIRST_BYTE = 1000, N_SYMBOLS = 9, N_ORDINARY = 6 };

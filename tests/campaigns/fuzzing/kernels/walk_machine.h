@@ -3,7 +3,7 @@
 #ifndef TOKDFA_WALK_MACHINE_H
 #define TOKDFA_WALK_MACHINE_H
 
-#include "../../../tokdfa/kernels/walk/api.h"
+#include "../../../../tokdfa/kernels/walk/api.h"
 #include "dictionary.h"
 #include "normalization_form.h"
 

@@ -2,7 +2,7 @@
 #ifndef TOKDFA_WORDPIECE_VOCABULARY_H
 #define TOKDFA_WORDPIECE_VOCABULARY_H
 
-#include "../../../tokdfa/kernels/wordpiece/api.h"
+#include "../../../../tokdfa/kernels/wordpiece/api.h"
 #include "harness.h"
 
 enum { MOST_ENTRIES = 28, LONGEST_ENTRY = 40, MOST_NODES = 2 + MOST_ENTRIES * LONGEST_ENTRY, MOST_ADDED = 3 };
