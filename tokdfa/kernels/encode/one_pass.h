@@ -191,24 +191,15 @@ ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t 
     }
 }
 
-/* Of the caller of `tokenize`. */
-typedef struct {
-    uint64_t *left;      /* a bit for each byte of the word and one more, zeros before and afterwards */
-    int64_t most;        /* the number of tokens after which it pauses; 0 for never */
-    tokdfa_pause *pause; /* where it has paused; NULL if it does not */
-} pass_memory;
-
 /* Tokenize text[begin] to text[end], which is not empty.
 
-   `out` gets the tokens, at most one a byte. Returns their number; -1 if the word has no tokenization because one of its
-   symbols is not in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED; a call with the same
-   arguments continues there. */
+   `out` gets the tokens and has room for one per byte. `left` has room for one bit per place and one more, all zeros
+   before and afterwards. Returns the number of tokens; -1 if the word has no tokenization because one of its symbols is
+   not in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call
+   with the same arguments continues there. */
 static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
-                               int64_t end, int32_t *out, pass_memory memory) {
+                               int64_t end, int32_t *out, uint64_t *left, int64_t most, tokdfa_pause *pause) {
     const int32_t *records = tables->records;
-    uint64_t *left = memory.left;
-    tokdfa_pause *pause = memory.pause;
-    const int64_t most = memory.most;
     int64_t n = 0, place = begin, furthest = begin, token;
     bool returned = false;
     if (most && pause->is_on) {

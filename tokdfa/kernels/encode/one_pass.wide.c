@@ -8,7 +8,7 @@ int64_t VARIANT(tokenize)(const tokdfa_token_tables *tables, const uint8_t *text
 /* See `tokenize`; the word is all of the text, and not empty. */
 int64_t VARIANT(tokenize)(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int32_t *out,
                           uint64_t *left) {
-    return tokenize(tables, text, size, 0, size, out, (pass_memory){left, 0, NULL});
+    return tokenize(tables, text, size, 0, size, out, left, 0, NULL);
 }
 
 #ifndef TOKDFA_WIDE

@@ -2,7 +2,7 @@
 #include "piece_cache.h"
 
 TOKDFA_API void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key) {
-    packed_word found = key_of((piece_span){text, size, begin, end});
+    packed_word found = key_of(text, size, begin, end);
     key[0] = found.low;
     key[1] = found.high;
 }
@@ -10,13 +10,13 @@ TOKDFA_API void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t b
 /* Look up a piece and promote it. `out` has LONGEST_KEPT + 2 entries. Returns their number; -1 if it is unknown. */
 TOKDFA_API int64_t tokdfa_look_up_piece(tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, int64_t begin,
                                         int64_t end, int32_t *out) {
-    const packed_word key = key_of((piece_span){text, size, begin, end});
+    const packed_word key = key_of(text, size, begin, end);
     const int64_t set = set_of(cache->n_entries, key);
     const int64_t entry = find_among(cache->entries, set, set + SET, key);
     if (entry < 0) {
         return -1;
     }
-    int64_t n_ids = look_up_ids(cache, entry, (piece_span){text, size, begin, end}, out);
+    int64_t n_ids = look_up_ids(cache, entry, text, size, begin, end, out);
     promote(cache, entry);
     return n_ids;
 }
@@ -24,9 +24,9 @@ TOKDFA_API int64_t tokdfa_look_up_piece(tokdfa_piece_cache *cache, const uint8_t
 /* Cache a piece. `ids` has IDS_INSIDE entries at least, and not more ids than the piece has bytes. */
 TOKDFA_API void tokdfa_cache_piece(tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, int64_t begin,
                                        int64_t end, const int32_t *ids, int64_t n_ids) {
-    const packed_word key = key_of((piece_span){text, size, begin, end});
+    const packed_word key = key_of(text, size, begin, end);
     const int64_t set = set_of(cache->n_entries, key);
-    add_piece(cache, set, key, (piece_span){text, size, begin, end}, ids, n_ids);
+    add_piece(cache, set, key, text, size, begin, end, ids, n_ids);
 }
 
 /* Copy all pieces to more entries, which are zeros. */

@@ -33,21 +33,15 @@
 #define LONG_PIECE ((uint64_t)0xFF << 56)
 #define LOW_HALF ((uint64_t)0xFFFFFFFF)
 
-/* A piece: text[begin] to text[end], in a text of `size` bytes. */
-typedef struct {
-    const uint8_t *text;
-    int64_t size, begin, end;
-} piece_span;
-
 /* The bytes text[begin] to text[end], of which the first eight are taken, as a number. */
 ALWAYS_INLINE uint64_t word_within(const uint8_t *text, int64_t size, int64_t begin, int64_t end) {
     return load_within(text, size, begin) & tokdfa_first_bytes[8 + least(end - begin, 8)];
 }
 
-NEVER_INLINE packed_word key_of_long(piece_span piece) {
-    uint64_t hashed = (uint64_t)(piece.end - piece.begin);
-    for (int64_t at = piece.begin; at < least(piece.end, piece.begin + LONGEST_KEPT); at += 8) {
-        hashed = (hashed ^ word_within(piece.text, piece.size, at, piece.end)) * 0x9E3779B97F4A7C15u;
+NEVER_INLINE packed_word key_of_long(const uint8_t *text, int64_t size, int64_t begin, int64_t end) {
+    uint64_t hashed = (uint64_t)(end - begin);
+    for (int64_t at = begin; at < least(end, begin + LONGEST_KEPT); at += 8) {
+        hashed = (hashed ^ word_within(text, size, at, end)) * 0x9E3779B97F4A7C15u;
         hashed ^= hashed >> 32;
     }
     packed_word key = {hashed, LONG_PIECE | (hashed * 0xD6E8FEB86659FD93u) >> 8};
@@ -55,11 +49,11 @@ NEVER_INLINE packed_word key_of_long(piece_span piece) {
 }
 
 /* The key of a piece, two words: its packing, or for long ones a hash. */
-ALWAYS_INLINE packed_word key_of(piece_span piece) {
-    if (LIKELY(piece.end - piece.begin <= LONGEST_PACKED)) {
-        return pack_at(piece.text, piece.size, piece.begin, piece.end - piece.begin);
+ALWAYS_INLINE packed_word key_of(const uint8_t *text, int64_t size, int64_t begin, int64_t end) {
+    if (LIKELY(end - begin <= LONGEST_PACKED)) {
+        return pack_at(text, size, begin, end - begin);
     }
-    return key_of_long(piece);
+    return key_of_long(text, size, begin, end);
 }
 
 /* Where in `n_entries` entries, a power of two, the set of a key begins. */
@@ -68,15 +62,15 @@ ALWAYS_INLINE int64_t set_of(int64_t n_entries, packed_word key) {
 }
 
 /* Read the ids of a piece from the overflow area; returns -1 if another piece is there. */
-NEVER_INLINE int64_t look_up_overflow(const tokdfa_piece_cache *cache, piece_span piece, int64_t index, int64_t n_ids,
-                                      int32_t *out) {
+NEVER_INLINE int64_t look_up_overflow(const tokdfa_piece_cache *cache, const uint8_t *text, int64_t size,
+                                       int64_t begin, int64_t end, int64_t index, int64_t n_ids, int32_t *out) {
     const uint64_t *overflow = cache->overflow + index;
-    if (piece.end - piece.begin > LONGEST_PACKED) {
-        if (index + (piece.end - piece.begin + 7) / 8 > cache->used) {
+    if (end - begin > LONGEST_PACKED) {
+        if (index + (end - begin + 7) / 8 > cache->used) {
             return -1;
         }
-        for (int64_t at = piece.begin; at < piece.end; at += 8) {
-            if (*overflow++ != word_within(piece.text, piece.size, at, piece.end)) {
+        for (int64_t at = begin; at < end; at += 8) {
+            if (*overflow++ != word_within(text, size, at, end)) {
                 return -1;
             }
         }
@@ -148,11 +142,12 @@ ALWAYS_INLINE int64_t copy_ids(const uint64_t *ids, int32_t *out) {
 
    Up to AT_ONCE entries of `out` are written, even if the ids are fewer. Returns -1 if the entry is that of another long
    piece with the same hash. */
-ALWAYS_INLINE int64_t look_up_ids(const tokdfa_piece_cache *cache, int64_t entry, piece_span piece, int32_t *out) {
+ALWAYS_INLINE int64_t look_up_ids(const tokdfa_piece_cache *cache, int64_t entry, const uint8_t *text, int64_t size,
+                             int64_t begin, int64_t end, int32_t *out) {
     const uint64_t *ids = cache->entries + entry + ENTRY / 2;
     const int64_t n_ids = copy_ids(ids, out);
     if (UNLIKELY(n_ids > IDS_INSIDE)) {
-        return look_up_overflow(cache, piece, (int64_t)ids[0], n_ids - IN_OVERFLOW, out);
+        return look_up_overflow(cache, text, size, begin, end, (int64_t)ids[0], n_ids - IN_OVERFLOW, out);
     }
     return n_ids;
 }
@@ -163,16 +158,17 @@ ALWAYS_INLINE uint64_t two_ids(const int32_t *ids, int64_t n_ids) {
 }
 
 /* Add a piece's ids to the overflow area, and the piece if it is long; return the two words of its entry. */
-NEVER_INLINE packed_word add_overflow(tokdfa_piece_cache *cache, piece_span piece, const int32_t *ids, int64_t n_ids) {
+NEVER_INLINE packed_word add_overflow(tokdfa_piece_cache *cache, const uint8_t *text, int64_t size, int64_t begin,
+                                      int64_t end, const int32_t *ids, int64_t n_ids) {
     if (cache->used + LONGEST_KEPT > cache->n_overflow) {
         cache->used = 0;
         memset(cache->entries, 0, (size_t)cache->n_entries * sizeof *cache->entries);
     }
     const int64_t first = cache->used;
     uint64_t *to = cache->overflow + first;
-    if (piece.end - piece.begin > LONGEST_PACKED) {
-        for (int64_t at = piece.begin; at < piece.end; at += 8) {
-            *to++ = word_within(piece.text, piece.size, at, piece.end);
+    if (end - begin > LONGEST_PACKED) {
+        for (int64_t at = begin; at < end; at += 8) {
+            *to++ = word_within(text, size, at, end);
         }
     }
     for (int64_t i = 0; i < n_ids; i += 2) {
@@ -210,17 +206,17 @@ ALWAYS_INLINE bool missed_many(const tokdfa_piece_cache *cache) {
 
    Up to IDS_INSIDE of `ids` are read, even if the ids are fewer. A piece of up to LONGEST_KEPT bytes has as many ids at
    most, so that the overflow area suffices: a word for every eight bytes, and one for every two ids. */
-ALWAYS_INLINE void add_piece(tokdfa_piece_cache *cache, int64_t set, packed_word key, piece_span piece, const int32_t *ids,
-                             int64_t n_ids) {
-    if (piece.end - piece.begin > LONGEST_KEPT) {
+ALWAYS_INLINE void add_piece(tokdfa_piece_cache *cache, int64_t set, packed_word key, const uint8_t *text,
+                            int64_t size, int64_t begin, int64_t end, const int32_t *ids, int64_t n_ids) {
+    if (end - begin > LONGEST_KEPT) {
         return;
     }
     if (LIKELY(cache->n_seen)) {
         count_missed(cache, hash_packed(key.low, key.high));
     }
     packed_word words;
-    if (UNLIKELY((n_ids > IDS_INSIDE) | (piece.end - piece.begin > LONGEST_PACKED))) {
-        words = add_overflow(cache, piece, ids, n_ids);
+    if (UNLIKELY((n_ids > IDS_INSIDE) | (end - begin > LONGEST_PACKED))) {
+        words = add_overflow(cache, text, size, begin, end, ids, n_ids);
     } else {
         words.low = (uint32_t)ids[0] | (uint64_t)(uint32_t)ids[1] << 32;
         words.high = (uint32_t)ids[2] | (uint64_t)n_ids << 32;

@@ -86,7 +86,7 @@ NEVER_INLINE void note_keys(const tokdfa_piece_cache *cache, const uint8_t *text
             set = note_key(text + begin, length, n_entries, block->keys + k);
         } else {
             const packed_word left_out = {0, LEFT_OUT_KEY};
-            block->keys[k] = is_left_out(begun[k]) ? left_out : key_of((piece_span){text, size, begin, end});
+            block->keys[k] = is_left_out(begun[k]) ? left_out : key_of(text, size, begin, end);
             set = set_of(n_entries, block->keys[k]);
         }
         block->sets[k] = set;
@@ -103,69 +103,52 @@ ALWAYS_INLINE int64_t write_added(tokdfa_piece_encoder *pieces, int64_t begun, i
     return 1;
 }
 
-/* A block of pieces that is being encoded. */
-typedef struct {
-    const uint8_t *text;
-    int64_t size;
-    const int64_t *begun; /* where each of them begins, and the last one ends */
-    int32_t *out;
-    int64_t *ends; /* by piece: where its ids end in `out`; or NULL */
-    int64_t n;     /* the number of ids in `out` */
-    int count;     /* the number of pieces */
-    int stop;      /* the piece before which the encoding ends */
-    bool is_new;   /* whether many pieces were unknown */
-} block_run;
-
-ALWAYS_INLINE piece_span span_of(const block_run *run, int64_t k) {
-    return (piece_span){run->text, run->size, run->begun[k] >> EVENT_BITS, run->begun[k + 1] >> EVENT_BITS};
-}
-
-/* Write the ids of a piece that is not at the front of its set, or whose ids are in the overflow area, and return their
-   number; -1 if it is unknown. */
-NEVER_INLINE int64_t look_up_other(tokdfa_piece_encoder *pieces, const piece_block *block, const block_run *run, int64_t k,
-                                   unsigned same, int32_t *out) {
+/* Write the ids of a piece that is not at the front of its set, or whose ids are in the overflow area, and return their number;
+   -1 if it is unknown. */
+NEVER_INLINE int64_t look_up_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                                  packed_word key, int64_t set, unsigned same, int32_t *out) {
     tokdfa_piece_cache *cache = pieces->cache;
-    const int64_t set = block->sets[k];
-    if (is_left_out(run->begun[k])) {
-        return write_added(pieces, run->begun[k], out);
+    const int64_t begin = begun[0] >> EVENT_BITS, end = begun[1] >> EVENT_BITS;
+    if (is_left_out(begun[0])) {
+        return write_added(pieces, begun[0], out);
     }
     if (IN_FRONT >> same & 1) {
-        return look_up_ids(cache, set + (same >= IN_SECOND ? ENTRY : 0), span_of(run, k), out);
+        return look_up_ids(cache, set + (same >= IN_SECOND ? ENTRY : 0), text, size, begin, end, out);
     }
-    const int64_t entry = find_among(cache->entries, set + SET / 2, set + SET, block->keys[k]);
+    const int64_t entry = find_among(cache->entries, set + SET / 2, set + SET, key);
     if (entry < 0) {
         return -1;
     }
-    const int64_t n_ids = look_up_ids(cache, entry, span_of(run, k), out);
+    const int64_t n_ids = look_up_ids(cache, entry, text, size, begin, end, out);
     count_late(cache);
     promote(cache, entry);
     return n_ids;
 }
 
-/* Write the ids of the pieces of a block up to the first unknown one, and return which that is. */
-NEVER_INLINE int look_up_known(tokdfa_piece_encoder *pieces, const piece_block *block, block_run *run) {
+/* Write the ids of the pieces of a block up to the first unknown one, and return which that is; `*n` is the number of
+   ids. */
+NEVER_INLINE int look_up_known(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
+                              int count, const piece_block *block, int32_t *out, int64_t *ends, int64_t *n) {
     const uint64_t *entries = pieces->cache->entries;
-    int32_t *const out = run->out, *to = out + run->n;
-    int64_t *const ends = run->ends;
-    const int64_t count = run->count;
+    int32_t *place = out + *n;
     int64_t k = 0;
     for (; k < count; k++) {
         const uint64_t *set = entries + block->sets[k];
         const unsigned same = same_words(set, block->keys + k);
         const uint64_t *ids = set + ENTRY / 2 + (same >= IN_SECOND ? ENTRY : 0);
-        int64_t n_ids = copy_ids(ids, to);
+        int64_t n_ids = copy_ids(ids, place);
         if (UNLIKELY(!(IN_FRONT >> same & 1) || n_ids > IDS_INSIDE)) {
-            n_ids = look_up_other(pieces, block, run, k, same, to);
+            n_ids = look_up_other(pieces, text, size, begun + k, block->keys[k], block->sets[k], same, place);
             if (n_ids < 0) {
                 break;
             }
         }
-        to += n_ids;
+        place += n_ids;
         if (ends) {
-            ends[k] = to - out;
+            ends[k] = place - out;
         }
     }
-    run->n = to - out;
+    *n = place - out;
     return (int)k;
 }
 
@@ -279,8 +262,8 @@ NEVER_INLINE int64_t tokenize_alone(tokdfa_piece_encoder *pieces, const uint8_t 
     if (!pieces->one_pass) {
         return TOKDFA_TOO_LONG;
     }
-    const pass_memory memory = {pieces->left, pieces->at_a_time, &pieces->pause};
-    const int64_t n_ids = tokenize(pieces->one_pass, text, size, begin, end, out, memory);
+    const int64_t n_ids = tokenize(pieces->one_pass, text, size, begin, end, out, pieces->left, pieces->at_a_time,
+                                   &pieces->pause);
     if (n_ids == TOKDFA_PAUSED) {
         return n_ids;
     }
@@ -320,48 +303,47 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
     return tokenize_alone(pieces, text, size, begin, end, out);
 }
 
-/* Encode the pieces of a block from `first` on, the keys of which are noted, and cache those that are unknown. Returns 0,
-   or how the encoding ends before the piece `stop`. */
-NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, piece_block *block, block_run *run, int first) {
+/* Encode the pieces of a block from `first` on, the keys of which are noted, and cache those that are unknown.
+   Returns 0, or how the encoding ends before the piece `*stop`; `*n` is the number of ids. `*is_new` gets whether many
+   were unknown. */
+NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
+                                    const int64_t *begun, int first, int count, piece_block *block, int32_t *out,
+                                    int64_t *ends, int64_t *n, int *stop, bool *is_new) {
     tokdfa_piece_cache *cache = pieces->cache;
-    const uint8_t *text = run->text;
-    const int64_t *begun = run->begun, size = run->size;
-    const int count = run->count, n_rest = look_up_block(pieces, begun, first, count, block);
-    int64_t n = run->n;
-    run->is_new = MANY_NEW * n_rest > count;
+    const int n_rest = look_up_block(pieces, begun, first, count, block);
+    *is_new = MANY_NEW * n_rest > count;
     if (n_rest) {
         look_further(pieces, text, size, begun, n_rest, block);
     }
     for (int k = first; k < count; k++) {
         noted_piece *piece = block->noted + k;
-        int32_t *to = run->out + n;
-        int64_t n_ids = piece->where == LEFT_OUT ? write_added(pieces, begun[k], to) : -1;
+        const int64_t begin = begun[k] >> EVENT_BITS, end = begun[k + 1] >> EVENT_BITS;
+        int64_t n_ids = piece->where == LEFT_OUT ? write_added(pieces, begun[k], out + *n) : -1;
         if (LIKELY(piece->where >= 0)) {
-            n_ids = look_up_ids(cache, piece->where, span_of(run, k), to);
+            n_ids = look_up_ids(cache, piece->where, text, size, begin, end, out + *n);
         }
         if (UNLIKELY(n_ids < 0)) {
-            n_ids = write_other(pieces, text, size, begun[k] >> EVENT_BITS, begun[k + 1] >> EVENT_BITS, block, k, to);
+            n_ids = write_other(pieces, text, size, begin, end, block, k, out + *n);
             if (n_ids < 0) {
-                run->stop = k;
-                run->n = n;
+                *stop = k;
                 return n_ids;
             }
         }
-        piece->ids = to;
+        piece->ids = out + *n;
         piece->n_ids = (int32_t)n_ids;
-        n += n_ids;
-        if (run->ends) {
-            run->ends[k] = n;
+        *n += n_ids;
+        if (ends) {
+            ends[k] = *n;
         }
     }
-    run->n = n;
     for (int i = 0; i < n_rest; i++) {
         const int k = block->rest[i];
         const noted_piece *piece = block->noted + k;
         if (piece->where >= 0) {
             promote(cache, piece->where);
         } else {
-            add_piece(cache, block->sets[k], block->keys[k], span_of(run, k), piece->ids, piece->n_ids);
+            add_piece(cache, block->sets[k], block->keys[k], text, size, begun[k] >> EVENT_BITS,
+                     begun[k + 1] >> EVENT_BITS, piece->ids, piece->n_ids);
         }
     }
     return 0;
@@ -377,31 +359,37 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, piece_block *b
 ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;
+    int64_t n = pieces->n;
     const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
+    int count;
     /* The tokens of a piece that has paused are in `out`, where nothing else may be written before it has been continued. */
-    block_run run = {.text = text, .size = size, .out = out, .n = pieces->n, .is_new = pieces->pause.is_on};
-    for (int64_t start = pieces->next; start < stop; start += run.count) {
-        run.begun = begun + start;
-        run.ends = ends ? ends + start : NULL;
-        if (UNLIKELY(*run.begun >> EVENT_BITS >= most)) {
+    bool is_new = pieces->pause.is_on;
+    for (int64_t start = pieces->next; start < stop; start += count) {
+        const int64_t *here = begun + start;
+        if (UNLIKELY(*here >> EVENT_BITS >= most)) {
             pieces->next = start;
-            pieces->n = run.n;
+            pieces->n = n;
             return TOKDFA_PAUSED;
         }
-        run.count = (int)least(run.is_new ? LARGE_BLOCK : BLOCK, stop - start);
-        note_keys(pieces->cache, text, size, run.begun, run.count, &block);
-        const int first = run.is_new ? 0 : look_up_known(pieces, &block, &run);
-        if (first < run.count) {
-            const int64_t status = encode_unknown(pieces, &block, &run, first);
+        count = (int)least(is_new ? LARGE_BLOCK : BLOCK, stop - start);
+        note_keys(pieces->cache, text, size, here, count, &block);
+        int first = 0;
+        if (!is_new) {
+            first = look_up_known(pieces, text, size, here, count, &block, out, ends ? ends + start : NULL, &n);
+        }
+        if (first < count) {
+            int at = 0;
+            const int64_t status = encode_unknown(pieces, text, size, here, first, count, &block, out,
+                                                  ends ? ends + start : NULL, &n, &at, &is_new);
             if (status) {
-                pieces->next = start + run.stop;
-                pieces->n = run.n;
+                pieces->next = start + at;
+                pieces->n = n;
                 return status;
             }
         }
     }
     pieces->next = greatest(pieces->next, stop);
-    pieces->n = run.n;
+    pieces->n = n;
     return 0;
 }
 

@@ -12,7 +12,7 @@ BLOCK_BITS = 7
 """Code points that agree except for this number of low bits share a page of the table of classes."""
 
 CONTINUATION = 128
-"""The byte of a transcript that stands for the second and further bytes of a symbol; after it come the classes of the
+"""The byte of a class stream that stands for the second and further bytes of a symbol; after it come the classes of the
 symbols that are not ASCII."""
 
 LONGEST_PART = 4096
@@ -59,7 +59,7 @@ class SplitRun:
         return int(self.struct.pointer.n_waiting)
 
     def grow(self, room: int) -> None:
-        """Make room for this number of bytes; what is waiting and ``begun[0]`` are kept."""
+        """Enlarge the buffers to this number of bytes; what is waiting and ``begun[0]`` are kept."""
         trail, trail_at, begun, n = self._trail, self.trail_at, self.begun, self.n_waiting
         self._allocate(room)
         self._trail[:n], self.trail_at[:n], self.begun[0] = trail[:n], trail_at[:n], begun[0]
@@ -67,7 +67,7 @@ class SplitRun:
             self.struct.set(field, array)
 
     def release(self, room: int) -> None:
-        """Give back what a long stretch needed beyond this number of bytes; nothing waits any more."""
+        """Give back the memory that a long text needed beyond this number of bytes; nothing waits any more."""
         if self.room > room:
             self.struct.pointer.n_waiting = 0
             self.grow(room)
