@@ -42,7 +42,7 @@ class WorkQueue:
     def __init__(self, texts: FoundTexts, bounds: list[int], ids_a_byte: int = 1) -> None:
         n, steps = len(texts.offsets) - 1, [end - begin for begin, end in pairwise(bounds)]
         if not steps or bounds[0] != 0 or bounds[-1] != n or min(steps) < 0:
-            raise ValueError(f"{bounds} are no bounds of batches of {n} texts")
+            raise ValueError(f"{bounds} are no bounds of parcels of {n} texts")
         at = texts.offsets[bounds].tolist()
         self.bounds = bounds
         self.largest = max(end - begin for begin, end in pairwise(at))

@@ -103,7 +103,7 @@ def test_a_copy_has_a_memory_of_its_own() -> None:
     encoder = PieceEncoder(OnePass(Dictionary.from_pairs([(b"a", b"b")])), np.arange(257, dtype=np.int32))
     encoder.encode(*joined([b"ab", b"ba"]))
     twin = encoder.copy()
-    entries = encoder.run.struct.fields["memory"].fields["entries"]
+    entries = encoder.run.struct.fields["cache"].fields["entries"]
     before = entries.copy()
     assert before.any()
     assert listed(twin.encode(*joined([b"aab", b"ab"]))) == [[97, 256], [256]]

@@ -68,10 +68,10 @@ def calls_in_any_order(tokenizer: tokdfa.Tokenizer, texts: list[str], seed: int)
         while len(done) < len(runs) and seen.total() < 10_000:
             number = draw.choice([0, 0, 1, 2]) if seed % 2 else draw.randrange(3)
             run = runs[number].pointer
-            # As if many pieces were new, for which the memory would grow.
-            run.encoder.pieces.memory.n_missed = MANY_MISSED * draw.choice([0, 0, 1])
+            # As if many pieces were new, for which the cache would grow.
+            run.encoder.pieces.cache.n_missed = MANY_MISSED * draw.choice([0, 0, 1])
             status = lib.tokdfa_encode_queue(run, parcels.pointer)
-            run.encoder.pieces.memory.n_missed = 0
+            run.encoder.pieces.cache.n_missed = 0
             seen.update([status, 100 + run.n_held])
             if status == lib.TOKDFA_TOO_LARGE:
                 assert encoders[number].run._encode_document(runs[number], parcels)
@@ -127,7 +127,7 @@ def test_room_for_large_parcels_is_not_kept(tokenizer: tokdfa.Tokenizer) -> None
     for text, is_kept in (("a man " * 1_000, True), ("a man " * 200_000, False)):
         with idle_of(tokenizer)() as encoder:
             assert encoder.run.encode_queue(WorkQueue(FoundTexts([text]), [0, 1]))
-            assert (encoder.run._parcels is not None) == is_kept
+            assert (encoder.run._run_of_queue is not None) == is_kept
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -150,7 +150,7 @@ def test_a_memory_grows_when_many_pieces_are_not_at_the_front_of_their_sets(tmp_
     letters = str.maketrans("0123456789", "ghijklmnop")
     text = "".join(f" {word:x}" for word in range(0x9000, 0xF000)).translate(letters)
     expected = by_pieces(tokenizer, text)
-    memory = tokenizer.piece_ids.text_encoder(tokenizer.pretokenizer.splitter).run._pieces._memory
+    memory = tokenizer.piece_ids.text_encoder(tokenizer.pretokenizer.splitter).run._pieces._cache
     sizes = []
     for _ in range(5):
         assert tokenizer.encode(text).tolist() == expected
