@@ -175,7 +175,8 @@ int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *ot
 
 /* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or more.
    Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Those of 4 neighbours belong
-   to the same pairs, the last one entered first. Threads exchange an entry at a time. */
+   to the same pairs, the last one entered first. Threads share it while they write: they exchange
+   an entry at a time. */
 typedef struct {
     uint64_t *entries;
     int64_t n_entries;
@@ -190,7 +191,7 @@ int64_t tokdfa_cached_pairs(const tokdfa_pair_cache *cache, const int32_t *left,
 /* What decides about neighbouring ids of a text, of each id: its first and its last character, -1 for none; `kinds`, bits of
    neighbours.h; `alone`, whether it is the only one of its own text, which is filled in meanwhile by its owner; and
    `byte_of`, the byte that it is read as, -1 for none. `touches` is whether the beginning and the end of a text are
-   changed. Read-only once it is built, but for `alone`. */
+   changed. Read-only once it is built. */
 typedef struct {
     const int32_t *first;
     const int32_t *last;
