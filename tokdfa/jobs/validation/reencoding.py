@@ -143,6 +143,9 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
     if encoded is None:
         return None
     number = _differing(given.ids, bounds, *encoded)
+    if not len(number):
+        nothing = trimmed(ids, ids, np.zeros((0, 5), dtype=np.int64), bounds)
+        return ComparedApart(nothing, number, encoded.ids, given.sizes)
     own, other = given.chosen(number), _chosen(*encoded, number)
     again = _decoded_apart(trip, *other, mark)
     ends = None if again is None else _ends_apart(own, again, mark)

@@ -28,6 +28,9 @@ __all__ = ["PartsText", "Text", "judge_encoded"]
 _NEAR = 1 << 8
 """The number of ids among which a boundary usually is."""
 
+_HEAD = 1 << 12
+"""The number of ids among which something is wrong if it is likely that more is."""
+
 _SOON = 1 << 10
 """The number of ids among which something is wrong if much is."""
 
@@ -306,28 +309,36 @@ class PartsText(Text):
     def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the violations, the number of ids that are judged, and the offset at which they end."""
         ids, trip = self._ids, self._trip
+        # Most streams are canonical: then all are encoded in less time than what is in doubt is found.
+        head = ids if len(ids) < 2 * _HEAD else ids[: self._cut_before(_HEAD, self._begins)]
+        if len(head):
+            ends, is_canonical = self._compared_alone(head)
+            if is_canonical and len(head) < len(ids):
+                ends, is_canonical = self._compared_alone(ids)
+            if is_canonical:
+                return [], len(ids), self._byte + int(ends[-1])
         doubtful = trip.boundaries.doubtful(ids, begins=self._begins) if len(ids) else None
         if doubtful is None:
             return super().judged()
-        head, parts = (int(doubtful[0, 1]), doubtful[1:]) if self._begins else (0, doubtful)
+        n_first, parts = (int(doubtful[0, 1]), doubtful[1:]) if self._begins else (0, doubtful)
         apart = compare_apart(trip, ids, *np.ascontiguousarray(parts.T))
         if apart is None:
             return super().judged()
         odd = parts[np.unique(apart.number[apart.rows.undecided])]
         sizes = trip.boundaries.sizes_of(ids)
         sizes[ranges(*parts.T)[0]] = apart.sizes
-        if head:
-            ends, is_canonical = self._compared_head(ids[:head])
-            sizes[:head] = np.diff(ends, prepend=0)
+        if n_first:
+            ends, is_canonical = self._compared_alone(ids[:n_first])
+            sizes[:n_first] = np.diff(ends, prepend=0)
             odd = odd if is_canonical else np.concatenate((doubtful[:1], odd))
         byte_at = self._byte + running_sum(sizes)
         return self._merged(_rows(ids, byte_at, apart.rows, apart.canonical), byte_at, *odd.T)
 
-    def _compared_head(self, ids: Int32Array) -> tuple[Int64Array, bool]:
-        """Return the ends of ids at the beginning of a text, and whether they are canonical."""
+    def _compared_alone(self, ids: Int32Array) -> tuple[Int64Array, bool]:
+        """Return the ends of the first ids, and whether they are canonical as a text of their own."""
         try:
-            decoded = self._trip.decode(ids)
-            return decoded.ends, np.array_equal(ids, self._trip.encode(decoded.text))
+            decoded = self._trip.decode(ids, begins=self._begins)
+            return decoded.ends, np.array_equal(ids, self._trip.encode(decoded.text, begins=self._begins))
         except TokenStreamError:
             return self._trip.spelled(ids)[1], False
         except AlphabetError:
