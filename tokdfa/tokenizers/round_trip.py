@@ -205,6 +205,13 @@ class RoundTrip:
         """Whether streams are judged word by word."""
         return self._tokenizer.acceptor is not None
 
+    @property
+    def word_sizes(self) -> Int64Array:
+        """The number of bytes that each id adds to a text that has begun; -1 if that depends on others."""
+        acceptor = self._tokenizer.acceptor
+        assert acceptor is not None
+        return acceptor.sizes
+
     def wrong_words(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, int, RoundTrip, WrongWords]:
         """Return the number of the first ids that are judged, the bytes of their text, the round trip of what follows.
 

@@ -12,7 +12,7 @@ from tokdfa.jobs.validation.violations import ranges
 from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.round_trip import Ends
 
-__all__ = ["NO_CUTS", "Parts", "differences", "differing_parts", "parts_of_texts", "trimmed"]
+__all__ = ["NO_CUTS", "Parts", "differences", "differing_parts", "trimmed"]
 
 NO_CUTS: Int64Array = np.zeros(0, dtype=np.int64)
 
@@ -85,19 +85,6 @@ def differing_parts(
 
 _BOUND = -1
 """Stands between two texts, where no id does."""
-
-
-def parts_of_texts(
-    ids: Int32Array,
-    ends: Int64Array,
-    cuts: Int64Array,
-    canonical: Int32Array,
-    others: Int64Array,
-    other_cuts: Int64Array,
-) -> Parts:
-    """Return what :func:`differing_parts` does, given also the canonical ids before which the texts are cut."""
-    whole = np.array([[0, len(ids), 0, len(canonical)]])
-    return trimmed(ids, canonical, _parts_apart(ids, ends, cuts, canonical, others, other_cuts, whole), cuts)
 
 
 def _parts_apart(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.jobs.validation.differences import NO_CUTS, parts_of_texts, trimmed
+from tokdfa.jobs.validation.differences import NO_CUTS, trimmed
 from tokdfa.jobs.validation.violations import ranges
+from tokdfa.kernels.unigram.accept import ASKED, OTHER, SAME
+from tokdfa.kernels.walk.differences import Tokenizations, find_differences
 from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
 from tokdfa.tokenizers.round_trip import ends_in
@@ -17,52 +19,44 @@ from tokdfa.tokenizers.round_trip import ends_in
 if TYPE_CHECKING:
     from tokdfa.tokenizers.round_trip import RoundTrip
 
-__all__ = ["differing_parts_of", "whole_words"]
+__all__ = ["TEXT_ENDS", "UNKNOWN", "differing_parts_of", "whole_words"]
 
 _SPACE = ord(" ")
 
 
-class Side(NamedTuple):
-    """Ids of words, the first of each and the end of the last, and the end of each id in the text of all."""
-
-    ids: Int32Array
-    bounds: Int64Array
-    ends: Int64Array
+TEXT_ENDS, UNKNOWN = -1, -2
+"""Stand for the id after a word where the text ends, and where the id is not known."""
 
 
-def whole_words(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> tuple[WrongWords, BoolArray]:
-    """Return wrong words among ids, and whether the ends of the canonical ids of each in its text are known.
+def whole_words(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> WrongWords:
+    """Return wrong words among ids, of which it is known whether their canonical ids have the same text.
 
-    They are known of words whose canonical ids have the same text, but for spaces. Others are one word with those that
-    are wrong between the same cuts. `begins` is whether a text begins with the ids.
+    What remains `ASKED` has the same text, but for spaces. Words with another text are one word with those that are
+    wrong between the same cuts. `begins` is whether a text begins with the ids.
     """
-    is_known: BoolArray = np.ones(len(words.bounds), dtype=np.bool_)
-    given, bounds = _given(ids, words)
-    is_first = _begins(words, begins)
-    decoded, again = _decoded(trip, given, is_first), _decoded(trip, words.right, is_first)
-    if decoded is None or again is None:
-        is_known[:] = False
-    elif again.text != decoded.text:
-        is_known = _same_but_for_spaces(decoded, bounds, again, words.right_bounds)
-    if is_known.all():
-        return words, is_known
+    asked = words.text == ASKED
+    if asked.any():
+        words = words._replace(text=words.text.copy())
+        words.text[asked] = np.where(_have_same_text(trip, ids, words.chosen(asked), begins), ASKED, OTHER)
+    is_other = words.text == OTHER
+    if not is_other.any():
+        return words
     cuts = np.flatnonzero(trip.boundaries.always_cut(ids, begins=begins)) + 1
     unit = np.searchsorted(cuts, words.bounds[:, 0], side="right")
     first = np.flatnonzero(np.diff(unit, prepend=-1))
     n_words = np.diff(np.append(first, len(unit)))
-    is_joined = np.repeat((n_words > 1) & (np.add.reduceat(~is_known, first) > 0), n_words)
+    is_joined = np.repeat((n_words > 1) & (np.add.reduceat(is_other, first) > 0), n_words)
     if not is_joined.any():
-        return words, is_known
+        return words
     parts = [words.chosen(~is_joined)]
     for at, n in zip(first.tolist(), n_words.tolist(), strict=True):
         if is_joined[at]:
             parts.append(_joined(ids, words, at, at + n))
     joined = WrongWords.joined(parts)
     order = np.argsort(joined.bounds[:, 0], kind="stable")
-    is_known = np.append(is_known[~is_joined], np.zeros(len(parts) - 1, dtype=np.bool_))[order]
     chosen, right_bounds = ranges(joined.right_bounds[order], joined.right_bounds[order + 1])
-    sides = (joined.byte[order], joined.sums[order], joined.is_unknown[order])
-    return WrongWords(joined.bounds[order], joined.right[chosen], right_bounds, *sides), is_known
+    sides = (joined.byte[order], joined.sums[order], joined.is_unknown[order], joined.text[order])
+    return WrongWords(joined.bounds[order], joined.right[chosen], right_bounds, *sides)
 
 
 def _joined(ids: Int32Array, words: WrongWords, first: int, last: int) -> WrongWords:
@@ -75,17 +69,22 @@ def _joined(ids: Int32Array, words: WrongWords, first: int, last: int) -> WrongW
     one = words.chosen(np.arange(len(words.bounds)) == first)
     canonical = np.concatenate(right)
     bounds = np.array([[words.bounds[first, 0], end]])
-    return one._replace(bounds=bounds, right=canonical, right_bounds=np.array([0, len(canonical)]))
+    return one._replace(
+        bounds=bounds, right=canonical, right_bounds=np.array([0, len(canonical)]), text=np.array([OTHER])
+    )
 
 
-def _sides(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> tuple[Side, Side]:
-    """Return the two sides of words of which the ends of the canonical ids are known."""
+def _have_same_text(trip: RoundTrip, ids: Int32Array, words: WrongWords, begins: bool) -> BoolArray:
+    """Return which words have the same text as their canonical ids, spaces left out."""
     given, bounds = _given(ids, words)
     is_first = _begins(words, begins)
-    decoded, again = trip.decode(given, begins=is_first), trip.decode(words.right, begins=is_first)
-    ends = ends_in(decoded.text, again)
-    assert ends is not None
-    return Side(given, bounds, decoded.ends), Side(words.right, words.right_bounds, ends)
+    try:
+        decoded, again = (trip.decode(each, begins=is_first) for each in (given, words.right))
+    except TokenStreamError:
+        return np.zeros(len(words.bounds), dtype=np.bool_)
+    if again.text == decoded.text:
+        return np.ones(len(words.bounds), dtype=np.bool_)
+    return _same_but_for_spaces(decoded, bounds, again, words.right_bounds)
 
 
 def _begins(words: WrongWords, begins: bool) -> bool:
@@ -97,13 +96,6 @@ def _given(ids: Int32Array, words: WrongWords) -> tuple[Int32Array, Int64Array]:
     """Return the ids of words, and where those of each begin."""
     chosen, bounds = ranges(*words.bounds.T)
     return ids[chosen], bounds
-
-
-def _decoded(trip: RoundTrip, ids: Int32Array, begins: bool) -> Decoded | None:
-    try:
-        return trip.decode(ids, begins=begins)
-    except TokenStreamError:
-        return None
 
 
 def _same_but_for_spaces(left: Decoded, bounds: Int64Array, right: Decoded, other_bounds: Int64Array) -> BoolArray:
@@ -125,48 +117,79 @@ def _solid(decoded: Decoded, bounds: Int64Array) -> tuple[np.ndarray, Int64Array
 
 
 def differing_parts_of(
-    trip: RoundTrip, ids: Int32Array, words: WrongWords, is_known: BoolArray, *, begins: bool
+    trip: RoundTrip,
+    ids: Int32Array,
+    words: WrongWords,
+    *,
+    begins: bool,
+    following: int = TEXT_ENDS,
+    unjudged: Int64Array | tuple[()] = (),
 ) -> Int64Array:
     """Return where wrong words among ids, as :func:`whole_words` returns them, differ from their canonical ids.
 
-    Returns an int64 array of shape (parts, 7), in order: the word; the first id of a part and the one after its last;
-    the same of ``words.right``; the bytes of the word before the part; and whether it depends on what follows where the
-    two first differ. The parts are trimmed as those of :func:`differing_parts`; a word is one part if the ends of its
-    canonical ids are not known.
+    `following` is `UNKNOWN` unless the text ends with the ids; the ids from some places on, `unjudged`, may not be
+    canonical either. Returns an int64 array of shape (parts, 8), in order:
+    the word; the first id of a part and the one after its last; the same of ``words.right``; the bytes of the word
+    before the part; whether it depends on what follows where the two first differ; and whether an id of the part adds
+    nothing. Parts are between neighbouring ends of ids that both share, without what both begin or end with; a word
+    with canonical ids of another text is one part.
     """
-    if not len(words.bounds):
-        return np.zeros((0, 7), dtype=np.int64)
-    given, canonical = _sides(trip, ids, words.chosen(is_known), begins=begins)
-    given_cuts, canonical_cuts = given.bounds[1:-1], canonical.bounds[1:-1]
-    found = parts_of_texts(given.ids, given.ends, given_cuts, canonical.ids, canonical.ends, canonical_cuts)
-    number = np.searchsorted(given.bounds, found.starts, side="right") - 1
-    number = np.minimum(number, len(given.bounds) - 2)
-    word = np.flatnonzero(is_known)[number]
-    move, other_move = words.bounds[word, 0] - given.bounds[number], words.right_bounds[word] - canonical.bounds[number]
-    byte_at = np.append(0, given.ends)
-    sides = (found.starts + move, found.stops + move, found.lows + other_move, found.highs + other_move)
-    before = byte_at[found.starts] - byte_at[given.bounds[number]]
-    parts = np.column_stack((word, *sides, before, found.undecided))
-    whole = np.flatnonzero(~is_known)
-    if len(whole):
-        parts = np.concatenate((parts, _whole_parts(trip, ids, words, whole, begins=begins)))
-    # What follows a word is not next to it among the wrong words, or in its text.
-    is_short = (parts[:, 1] == parts[:, 2]) | (parts[:, 3] == parts[:, 4])
-    is_at_end = (parts[:, 1] == words.bounds[parts[:, 0], 1]) | (parts[:, 3] == words.right_bounds[parts[:, 0] + 1])
-    parts[:, 6] |= is_short & is_at_end
-    in_order: Int64Array = parts[np.lexsort((parts[:, 1], parts[:, 0]))]
-    return in_order
+    found = [_parts_of(trip, ids, words, kind, begins) for kind in (OTHER, SAME, ASKED) if (words.text == kind).any()]
+    if not found:
+        return np.zeros((0, 8), dtype=np.int64)
+    parts = found[0] if len(found) == 1 else np.concatenate(found)
+    # What both sides have in common at the beginning may be all of one of them: the next ids tell where they differ.
+    short = np.flatnonzero(parts[:, 6])
+    word, start, low = parts[short, 0], parts[short, 1], parts[short, 3]
+    given = np.append(ids, following)[start]
+    end = words.bounds[word, 1]
+    canonical = np.append(ids, following)[end]
+    is_before = np.append(words.bounds[1:, 0], -1)[word] == end
+    canonical[is_before | (np.isin(end, unjudged) & (end < len(ids)))] = UNKNOWN
+    is_within = low < words.right_bounds[word + 1]
+    canonical[is_within] = words.right[low[is_within]]
+    parts[short, 6] = (given == canonical) | (given == UNKNOWN) | (canonical == UNKNOWN)
+    return parts if len(found) == 1 else parts[np.lexsort((parts[:, 1], parts[:, 0]))]
 
 
-def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, whole: Int64Array, *, begins: bool) -> Int64Array:
-    """Return the parts that some words are, each but for what both sides begin and end with."""
-    sides = (words.bounds[whole], words.right_bounds[whole], words.right_bounds[whole + 1])
-    parts = trimmed(ids, words.right, np.column_stack((*sides, np.zeros(len(whole), dtype=np.int64))), NO_CUTS)
-    begin = sides[0][:, 0]
-    chosen, bounds = ranges(begin, parts.starts)
-    before = np.diff(np.append(0, trip.decode(ids[chosen], begins=False).ends)[bounds])
-    if begins and not begin[0]:
-        before[0] = trip.decode(ids[: parts.starts[0]]).ends[-1:].sum()
-    is_empty = (parts.starts == parts.stops) & (parts.lows == parts.highs)
-    found: Int64Array = np.column_stack((whole, *parts[:4], before, parts.undecided))[~is_empty]
-    return found
+def _parts_of(trip: RoundTrip, ids: Int32Array, words: WrongWords, kind: int, begins: bool) -> Int64Array:
+    """Return the parts of the words of a kind, as :func:`differing_parts_of` does; of short ones all is undecided."""
+    chosen = words.text == kind
+    number = np.flatnonzero(chosen)
+    some = words if len(number) == len(words.text) else words.chosen(chosen)
+    given, bounds = _given(ids, some)
+    right, right_bounds = some.right, some.right_bounds
+    is_first = _begins(some, begins)
+    if kind == ASKED:
+        decoded, again = trip.decode(given, begins=is_first), trip.decode(right, begins=is_first)
+        ends, others = decoded.ends, ends_in(decoded.text, again)
+    else:
+        ends = _ends(trip, given, is_first)
+        others = np.cumsum(trip.word_sizes[right]) if kind == SAME else None
+    byte_at = np.append(0, ends)
+    if others is None:
+        sides = (bounds[:-1], bounds[1:], right_bounds[:-1], right_bounds[1:])
+        rows = np.column_stack((np.arange(len(number)), *sides, np.zeros(len(number), dtype=np.int64)))
+    else:
+        starts = byte_at[bounds[:-1]]
+        rows = find_differences(
+            Tokenizations(given, ends, bounds, starts), Tokenizations(right, others, right_bounds, starts)
+        )
+    parts = trimmed(given, right, rows[:, 1:], NO_CUTS)
+    at = rows[:, 0]
+    is_short = ((parts.starts == parts.stops) | (parts.lows == parts.highs)) & (parts.stops == rows[:, 2])
+    before = byte_at[parts.starts] - byte_at[bounds[at]]
+    word = number[at]
+    move, other_move = words.bounds[word, 0] - bounds[at], words.right_bounds[word] - right_bounds[at]
+    sides = (parts.starts + move, parts.stops + move, parts.lows + other_move, parts.highs + other_move)
+    found: Int64Array = np.column_stack((word, *sides, before, is_short, parts.is_silent))
+    return found[(parts.starts < parts.stops) | (parts.lows < parts.highs)]
+
+
+def _ends(trip: RoundTrip, ids: Int32Array, is_first: bool) -> Int64Array:
+    """Return the ends of ids in their text."""
+    sizes = trip.word_sizes[ids]
+    if is_first or sizes.min(initial=0) < 0:
+        return trip.decode(ids, begins=is_first).ends
+    ends: Int64Array = np.cumsum(sizes)
+    return ends

@@ -2,10 +2,12 @@
 
    A word is an id whose piece begins with a visible space, and those after it up to the next such id. Words that have
    been found to be canonical are remembered by their ids, where rounding cannot matter; others are spelled and
-   segmented. */
+   segmented. What is not made of such words, as where an unknown character is spelled, is spelled as it is decoded up
+   to the next place where the text is cut, normalized and segmented. */
 #include "segment.h"
 
 enum { KNOWN = 2, MOST_KNOWN = 4 };
+enum { WORD_KINDS = TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED };
 
 /* The magnitude of the sum before words up to which those that are known are canonical: of usual words of so many
    symbols, see study.h. */
@@ -13,6 +15,22 @@ enum { KNOWN = 2, MOST_KNOWN = 4 };
 ALWAYS_INLINE double largest_sum(const tokdfa_unigram *m) {
     return TOO_LARGE - 1.5 - (m->longest_step + 1) * USUAL_WORD;
 }
+
+/* A stream of `n` ids, and what judges it. */
+typedef struct {
+    const tokdfa_unigram_pieces *p;
+    const int32_t *ids;
+    int64_t n;
+    tokdfa_unigram_reader *k;
+    tokdfa_unigram_room *r;
+    segment_run run;
+} id_stream;
+
+/* Some ids of a stream that are judged at once, and the bytes that they add to its text. */
+typedef struct {
+    int64_t at, stop, n_bytes;
+    bool is_doubtful; /* whether a special token may be spelled there */
+} id_span;
 
 /* Up to four ids as two entries, with ones after the last. */
 typedef struct {
@@ -34,6 +52,42 @@ ALWAYS_INLINE uint64_t *known_of(const tokdfa_unigram_reader *k, id_word word) {
     return k->known + KNOWN * (hash_packed(word.low, word.high) >> 20 & (uint64_t)(k->n_known / KNOWN - 1));
 }
 
+/* Whether a word is known to be canonical after a sum that is not too large. */
+ALWAYS_INLINE bool is_known_word(const id_stream *s, const id_span *w) {
+    const int64_t n = w->stop - w->at;
+    if (n == 1) {
+        return s->k->alone[s->ids[w->at]];
+    }
+    if (n > MOST_KNOWN) {
+        return false;
+    }
+    const id_word word = pack_ids(s->ids + w->at, n);
+    const uint64_t *known = known_of(s->k, word);
+    return known[0] == word.low && known[1] == word.high;
+}
+
+/* Remember a word of `size` bytes that has been found to be canonical, if that does not depend on usual sums. */
+static void remember_ids(const id_stream *s, const id_span *w, int64_t size) {
+    tokdfa_unigram_reader *k = s->k;
+    const int64_t n = w->stop - w->at;
+    if (n > MOST_KNOWN || size - SPACE_SIZE > LONGEST_KEY) {
+        return;
+    }
+    const text_word word = word_at(s->r, k->word, 0, size);
+    const word_entry *found = find_entry(s->r, word.entries, word.key, word.rest, word.size);
+    if (!found || largest_sum(s->p->model) > (double)found->limit) {
+        return;
+    }
+    if (n == 1) {
+        k->alone[s->ids[w->at]] = 1;
+    } else {
+        const id_word packed = pack_ids(s->ids + w->at, n);
+        uint64_t *known = known_of(k, packed);
+        known[0] = packed.low;
+        known[1] = packed.high;
+    }
+}
+
 /* Whether a special token is spelled anywhere in a word. */
 NEVER_INLINE bool spells_special(const tokdfa_unigram_pieces *p, const uint8_t *word, int64_t n) {
     for (int64_t at = 0; at < n; at++) {
@@ -53,156 +107,272 @@ NEVER_INLINE bool spells_special(const tokdfa_unigram_pieces *p, const uint8_t *
     return false;
 }
 
-/* What comes of a word: nothing is known, these ids, or others. */
+/* Find the word at a place; false if this is not a word, or not known to be one. */
+ALWAYS_INLINE bool find_word(const id_stream *s, int64_t at, id_span *w) {
+    const tokdfa_unigram_pieces *p = s->p;
+    const int32_t first = s->ids[at];
+    const uint8_t kind = p->kinds[first];
+    if (UNLIKELY((kind & WORD_KINDS) != WORD_KINDS)) {
+        return false;
+    }
+    uint8_t all = kind, next = 0;
+    int64_t stop = at + 1, bytes = p->bounds[first + 1] - p->bounds[first];
+    for (; stop < s->n; stop++) {
+        next = p->kinds[s->ids[stop]];
+        if ((next & WORD_KINDS) != TOKDFA_PIECE_PLAIN) {
+            break;
+        }
+        all |= next;
+        bytes += p->bounds[s->ids[stop] + 1] - p->bounds[s->ids[stop]];
+    }
+    /* What follows belongs to the word unless it begins another one or is a special token, which must not begin
+       before; and a space alone may be no word. */
+    *w = (id_span){at, stop, bytes - (SPACE_SIZE - 1), all & TOKDFA_PIECE_DOUBTFUL};
+    const uint8_t ends = w->is_doubtful ? TOKDFA_PIECE_SPACED : TOKDFA_PIECE_SPACED | TOKDFA_PIECE_SPECIAL;
+    const bool is_bare = stop == at + 1 && kind & TOKDFA_PIECE_BARE;
+    return LIKELY((stop == s->n || next & ends) && !(is_bare && (!p->keeps_spaces || (!at && s->k->begins))));
+}
+
+/* What comes of ids: nothing is known, these ids, or others, which are in the room then. */
 enum { UNSURE = 0, SAME = 1, OTHERS = 2 };
 
-/* Spell and segment a word; one of the above, or the reason for stopping. The sum is that after the word if it is the
-   same or others come of it, which are in the room then. */
-NEVER_INLINE int64_t segment_word(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, bool doubtful,
-                                     segment_run run, tokdfa_unigram_reader *k, tokdfa_unigram_room *r) {
+ALWAYS_INLINE int64_t compare(const id_stream *s, const id_span *w) {
+    const int64_t n = w->stop - w->at;
+    return s->r->n == n && !memcmp(s->r->ids, s->ids + w->at, (size_t)n * sizeof *s->ids) ? SAME : OTHERS;
+}
+
+/* Spell and segment a word; one of the above, or the reason for stopping. The sum is the one after the word unless
+   nothing is known. */
+NEVER_INLINE int64_t segment_word(const id_stream *s, const id_span *w) {
+    const tokdfa_unigram_pieces *p = s->p;
     const tokdfa_unigram *m = p->model;
+    tokdfa_unigram_reader *k = s->k;
+    tokdfa_unigram_room *r = s->r;
     int64_t size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t begin = p->bounds[ids[i]], length = p->bounds[ids[i] + 1] - begin;
+    for (int64_t i = w->at; i < w->stop; i++) {
+        const int64_t begin = p->bounds[s->ids[i]], length = p->bounds[s->ids[i] + 1] - begin;
         if (size + length > k->n_word) {
             return UNSURE;
         }
         memcpy(k->word + size, p->text + begin, (size_t)length);
         size += length;
     }
-    if (size > r->n_ids || (doubtful && spells_special(p, k->word, size))) {
+    if (size > r->n_ids || (w->is_doubtful && spells_special(p, k->word, size))) {
         return UNSURE;
     }
-    const double before = r->score;
-    const int64_t unknown_from = r->unknown_from;
     r->at = r->n = 0;
-    const int64_t done = run(m, k->word, 0, size, INT64_MAX, r);
+    const int64_t done = s->run(m, k->word, 0, size, INT64_MAX, r);
     if (done != 1) {
         /* The call is repeated from this word on. */
-        r->score = before;
-        r->unknown_from = unknown_from;
         return done == TOKDFA_SEGMENT_UNKNOWN ? UNSURE : done;
     }
     if (m->restarts) {
         end_run(m, k->word, size, r);
         r->score = 0;
     }
-    if (r->n != n || memcmp(r->ids, ids, (size_t)n * sizeof *ids)) {
-        return OTHERS;
+    const int64_t found = compare(s, w);
+    if (found == SAME) {
+        remember_ids(s, w, size);
     }
-    if (n <= MOST_KNOWN && size - SPACE_SIZE <= LONGEST_KEY) {
-        const text_word word = word_at(r, k->word, 0, size);
-        const word_entry *found = find_entry(r, word.entries, word.key, word.rest, word.size);
-        if (found && largest_sum(m) <= (double)found->limit) {
-            if (n == 1) {
-                k->alone[ids[0]] = 1;
-            } else {
-                const id_word word = pack_ids(ids, n);
-                uint64_t *known = known_of(k, word);
-                known[0] = word.low;
-                known[1] = word.high;
-            }
-        }
-    }
-    return SAME;
+    return found;
 }
 
-/* Write down a word from `at` to `stop` that is wrong, with the ids that are in the room. Returns whether there is room. */
-NEVER_INLINE bool write_wrong(tokdfa_unigram_reader *k, const tokdfa_unigram_room *r, int64_t at, int64_t stop,
-                              int64_t size, double sum, bool unknown) {
+/* Spell ids from a place to the next one where the text is cut, as they are decoded, into the room for a word. False if
+   one of them is decoded otherwise, or the room is too small. */
+static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
+    const tokdfa_unigram_pieces *p = s->p;
+    const bool begins = !at && s->k->begins;
+    bool drops = begins && p->drops;
+    uint8_t before = 0;
+    *w = (id_span){.at = at, .stop = at};
+    for (; w->stop < s->n; w->stop++) {
+        const int32_t id = s->ids[w->stop];
+        const uint8_t kind = p->kinds[id];
+        if (before & TOKDFA_PIECE_ENDS && kind & TOKDFA_PIECE_BEGINS) {
+            break;
+        }
+        before = kind;
+        int64_t begin = p->shown_bounds[id], length = p->shown_bounds[id + 1] - begin;
+        if (!(kind & TOKDFA_PIECE_SHOWN) || w->n_bytes + length > s->k->n_word ||
+            (begins && w->stop == at && id == p->model->ids[0])) {
+            return false;
+        }
+        /* What stands for an unknown character keeps its spaces. */
+        drops = drops && id != p->model->ids[0];
+        if (drops) {
+            const bool spaced = length && p->shown[begin] == ' ';
+            begin += spaced;
+            length -= spaced;
+            drops = p->drops == TOKDFA_DROPS_ALL && !length;
+        }
+        memcpy(s->k->word + w->n_bytes, p->shown + begin, (size_t)length);
+        w->n_bytes += length;
+    }
+    return true;
+}
+
+/* Spell, normalize and segment ids up to the next place where the text is cut; see `segment_word`. */
+NEVER_INLINE int64_t segment_unit(const id_stream *s, int64_t at, id_span *w) {
+    tokdfa_unigram_room *r = s->r;
+    tokdfa_unigram_writer *writer = s->k->writer;
+    if (!writer || !spell_unit(s, at, w)) {
+        return UNSURE;
+    }
+    int64_t n_ids;
+    r->n = writer->text = 0;
+    writer->is_begun = false;
+    writer->continues = at || !s->k->begins;
+    const int64_t done = tokdfa_segment_texts(s->k->word, &w->n_bytes, 1, &n_ids, writer);
+    writer->is_begun = writer->continues = false;
+    if (done >= 0) {
+        return compare(s, w);
+    }
+    const bool is_repeated =
+        done == TOKDFA_SEGMENT_ROOM || done == TOKDFA_SEGMENT_FULL || done == TOKDFA_SEGMENT_CROWDED;
+    return is_repeated ? done : UNSURE;
+}
+
+/* Where the next byte of the text of some ids is. */
+typedef struct {
+    const int32_t *ids, *end;
+    int64_t at;
+} shown_byte;
+
+/* The next byte of a text, -1 at its end. */
+ALWAYS_INLINE int32_t next_byte(const tokdfa_unigram_pieces *p, shown_byte *place) {
+    while (place->ids < place->end) {
+        const int64_t at = p->shown_bounds[*place->ids] + place->at;
+        if (at < p->shown_bounds[*place->ids + 1]) {
+            place->at++;
+            return p->shown[at];
+        }
+        place->ids++;
+        place->at = 0;
+    }
+    return -1;
+}
+
+/* Whether the ids in the room have the text of those that they are others of. */
+static int64_t compare_texts(const id_stream *s, const id_span *w) {
+    const tokdfa_unigram_pieces *p = s->p;
+    const tokdfa_unigram_room *r = s->r;
+    if (!w->at && s->k->begins) {
+        return TOKDFA_TEXT_ASKED;
+    }
+    bool is_same = true;
+    for (int64_t i = 0; i < r->n; i++) {
+        if (!(p->kinds[r->ids[i]] & TOKDFA_PIECE_SHOWN)) {
+            return TOKDFA_TEXT_ASKED;
+        }
+    }
+    shown_byte given = {s->ids + w->at, s->ids + w->stop, 0}, right = {r->ids, r->ids + r->n, 0};
+    for (;;) {
+        int32_t byte = next_byte(p, &given), other = next_byte(p, &right);
+        if (byte != other) {
+            for (; byte == ' '; is_same = false) {
+                byte = next_byte(p, &given);
+            }
+            for (; other == ' '; is_same = false) {
+                other = next_byte(p, &right);
+            }
+        }
+        if (byte != other) {
+            return TOKDFA_TEXT_OTHER;
+        }
+        if (byte < 0) {
+            return is_same ? TOKDFA_TEXT_SAME : TOKDFA_TEXT_ASKED;
+        }
+    }
+}
+
+/* Write down ids that are wrong, with those in the room, and what is before them. Returns whether there is room. */
+NEVER_INLINE bool write_wrong(const id_stream *s, const id_span *w, int64_t size, double sum, bool unknown) {
+    tokdfa_unigram_reader *k = s->k;
+    const tokdfa_unigram_room *r = s->r;
     const int64_t end = k->n_ids + r->n;
     if ((k->n_words + 1) * TOKDFA_WRONG_WORD > k->n_wrong || k->n_words == k->n_sums || end > k->n_right) {
         return false;
     }
     memcpy(k->right + k->n_ids, r->ids, (size_t)r->n * sizeof *r->ids);
-    const int64_t row[TOKDFA_WRONG_WORD] = {at, stop, end, size, unknown};
+    const int64_t row[TOKDFA_WRONG_WORD] = {w->at, w->stop, end, greatest(size, 0), unknown, compare_texts(s, w)};
     memcpy(k->wrong + k->n_words * TOKDFA_WRONG_WORD, row, sizeof row);
     k->sums[k->n_words++] = sum;
     k->n_ids = end;
     return true;
 }
 
-ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids, int64_t n, tokdfa_unigram_reader *k,
-                             tokdfa_unigram_room *r, segment_run run, const bool single) {
+/* Judge what is not known to be canonical at a place. Returns 1 if the stream goes on after it, or else the reason. */
+NEVER_INLINE int64_t judge_span(const id_stream *s, bool is_word, int64_t size, id_span *w) {
+    tokdfa_unigram_reader *k = s->k;
+    tokdfa_unigram_room *r = s->r;
+    const int64_t at = k->at, unknown_from = r->unknown_from;
+    const double before = r->score;
+    int64_t done = is_word ? segment_word(s, w) : UNSURE;
+    if (done == UNSURE) {
+        r->score = before;
+        r->unknown_from = unknown_from;
+        done = segment_unit(s, at, w);
+        /* The space that the first word drops is not in its text. */
+        w->n_bytes -= at ? 0 : size;
+    }
+    const bool is_written = done == OTHERS && k->goes_on && write_wrong(s, w, size, before, unknown_from >= 0);
+    if (done == SAME || is_written) {
+        return 1;
+    }
+    r->score = before;
+    r->unknown_from = unknown_from;
+    return done == OTHERS && k->goes_on ? TOKDFA_SEGMENT_WRONG : done < 0 ? done : 0;
+}
+
+ALWAYS_INLINE int64_t accept(const id_stream *s, const bool single) {
+    const tokdfa_unigram_pieces *p = s->p;
     const tokdfa_unigram *m = p->model;
-    const uint8_t *kinds = p->kinds;
-    const int64_t until = least(n, k->at + k->at_a_time);
-    const double *scores = m->id_scores;
+    const int32_t *ids = s->ids;
+    tokdfa_unigram_reader *k = s->k;
+    tokdfa_unigram_room *r = s->r;
+    const int64_t until = least(s->n, k->at + k->at_a_time);
     const double most = largest_sum(m);
-    int64_t at = k->at, size = k->size;
+    const bool drops = s->n && k->begins && p->drops && p->kinds[ids[0]] & TOKDFA_PIECE_SPACED;
+    int64_t at = k->at, size = at ? k->size : -(int64_t)drops, done = 1;
     double score = r->score;
     while (at < until) {
-        const int32_t first = ids[at];
-        const uint8_t kind = kinds[first];
-        if (UNLIKELY(kind == TOKDFA_PIECE_SPECIAL)) {
+        if (UNLIKELY(p->kinds[ids[at]] & TOKDFA_PIECE_SPECIAL)) {
             /* A special token that is found in the text; the sum begins anew after it. */
-            size += p->bounds[first + 1] - p->bounds[first];
+            size += p->bounds[ids[at] + 1] - p->bounds[ids[at]];
             score = 0;
             at++;
             continue;
         }
-        if (UNLIKELY((kind & (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED)) != (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED))) {
-            break;
-        }
-        uint8_t all = kind, next = 0;
-        int64_t stop = at + 1, bytes = p->bounds[first + 1] - p->bounds[first];
-        for (; stop < n; stop++) {
-            next = kinds[ids[stop]];
-            if ((next & (TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED)) != TOKDFA_PIECE_PLAIN) {
-                break;
-            }
-            all |= next;
-            bytes += p->bounds[ids[stop] + 1] - p->bounds[ids[stop]];
-        }
-        /* What follows belongs to the word unless it begins another one or is a special token, which must not begin
-           before; and a space alone may be no word. */
-        const uint8_t ends = all & TOKDFA_PIECE_DOUBTFUL ? TOKDFA_PIECE_SPACED : TOKDFA_PIECE_SPACED | TOKDFA_PIECE_SPECIAL;
-        const bool is_bare = stop == at + 1 && kind & TOKDFA_PIECE_BARE;
-        if (UNLIKELY((stop < n && !(next & ends)) || (is_bare && (!p->keeps_spaces || (!at && k->begins))))) {
-            break;
-        }
+        id_span w = {0};
+        const bool is_word = find_word(s, at, &w);
         const double before = score;
         if (single && !m->rounded_late && UNLIKELY(fabs(score) > TOO_LARGE)) {
             score = 0;
         }
-        bool is_known = false;
-        if (LIKELY(!single || fabs(score) <= most)) {
-            if (stop == at + 1) {
-                is_known = k->alone[first];
-            } else if (stop - at <= MOST_KNOWN) {
-                const id_word word = pack_ids(ids + at, stop - at);
-                const uint64_t *known = known_of(k, word);
-                is_known = known[0] == word.low && known[1] == word.high;
-            }
-        }
-        if (LIKELY(is_known)) {
-            for (int64_t i = at; single && i < stop; i++) {
-                score = rounded(score + scores[ids[i]], true);
+        if (LIKELY(is_word && (!single || fabs(score) <= most) && is_known_word(s, &w))) {
+            for (int64_t i = at; single && i < w.stop; i++) {
+                score = rounded(score + m->id_scores[ids[i]], true);
             }
             r->unknown_from = -1;
         } else {
-            r->score = score;
-            const int64_t unknown_from = r->unknown_from;
-            const int64_t done =
-                segment_word(p, ids + at, stop - at, all & TOKDFA_PIECE_DOUBTFUL, run, k, r);
-            const bool is_written =
-                done == OTHERS && k->goes_on && write_wrong(k, r, at, stop, size, before, unknown_from >= 0);
-            if (done != SAME && !is_written) {
-                r->score = score;
-                r->unknown_from = unknown_from;
-                k->at = at;
-                k->size = size;
-                return done == OTHERS && k->goes_on ? TOKDFA_SEGMENT_WRONG : done < 0 ? done : at;
+            score = r->score = before;
+            k->at = at;
+            /* PERF: a copy, so that the span of a known word stays in registers. */
+            id_span other = w;
+            done = judge_span(s, is_word, size, &other);
+            if (done != 1) {
+                break;
             }
+            w = other;
             score = r->score;
         }
-        at = stop;
-        size += bytes - (SPACE_SIZE - 1);
+        at = w.stop;
+        size += w.n_bytes;
     }
     r->score = score;
     k->at = at;
-    k->size = size;
-    return at < n && at >= until ? TOKDFA_SEGMENT_PAUSED : at;
+    k->size = at ? size : 0;
+    return done < 0 ? done : done && at < s->n ? TOKDFA_SEGMENT_PAUSED : at;
 }
 
 /* Accept ids of a text, valid ones, from a place on where it is certainly cut or begins, with the sum of scores up to
@@ -211,7 +381,6 @@ ALWAYS_INLINE int64_t accept(const tokdfa_unigram_pieces *p, const int32_t *ids,
    down, and they count as well. Or why the call has stopped: it goes on when it is repeated. */
 TOKDFA_API int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                                       tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
-    const segment_run run = run_of(pieces->model);
-    return pieces->model->single ? accept(pieces, ids, n, reader, room, run, true)
-                                 : accept(pieces, ids, n, reader, room, run, false);
+    const id_stream stream = {pieces, ids, n, reader, room, run_of(pieces->model)};
+    return pieces->model->single ? accept(&stream, true) : accept(&stream, false);
 }

@@ -8,13 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Float64Array, Int32Array, Int64Array, Uint8Array, offsets_of, running_sum
-from tokdfa.kernels.library import Struct, lib, readable
+from tokdfa.kernels.library import Struct, ffi, lib, readable
 from tokdfa.kernels.unigram.segmentation import BEGINNING, GROWTH, Before, Room, packed_trie
+from tokdfa.kernels.unigram.texts import Writer
 
 __all__ = [
+    "ASKED",
     "BARE",
+    "BEGINS",
     "DOUBTFUL",
+    "DROPS_ALL",
+    "DROPS_FIRST",
+    "DROPS_NOTHING",
+    "ENDS",
+    "OTHER",
     "PLAIN",
+    "SAME",
+    "SHOWN",
     "SPACED",
     "SPECIAL",
     "Reader",
@@ -24,28 +34,43 @@ __all__ = [
     "piece_tables",
 ]
 
-PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL = 1, 2, 4, 8, 16
+PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL, SHOWN, ENDS, BEGINS = (1 << bit for bit in range(8))
 """What is known of an id: that its text is its piece; that this begins with a visible space, is one, or has the first
-character of a special token, each together with the first; or that it is that of a special token found in texts."""
+character of a special token, each together with the first; that it is the id of a special token found in texts; that
+it always adds what is shown to a text that has begun; or that a text is cut between it and an id that begins so."""
+
+DROPS_NOTHING, DROPS_FIRST, DROPS_ALL = range(3)
+"""The spaces that decoding drops at the beginning: none, the first, or those of all pieces before anything else."""
+
+OTHER, SAME, ASKED = range(3)
+"""Whether the canonical ids of wrong ones have the same text; the decoder tells, or they have other spaces."""
 
 _AT_A_TIME = 1 << 20
 _WORD = 1 << 12
 _KNOWN = 1 << 16
-_WRONG, _FIELDS, _MORE_WRONG = 1 << 6, 5, -8
+_WRONG, _FIELDS, _MORE_WRONG = 1 << 6, 6, -8
 
 
 def piece_tables(
-    tables: Struct, pieces: Sequence[bytes], kinds: Uint8Array, specials: Sequence[bytes], *, keeps_spaces: bool
+    tables: Struct,
+    pieces: Sequence[bytes],
+    shown: Sequence[bytes],
+    kinds: Uint8Array,
+    specials: Sequence[bytes],
+    *,
+    keeps_spaces: bool,
+    drops: int,
 ) -> Struct:
     """Return the tables of the pieces of all ids: O(their bytes).
 
     `tables` are those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `has_words`. A plain piece is
-    not empty; the kind of each is `SPECIAL`, or the sum of `PLAIN`, `SPACED`, `BARE` and `DOUBTFUL`; 0 for ids that are
-    none of these. Words that have one of the texts of `specials` are not accepted. If it `keeps_spaces`, a space alone
-    is a word, but for the first of a text.
+    not empty; the kind of each is `SPECIAL`, or the sum of `PLAIN`, `SPACED`, `BARE`, `DOUBTFUL`, `SHOWN`, `ENDS` and
+    `BEGINS`; 0 for ids that are none of these. `shown` is what the ids add to a text, with real spaces, and `drops` is
+    `DROPS_NOTHING`, `DROPS_FIRST` or `DROPS_ALL`. Words that have one of the texts of `specials` are not accepted. If
+    it `keeps_spaces`, a space alone is a word, but for the first of a text.
     """
-    if len(kinds) != len(pieces):
-        raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces")
+    if not len(kinds) == len(pieces) == len(shown):
+        raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces, of which {len(shown)} are shown")
     return Struct(
         "tokdfa_unigram_pieces",
         model=tables,
@@ -53,14 +78,17 @@ def piece_tables(
         bounds=offsets_of(pieces),
         kinds=kinds,
         specials=packed_trie(sorted({*specials}))[0],
+        shown=np.frombuffer(b"".join(shown) + b"\0", dtype=np.uint8),
+        shown_bounds=offsets_of(shown),
         keeps_spaces=keeps_spaces,
+        drops=drops,
     )
 
 
 class Reader:
     """The words of ids that are known to be canonical. One thread uses it at a time, together with a `Room`."""
 
-    __slots__ = ("_struct", "pointer")
+    __slots__ = ("_struct", "_writer", "pointer")
 
     def __init__(self, n_ids: int) -> None:
         self._struct = Struct(
@@ -73,6 +101,7 @@ class Reader:
             begins=0,
             at_a_time=_AT_A_TIME,
             goes_on=0,
+            writer=None,
             wrong=np.empty(_FIELDS * _WRONG, dtype=np.int64),
             sums=np.empty(_WRONG, dtype=np.float64),
             right=np.empty(_WRONG, dtype=np.int32),
@@ -80,10 +109,14 @@ class Reader:
             n_ids=0,
         )
         self.pointer: Any = self._struct.pointer
+        self._writer: Writer | None = None
 
-    def begin(self, *, begins: bool, goes_on: bool) -> None:
-        """Get ready for ids with which a text begins or not."""
+    def begin(self, writer: Writer | None, *, begins: bool, goes_on: bool) -> None:
+        """Get ready for ids with which a text begins or not; the writer has the same `Room`."""
         here = self.pointer
+        if writer is not self._writer:
+            self._writer = writer
+            here.writer = ffi.NULL if writer is None else writer.pointer
         here.at = here.size = here.n_words = here.n_ids = 0
         here.begins, here.goes_on = begins, goes_on
 
@@ -111,6 +144,7 @@ class Reader:
             rows[:, 3].copy(),
             fields["sums"][:n].copy(),
             rows[:, 4] != 0,
+            rows[:, 5].copy(),
         )
 
 
@@ -131,6 +165,8 @@ class WrongWords(NamedTuple):
         The sum of scores before each.
     is_unknown : bool array
         Whether an unknown character is before it.
+    text : int64 array
+        `SAME` if its best segmentation has the same text, `OTHER` if not, `ASKED` if the decoder tells.
     """
 
     bounds: Int64Array
@@ -139,6 +175,7 @@ class WrongWords(NamedTuple):
     byte: Int64Array
     sums: Float64Array
     is_unknown: BoolArray
+    text: Int64Array
 
     def moved(self, n_ids: int, n_bytes: int) -> WrongWords:
         """Return the words of the same ids after so many others."""
@@ -152,7 +189,7 @@ class WrongWords(NamedTuple):
         """Return some of the words."""
         sizes = np.diff(self.right_bounds)
         right = self.right[np.repeat(keep, sizes)]
-        sides = (self.byte[keep], self.sums[keep], self.is_unknown[keep])
+        sides = (self.byte[keep], self.sums[keep], self.is_unknown[keep], self.text[keep])
         return WrongWords(self.bounds[keep], right, running_sum(sizes[keep]), *sides)
 
     @classmethod
@@ -162,31 +199,41 @@ class WrongWords(NamedTuple):
             return parts[0]
         sizes = np.concatenate([np.diff(part.right_bounds) for part in parts])
         bounds, right = (np.concatenate([part[at] for part in parts]) for at in range(2))
-        byte, sums, is_unknown = (np.concatenate([part[at] for part in parts]) for at in range(3, 6))
-        return cls(bounds, right, running_sum(sizes), byte, sums, is_unknown)
+        byte, sums, is_unknown, text = (np.concatenate([part[at] for part in parts]) for at in range(3, 7))
+        return cls(bounds, right, running_sum(sizes), byte, sums, is_unknown, text)
 
 
 def accept_ids(
-    tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None = None
+    tables: Struct,
+    ids: Int32Array,
+    reader: Reader,
+    room: Room,
+    before: Before | None = None,
+    writer: Writer | None = None,
 ) -> tuple[int, int]:
     """Return the number of the first ids that certainly are the best segmentation of their text, and its bytes.
 
     `tables` are those of :func:`piece_tables`, and the reader is for as many ids. The text of the ids ends or is cut
     after the last one. They follow what is `before`, where the text is certainly cut, or begin a text. If it is not the
-    number of ids, something may be wrong in the word from there on. Of the bytes each visible space is a real one.
+    number of ids, something may be wrong in the word from there on. The writer normalizes what is not made of words.
     """
-    reader.begin(begins=before is None, goes_on=False)
+    reader.begin(writer, begins=before is None, goes_on=False)
     return _run(tables, ids, reader, room, before), int(reader.pointer.size)
 
 
 def find_wrong_words(
-    tables: Struct, ids: Int32Array, reader: Reader, room: Room, before: Before | None = None
+    tables: Struct,
+    ids: Int32Array,
+    reader: Reader,
+    room: Room,
+    before: Before | None = None,
+    writer: Writer | None = None,
 ) -> tuple[int, int, WrongWords]:
     """Return what :func:`accept_ids` does, where wrong words count, too, and these words.
 
     If the first is not the number of ids, something is in the word from there on that this does not decide.
     """
-    reader.begin(begins=before is None, goes_on=True)
+    reader.begin(writer, begins=before is None, goes_on=True)
     n = _run(tables, ids, reader, room, before)
     return n, int(reader.pointer.size), reader.wrong
 

@@ -131,7 +131,10 @@ typedef struct {
     int64_t n_kinds;
     const int32_t *specials; /* the trie of the texts of special tokens, which must not be in a word */
     int64_t n_specials;
+    const uint8_t *shown; /* what all ids add to a text that has begun, with real spaces */
+    const int64_t *shown_bounds;
     uint8_t keeps_spaces; /* whether a space alone is a word, but for the first of a text */
+    uint8_t drops; /* TOKDFA_DROPS_...: which spaces are not in the text at its beginning */
 } tokdfa_unigram_pieces;
 
 enum {
@@ -139,8 +142,18 @@ enum {
     TOKDFA_PIECE_SPACED = 2,
     TOKDFA_PIECE_BARE = 4,
     TOKDFA_PIECE_DOUBTFUL = 8,
-    TOKDFA_PIECE_SPECIAL = 16
+    TOKDFA_PIECE_SPECIAL = 16,
+    TOKDFA_PIECE_SHOWN = 32, /* it always adds what is shown to a text that has begun */
+    TOKDFA_PIECE_ENDS = 64, /* the text is cut after it, if an id follows that */
+    TOKDFA_PIECE_BEGINS = 128 /* begins after such a cut */
 };
+
+/* The spaces that decoding drops: none, the first one, or those of all pieces before anything else. */
+enum { TOKDFA_DROPS_NOTHING = 0, TOKDFA_DROPS_FIRST = 1, TOKDFA_DROPS_ALL = 2 };
+
+/* Whether the ids that belong in the place of wrong ones have the same text, which is to be asked of the decoder if this
+   does not tell, or they have other spaces. */
+enum { TOKDFA_TEXT_OTHER = 0, TOKDFA_TEXT_SAME = 1, TOKDFA_TEXT_ASKED = 2 };
 
 /* What is known of streams, in addition to the room. It belongs to one thread. */
 typedef struct {
@@ -154,9 +167,10 @@ typedef struct {
     int64_t at;        /* the number of ids that were accepted, all before a place where the text is cut */
     int64_t begins;    /* whether a text begins with the first id */
     int64_t at_a_time; /* a call pauses after so many ids */
-    /* If the call goes on after words that are wrong: what is written down of each, five numbers and the sum of scores
+    tokdfa_unigram_writer *writer; /* of the same room, for what has to be normalized; or none */
+    /* If the call goes on after words that are wrong: what is written down of each, six numbers and the sum of scores
        before it, and the ids that its text has. The numbers are its first id and the one after its last; the end of its
-       right ids; the bytes of the text before it; and whether an unknown character is before it. */
+       right ids; the bytes of the text before it; whether an unknown character is before it; and TOKDFA_TEXT_... */
     uint8_t goes_on;
     int64_t *wrong;
     int64_t n_wrong;
@@ -168,7 +182,7 @@ typedef struct {
     int64_t n_ids;   /* and of their right ids */
 } tokdfa_unigram_reader;
 
-enum { TOKDFA_WRONG_WORD = 5 };
+enum { TOKDFA_WRONG_WORD = 6 };
 
 int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                           tokdfa_unigram_reader *reader, tokdfa_unigram_room *room);

@@ -114,12 +114,12 @@ class UnigramBoundaries(_SpaceBoundaries):
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:
         """Return, for each id but the first, whether the text is always cut before it."""
-        may_end, may_begin = self._sides
+        may_end, may_begin = self.sides
         cut: BoolArray = may_begin[ids[1:]] & may_end[ids[:-1]]
         return cut
 
     @cached_property
-    def _sides(self) -> tuple[BoolArray, BoolArray]:
+    def sides(self) -> tuple[BoolArray, BoolArray]:
         """For each id, whether a cut may follow it, and whether one may come before it."""
         usual = self._is_usual.tolist()
         ends = [

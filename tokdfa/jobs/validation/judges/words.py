@@ -12,7 +12,7 @@ from tokdfa.base.arrays import Int64Array
 from tokdfa.jobs.validation.judges.encoded import Text
 from tokdfa.jobs.validation.judges.found import CLOSE, are_within, encoded_otherwise, merged
 from tokdfa.jobs.validation.kind import ViolationKind
-from tokdfa.jobs.validation.units import differing_parts_of, whole_words
+from tokdfa.jobs.validation.units import TEXT_ENDS, UNKNOWN, differing_parts_of, whole_words
 from tokdfa.jobs.validation.violations import Rows, Spans, ranges, spans_between
 from tokdfa.tokenizers.models.unigram.segmenter import WrongWords
 
@@ -36,8 +36,12 @@ class WordText(Text):
         if not len(self._ids):
             return self._all_closely() if self._begins and not self._is_open else ([], 0, self._byte)
         words, found, covered, n_judged, byte = self._found()
-        words, is_known = whole_words(self._trip, self._ids, words, begins=self._begins)
-        parts = differing_parts_of(self._trip, self._ids, words, is_known, begins=self._begins)
+        words = whole_words(self._trip, self._ids, words, begins=self._begins)
+        unjudged = np.array([n_judged, *(at for at, _ in covered)], dtype=np.int64)
+        following = UNKNOWN if self._is_open else TEXT_ENDS
+        parts = differing_parts_of(
+            self._trip, self._ids, words, begins=self._begins, following=following, unjudged=unjudged
+        )
         rows, undecided = self._rows(words, parts)
         places = [at for at, _ in found]
         for number in np.unique(undecided).tolist():
@@ -94,7 +98,7 @@ class WordText(Text):
 
     def _rows(self, words: WrongWords, parts: Int64Array) -> tuple[Rows, Int64Array]:
         """Return the parts that differ as rows, and the words of which it is not decided where they differ."""
-        word, starts, stops, lows, highs, before, undecided = parts.T
+        word, starts, stops, lows, highs, before, undecided, _ = parts.T
         decided = undecided == 0
         word, starts, stops, lows, highs, before = (
             side[decided] for side in (word, starts, stops, lows, highs, before)

@@ -9,11 +9,26 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.kernels.spelling.spell import spell
-from tokdfa.kernels.unigram.accept import BARE, DOUBTFUL, PLAIN, SPACED, SPECIAL
+from tokdfa.kernels.unigram.accept import (
+    ASKED,
+    BARE,
+    BEGINS,
+    DOUBTFUL,
+    DROPS_ALL,
+    DROPS_FIRST,
+    DROPS_NOTHING,
+    ENDS,
+    PLAIN,
+    SHOWN,
+    SPACED,
+    SPECIAL,
+)
 from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.tokenizers.boundaries.words import UnigramBoundaries
 from tokdfa.tokenizers.decoder import Spellings, spellings
 from tokdfa.tokenizers.decoding import DecodeMetaspace, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Acceptor, Before, WrongWords
+from tokdfa.tokenizers.models.unigram.texts import one_pass
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 from tokdfa.tokenizers.normalizers.steps import Chain, Replace, Strip
 
@@ -111,7 +126,7 @@ def wrong_words(
             bounds = np.array([[at, at + len(own)]])
             right_bounds, byte = np.array([0, len(canonical)]), np.array([n_bytes])
             sums, is_unknown = np.array([after.score]), np.array([after.is_unknown])
-            parts.append(WrongWords(bounds, canonical, right_bounds, byte, sums, is_unknown))
+            parts.append(WrongWords(bounds, canonical, right_bounds, byte, sums, is_unknown, np.array([ASKED])))
         at, n_bytes, after = at + len(own), n_bytes + size, found
         if at == len(ids):
             break
@@ -165,8 +180,8 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
     these pieces, each space a real one but the first, which the decoder drops and the encoder puts back. It is
     normalized and cut into the same words if no character of it is touched.
     """
-    drops_first = _drops_first(tokenizer)
-    if tokenizer.boundaries.why_none is not None or drops_first is None:
+    drops, boundaries = _drops(tokenizer), tokenizer.boundaries
+    if not isinstance(boundaries, UnigramBoundaries) or drops is None:
         return None
     normalizer = tokenizer.rewriting.normalizer
     characters = frozenset(" ").union(*tokenizer.token_strings)
@@ -195,13 +210,36 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
         if changed.isdisjoint(rest):
             is_doubtful = not signs.isdisjoint(rest)
             kinds[id] = PLAIN + SPACED * is_spaced + BARE * (piece == SPACE) + DOUBTFUL * is_doubtful
+    pieces = [piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings]
+    shown = [piece.replace(_SPACE_BYTES, b" ") for piece in pieces]
+    if unknown is not None and (surface := _surface(tokenizer)) is not None:
+        shown[unknown], usual[unknown] = surface.encode("utf-8"), True
+    kinds += SHOWN * np.array(usual, dtype=np.uint8)
+    may_end, may_begin = boundaries.sides
+    kinds[may_end] += ENDS
+    kinds[may_begin] += BEGINS
     if is_clear:
         kinds[[special.id for special in found if special.level == 0]] = SPECIAL
-    pieces = [piece.encode("utf-8", "surrogatepass") for piece in tokenizer.token_strings]
-    texts = [special.text.encode("utf-8") for special in found]
     return Acceptor(
-        tokenizer.model.segmenter, pieces, kinds, texts, drops_first=drops_first, keeps_spaces=_keeps_spaces(tokenizer)
+        tokenizer.model.segmenter,
+        tokenizer.derived(one_pass),
+        pieces,
+        shown,
+        kinds,
+        [special.text.encode("utf-8") for special in found],
+        drops=drops,
+        keeps_spaces=_keeps_spaces(tokenizer),
     )
+
+
+def _surface(tokenizer: UnigramTokenizer) -> str | None:
+    """Return what the unknown piece adds to a text that has begun; None if it is decoded as other pieces are."""
+    model, steps = tokenizer.model, tokenizer.rewriting.decoding or ()
+    for step in steps:
+        if isinstance(step, DecodeSentencePiece) and model.unknown is not None:
+            is_same = tokenizer.token_strings[model.unknown] == step.unknown
+            return step.surface if is_same and SPACE not in step.surface else None
+    return None
 
 
 def is_usual(tokenizer: UnigramTokenizer) -> BoolArray:
@@ -229,8 +267,8 @@ def piece_spellings(tokenizer: UnigramTokenizer) -> Spellings:
     return spellings([token.encode("utf-8", "surrogatepass") for token in tokenizer.token_strings])
 
 
-def _drops_first(tokenizer: UnigramTokenizer) -> bool | None:
-    """Return whether decoding drops the first space; None if encoding does not put it back, or puts another one."""
+def _drops(tokenizer: UnigramTokenizer) -> int | None:
+    """Return which spaces decoding drops at the beginning; None if encoding does not put it back, or another one."""
     steps, normalizer = tokenizer.rewriting.decoding or (), tokenizer.rewriting.normalizer
     if len(steps) != 1:
         return None
@@ -238,15 +276,15 @@ def _drops_first(tokenizer: UnigramTokenizer) -> bool | None:
     if tokenizer.model.is_single:
         if not isinstance(step, DecodeSentencePiece) or not isinstance(normalizer, SentencePieceNormalizer):
             return None
-        drops, puts = step.drops_first or step.drops_all, normalizer.puts_space
-        return drops if drops == puts and tokenizer.pretokenizer is None else None
+        drops = DROPS_ALL if step.drops_all else DROPS_FIRST if step.drops_first else DROPS_NOTHING
+        return drops if (drops > 0) == normalizer.puts_space and tokenizer.pretokenizer is None else None
     if not isinstance(step, DecodeMetaspace) or step.replacement != SPACE or tokenizer.pretokenizer is None:
         return None
     splitting = tokenizer.pretokenizer.splitting
     puts = splitting.prefix_space is not None
     # After WhitespaceSplit each word must get a space.
     is_put_back = splitting.metaspace_at == 0 or (puts and not splitting.prefix_once)
-    return step.drops_first if step.drops_first == puts and is_put_back else None
+    return int(step.drops_first) if step.drops_first == puts and is_put_back else None
 
 
 def _keeps_spaces(tokenizer: UnigramTokenizer) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.base.errors import AlphabetError, LimitExceededError
-from tokdfa.kernels.unigram.accept import SPACED, Reader, WrongWords, accept_ids, find_wrong_words, piece_tables
+from tokdfa.kernels.unigram.accept import SHOWN, Reader, WrongWords, accept_ids, find_wrong_words, piece_tables
 from tokdfa.kernels.unigram.segmentation import (
     BEGINNING,
     LARGEST_TRIE,
@@ -23,6 +24,10 @@ from tokdfa.kernels.unigram.segmentation import (
     unigram_tables,
 )
 from tokdfa.tokenizers.models.unigram.model import UnigramModel
+
+if TYPE_CHECKING:
+    from tokdfa.kernels.unigram.texts import Writer
+    from tokdfa.tokenizers.models.unigram.texts import TextSegmenter
 
 __all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter", "WrongWords"]
 
@@ -131,27 +136,37 @@ def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
 class Acceptor:
     """Finds out whether ids are the best segmentation of their text, without the text. Threads may share it.
 
-    No piece has a visible space but at the beginning. `kinds` tells what is known of each id; see
-    :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts `specials` are found in texts. With
-    `drops_first`, the space of the first id of a text is not in the text; with `keeps_spaces`, several spaces in a row
-    are several words.
+    No piece has a visible space but at the beginning. `kinds` tells what is known of each id, and `drops` which spaces
+    are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts
+    `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words. `texts` normalizes
+    what is not made of words, if that takes one pass.
+
+    Attributes
+    ----------
+    sizes : int64 array
+        The number of bytes that each id adds to a text that has begun; -1 if that depends on others.
     """
 
     def __init__(
         self,
         segmenter: Segmenter,
+        texts: TextSegmenter | None,
         pieces: Sequence[bytes],
+        shown: Sequence[bytes],
         kinds: Uint8Array,
         specials: Sequence[bytes],
         *,
-        drops_first: bool,
+        drops: int,
         keeps_spaces: bool,
     ) -> None:
         self._segmenter = segmenter
-        self._kinds = kinds
-        self._drops_first = drops_first
+        self._texts = texts
         self._n_ids = len(pieces)
-        self._tables = piece_tables(segmenter.tables, pieces, kinds, specials, keeps_spaces=keeps_spaces)
+        self.sizes = np.fromiter(map(len, shown), dtype=np.int64, count=len(shown))
+        self.sizes[kinds & SHOWN == 0] = -1
+        self._tables = piece_tables(
+            segmenter.tables, pieces, shown, kinds, specials, keeps_spaces=keeps_spaces, drops=drops
+        )
         self._own = threading.local()
 
     def accept(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before]:
@@ -161,8 +176,8 @@ class Acceptor:
         them, if they follow such a place; otherwise they begin a text.
         """
         room = self._segmenter.room
-        n, size = accept_ids(self._tables, ids, self._reader, room, before)
-        return n, size - (n > 0 and self._drops(ids, before)), room.after
+        n, size = accept_ids(self._tables, ids, self._reader, room, before, self._writer)
+        return n, size, room.after
 
     def wrong_words(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before, WrongWords]:
         """Return the number of the first ids that are judged, the bytes of their text, what follows, and wrong words.
@@ -170,15 +185,8 @@ class Acceptor:
         The parameters are those of `accept`.
         """
         room = self._segmenter.room
-        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before)
-        if n and self._drops(ids, before):
-            size -= 1
-            wrong.byte[wrong.byte > 0] -= 1
+        n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before, self._writer)
         return n, size, room.after, wrong
-
-    def _drops(self, ids: Int32Array, before: Before | None) -> bool:
-        """Return whether the space of the first id is not in the text."""
-        return before is None and self._drops_first and bool(self._kinds[ids[0]] & SPACED)
 
     @property
     def _reader(self) -> Reader:
@@ -186,3 +194,7 @@ class Acceptor:
         if reader is None:
             reader = self._own.reader = Reader(self._n_ids)
         return reader
+
+    @property
+    def _writer(self) -> Writer | None:
+        return None if self._texts is None else self._texts.writer

@@ -11,14 +11,17 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.unigram.texts import Writer, segment_text, segment_texts, text_call, text_tables
-from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules
+from tokdfa.tokenizers.models.unigram.character_rules import CharacterRules, CharacterTable
 from tokdfa.tokenizers.models.unigram.segmenter import Before
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 
 if TYPE_CHECKING:
     from tokdfa.kernels.unigram.segmentation import Room
     from tokdfa.tokenizers.models.unigram.segmenter import Segmenter
+    from tokdfa.tokenizers.normalizers.steps import Normalizer
+    from tokdfa.tokenizers.tokenizer import Tokenizer
 
-__all__ = ["TextSegmenter", "code_point_bits"]
+__all__ = ["TextSegmenter", "code_point_bits", "is_one_sentence", "one_pass", "text_segmenter"]
 
 _ASCII = 0x80
 
@@ -130,6 +133,11 @@ class TextSegmenter:
         return self.encode_texts(texts, first) if is_short and self._lacked_rules(own) else found
 
     @property
+    def writer(self) -> Writer:
+        """What the calls of a thread write, together with the room of the segmenter."""
+        return self._of_thread.writer
+
+    @property
     def _of_thread(self) -> _OfThread:
         """What the calls of a thread write."""
         own = self._own
@@ -140,6 +148,36 @@ class TextSegmenter:
             own.writer = Writer(self._tables, own.room)
             own.call = text_call(own.writer, own.room)
         return own
+
+
+def is_one_sentence(tokenizer: Tokenizer) -> bool:
+    """Return whether each text is segmented as a whole."""
+    return tokenizer.pretokenizer is None and tokenizer.model.spell is None and not tokenizer.added_tokens
+
+
+def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if that takes two steps."""
+    segmenter = tokenizer.segmenter
+    if segmenter is None or not is_one_sentence(tokenizer):
+        return None
+    return text_segmenter(segmenter, tokenizer.rewriting.normalizer)
+
+
+def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
+    """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
+    if not segmenter.model.is_single or segmenter.model.has_inner_spaces:
+        return None
+    if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
+        return None
+    table = normalizer.table or CharacterTable({}, (), "")
+    # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
+    if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
+        return None
+    if any(" " in word or SPACE in word for word in table.kept):
+        return None
+    return TextSegmenter(
+        segmenter, table.rules, table.kept, puts_space=normalizer.puts_space, trims_spaces=normalizer.trims_spaces
+    )
 
 
 def code_point_bits(marks: BoolArray) -> Uint64Array:

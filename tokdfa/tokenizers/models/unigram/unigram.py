@@ -21,11 +21,10 @@ from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.texts import check_text
 from tokdfa.tokenizers.models.model import Direct, Model
 from tokdfa.tokenizers.models.unigram.accepted import accept, acceptor, is_usual, piece_spellings, wrong_words
-from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.lattice import RecordedText
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmenter
-from tokdfa.tokenizers.models.unigram.texts import TextSegmenter
-from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
+from tokdfa.tokenizers.models.unigram.texts import is_one_sentence, one_pass
+from tokdfa.tokenizers.normalizers.sentencepiece import SPACE
 from tokdfa.tokenizers.normalizers.steps import Normalizer
 from tokdfa.tokenizers.whole_decoder import WholeDecoder
 
@@ -129,7 +128,7 @@ class Unigram(Model):
         """
         _check_encodable(text)
         start = BEGINNING if begins or before is None else before
-        if _is_one_sentence(tokenizer):
+        if is_one_sentence(tokenizer):
             texts = tokenizer.derived(one_pass)
             if texts is not None:
                 found = texts.encode(text.encode("utf-8"), None if begins else start)
@@ -302,11 +301,6 @@ class Unigram(Model):
         return tuple(self.pieces), scores, tuple(self.is_found.tolist()), repr((unknown, settings, found))
 
 
-def _is_one_sentence(tokenizer: Tokenizer) -> bool:
-    """Return whether each text is segmented as a whole."""
-    return tokenizer.pretokenizer is None and tokenizer.model.spell is None and not tokenizer.added_tokens
-
-
 def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
     """Yield the special tokens of a text, and for the stretches between them the sentences and the end of each.
 
@@ -376,31 +370,6 @@ def _ends_before_spaces(data: bytes) -> Int64Array:
     is_space = (array[:-2] == first) & (array[1:-1] == second) & (array[2:] == third)
     places = np.flatnonzero(is_space[1:]) + 1
     return np.append(places, len(data))
-
-
-def one_pass(tokenizer: Tokenizer) -> TextSegmenter | None:
-    """Return the segmentation of texts that are not normalized yet; None if that takes two steps."""
-    segmenter = tokenizer.segmenter
-    if segmenter is None or not _is_one_sentence(tokenizer):
-        return None
-    return text_segmenter(segmenter, tokenizer.rewriting.normalizer)
-
-
-def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextSegmenter | None:
-    """Return the segmentation of texts that are not normalized yet; None if they must be normalized first."""
-    if not segmenter.model.is_single or segmenter.model.has_inner_spaces:
-        return None
-    if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
-        return None
-    table = normalizer.table or CharacterTable({}, (), "")
-    # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
-    if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
-        return None
-    if any(" " in word or SPACE in word for word in table.kept):
-        return None
-    return TextSegmenter(
-        segmenter, table.rules, table.kept, puts_space=normalizer.puts_space, trims_spaces=normalizer.trims_spaces
-    )
 
 
 def _normalizer_at(tokenizer: Tokenizer, begins: bool) -> Normalizer | None:

@@ -18,8 +18,7 @@ from tests.support.viterbi import encode_by_definition
 from tokdfa.tokenizers.models.unigram.character_rules import CharacterTable
 from tokdfa.tokenizers.models.unigram.model import UnigramModel, unknown_score
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Segmenter
-from tokdfa.tokenizers.models.unigram.texts import TextSegmenter
-from tokdfa.tokenizers.models.unigram.unigram import text_segmenter
+from tokdfa.tokenizers.models.unigram.texts import TextSegmenter, text_segmenter
 from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNormalizer
 
 PARTS = ["a", "b", "c", "ab", "é", "日", " ", " ", "  ", "\n", "e\u0301", "…", "x" * 20, "\x01", "\U0001f600"]
