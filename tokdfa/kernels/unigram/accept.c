@@ -197,10 +197,9 @@ static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
             (begins && w->stop == at && id == p->model->ids[0])) {
             return false;
         }
-        /* What stands for an unknown character keeps its spaces. */
-        drops = drops && id != p->model->ids[0];
         if (drops) {
-            const bool spaced = length && p->shown[begin] == ' ';
+            /* What stands for an unknown character keeps its spaces. */
+            const bool spaced = length && p->shown[begin] == ' ' && id != p->model->ids[0];
             begin += spaced;
             length -= spaced;
             drops = p->drops == TOKDFA_DROPS_ALL && !length;

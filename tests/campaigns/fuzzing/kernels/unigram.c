@@ -249,11 +249,12 @@ static void segment_given(const unigram *u, input *in) {
 
 /* Ids: what is accepted is the best way through the text of their pieces; other words are written down, if asked for. */
 static void judge(const unigram *u, input *in) {
-    enum { MOST = 200, N_KINDS = MOST_PIECES + 2 };
+    enum { MOST = 200, N_KINDS = MOST_PIECES + 2, N_IDS = FIRST_BYTE + 256 };
     arena memory = {NULL, 0, 0};
     const uint8_t shift = take(in);
-    uint8_t bytes[N_KINDS * 6 * LONGEST_SYMBOL], *kinds = ZEROS(&memory, uint8_t, u->n + 2);
-    int64_t *bounds = ZEROS(&memory, int64_t, u->n + 3);
+    uint8_t bytes[N_KINDS * 6 * LONGEST_SYMBOL], *kinds = ZEROS(&memory, uint8_t, N_IDS);
+    int64_t *bounds = ZEROS(&memory, int64_t, u->n + 3), *shown_bounds = ZEROS(&memory, int64_t, N_IDS + 1), n_shown = 0;
+    uint8_t shown[sizeof bytes];
     const int64_t special = u->n + 1;
     for (int64_t i = 0; i < u->n; i++) {
         const piece *p = &u->pieces[i];
@@ -261,7 +262,17 @@ static void judge(const unigram *u, input *in) {
         bounds[i + 2] = bounds[i + 1] + p->n;
         const bool is_spaced = p->n >= 3 && !memcmp(p->bytes, symbols[SPACE], 3);
         const bool is_doubtful = memchr(p->bytes, 'q', (size_t)p->n) != NULL;
-        kinds[i + 1] = (uint8_t)(1 | is_spaced << 1 | (is_spaced && p->n == 3) << 2 | is_doubtful << 3);
+        const bool is_shown = shift >> 4 & 1;
+        kinds[i + 1] = (uint8_t)(1 | is_spaced << 1 | (is_spaced && p->n == 3) << 2 | is_doubtful << 3 | is_shown << 5);
+        for (int64_t at = 0; at < p->n; at++) {
+            const bool is_space = at + 3 <= p->n && !memcmp(p->bytes + at, symbols[SPACE], 3);
+            shown[n_shown++] = is_space ? ' ' : p->bytes[at];
+            at += is_space ? 2 : 0;
+        }
+        shown_bounds[i + 2] = n_shown;
+    }
+    for (int64_t id = u->n + 1; id < N_IDS; id++) {
+        shown_bounds[id + 1] = n_shown;
     }
     memcpy(bytes + bounds[special], "qa", 2);
     bounds[special + 1] = bounds[special] + 2;
@@ -273,7 +284,7 @@ static void judge(const unigram *u, input *in) {
     const int32_t *specials = trie_of(&memory, (const uint8_t *)"qa", offsets, has_special, &n_specials, &unused);
     const tokdfa_unigram_pieces p = {
         .model = &u->tables, .text = exactly(&memory, bytes, bounds[special + 1], 1), .bounds = bounds, .kinds = kinds,
-        .n_kinds = u->n + 2, .specials = specials, .n_specials = n_specials, .keeps_spaces = shift >> 1 & 1,
+        .n_kinds = N_IDS, .shown = exactly(&memory, shown, n_shown, 1), .shown_bounds = shown_bounds, .specials = specials, .n_specials = n_specials, .keeps_spaces = shift >> 1 & 1,
     };
     /* Ids of the best way through some text, some of them others. */
     uint8_t text[LONGEST_SYMBOL * MOST_SYMBOLS + 8];
@@ -372,6 +383,12 @@ static void judge(const unigram *u, input *in) {
                 REQUIRE(row[0] == at && row[1] == stop && row[2] == n_right + n_made && row[3] == text_size);
                 REQUIRE(!u->tables.single || (k.sums[n_wrong] == before && row[4] == was_before));
                 REQUIRE(!memcmp(k.right + n_right, again, (size_t)n_made * sizeof *again));
+                /* All pieces are shown, or none is; unknown characters and bytes are not. */
+                bool is_shown = shift >> 4 & 1 && !(!at && k.begins);
+                for (int64_t i = 0; i < n_made; i++) {
+                    is_shown = is_shown && again[i] > 0 && again[i] < FIRST_BYTE;
+                }
+                REQUIRE(row[5] == (is_shown ? TOKDFA_TEXT_SAME : TOKDFA_TEXT_ASKED));
                 n_right += n_made;
                 n_wrong++;
             }

@@ -52,12 +52,16 @@ def are_within(places: Int64Array, intervals: list[tuple[int, int]]) -> BoolArra
 
 
 def merged(
-    found: list[tuple[int, list[Violation]]], rows: Rows, spans_of: Callable[[Rows], Spans]
+    found: list[tuple[int, list[Violation]]],
+    rows: Rows,
+    spans_of: Callable[[Rows], Spans],
+    places: Int64Array | None = None,
 ) -> list[Sequence[Violation]]:
-    """Return violations found one by one, each with where it is, and those in rows, in order."""
+    """Return violations found one by one, each with where it is, and those in rows, in order; these are at `places`."""
     parts: list[Sequence[Violation]] = []
     low = 0
-    bounds = np.searchsorted(rows.first, np.array([at for at, _ in found], dtype=np.int64)).tolist()
+    places = rows.first if places is None else places
+    bounds = np.searchsorted(places, np.array([at for at, _ in found], dtype=np.int64)).tolist()
     for high, (_, violations) in zip(bounds, found, strict=True):
         parts += (spans_of(rows.chosen(slice(low, high))), violations)
         low = high

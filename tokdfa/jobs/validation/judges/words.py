@@ -42,7 +42,7 @@ class WordText(Text):
         parts = differing_parts_of(
             self._trip, self._ids, words, begins=self._begins, following=following, unjudged=unjudged
         )
-        rows, undecided = self._rows(words, parts)
+        rows, begins, undecided = self._rows(words, parts)
         places = [at for at, _ in found]
         for number in np.unique(undecided).tolist():
             at, until = words.bounds[number].tolist()
@@ -59,9 +59,11 @@ class WordText(Text):
             covered.append((at, min(judged[1], end)))
             if judged[1] >= n_judged:
                 n_judged, byte, self.following = *judged[1:3], judged[3]
-        rows = rows.chosen((rows.first < n_judged) & ~are_within(rows.first, sorted(covered)))
+        covered = sorted(covered)
+        # A part without ids is at the end of its word, where the next one begins.
+        kept = (begins < n_judged) & ~(are_within(begins, covered) & are_within(rows.first, covered))
         found = sorted((each for each in found if each[0] < n_judged), key=lambda each: each[0])
-        return merged(found, rows, partial(_spans_of, self, words)), n_judged, byte
+        return merged(found, rows.chosen(kept), partial(_spans_of, self, words), begins[kept]), n_judged, byte
 
     def next_cut(self, at: int) -> int:
         """Return the next place from `at` on where the text is cut, or the number of ids."""
@@ -96,8 +98,8 @@ class WordText(Text):
         self.following = trip
         return WrongWords.joined(parts), found, covered, at, byte
 
-    def _rows(self, words: WrongWords, parts: Int64Array) -> tuple[Rows, Int64Array]:
-        """Return the parts that differ as rows, and the words of which it is not decided where they differ."""
+    def _rows(self, words: WrongWords, parts: Int64Array) -> tuple[Rows, Int64Array, Int64Array]:
+        """Return the parts that differ as rows, where the word of each begins, and the words that are undecided."""
         word, starts, stops, lows, highs, before, undecided, _ = parts.T
         decided = undecided == 0
         word, starts, stops, lows, highs, before = (
@@ -115,7 +117,7 @@ class WordText(Text):
             np.zeros((len(starts), 2), dtype=np.int64),
             np.ones(len(starts), dtype=np.bool_),
         )
-        return rows, parts[~decided, 0]
+        return rows, words.bounds[word, 0], parts[~decided, 0]
 
 
 def _spans_of(text: WordText, words: WrongWords, rows: Rows) -> Spans:
@@ -126,8 +128,10 @@ def _spans_of(text: WordText, words: WrongWords, rows: Rows) -> Spans:
 def _of_word(text: WordText, words: WrongWords, rows: Rows, number: int) -> Violation:
     """Return a violation in one of the wrong words of a text."""
     at = int(rows.first[number])
-    word = int(np.searchsorted(words.bounds[:, 0], at, side="right")) - 1
     ids, canonical, _ = rows.row(number)
+    # A part without ids may be where the next word begins, and one without canonical ids before the next one's.
+    places, place = (words.bounds[:, 0], at) if len(ids) else (words.right_bounds, rows.canonical_spans[number, 0])
+    word = int(np.searchsorted(places, place, side="right")) - 1
     begin, stop = words.bounds[word].tolist()
     # The sum at the end of a word depends on whether the text goes on there.
     stop = text.next_cut(stop)
