@@ -17,6 +17,7 @@ from tests.support.editing import edited
 from tests.support.seeds import seeds
 from tokdfa import UnigramTokenizer
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
+from tokdfa.kernels.unigram.accept import ASKED, SAME
 from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING
 
 
@@ -200,3 +201,42 @@ def test_what_normalizers_touch() -> None:
     assert found(Strip(False, True), "a\u00a0 ") == [False, True, False]
     assert found(Prepend("x"), "a") is None
     assert found(Chain((Lowercase(), Replace("``", '"', True))), "aA`") == [False, True, True]
+
+
+def test_units_are_the_same_in_the_kernel_and_by_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(120):
+        drawn = random.Random(seed)
+        try:
+            tokenizer = tokdfa.load(unigrams.changed_sentencepiece(drawn))
+        except UnsupportedFeatureError:
+            continue
+        assert isinstance(tokenizer, UnigramTokenizer)
+        acceptor = tokenizer.acceptor
+        if acceptor is None or acceptor._texts is None:
+            continue
+        for _ in range(8):
+            try:
+                ids = tokenizer.encode(" ".join(spaced_text(drawn) for _ in range(drawn.choice([1, 3])))).tolist()
+            except AlphabetError:
+                continue
+            stream = np.array(unigrams.spoiled(drawn, ids, len(tokenizer)), dtype=np.int32)
+            if not control_free(tokenizer, stream.tolist()):
+                continue
+            n, size, after, words = tokenizer.round_trip.wrong_words(stream)
+            with monkeypatch.context() as patch:
+                patch.setattr(acceptor, "_texts", None)
+                by_text = tokenizer.round_trip.wrong_words(stream)
+            assert (n, size, after._before) == (*by_text[:2], by_text[2]._before), (seed, stream)
+            for name in ("bounds", "right", "right_bounds", "byte", "sums", "is_unknown"):
+                assert np.array_equal(getattr(words, name), getattr(by_text[3], name)), (seed, name, stream)
+            told = np.flatnonzero(words.text != ASKED)
+            for place in told.tolist():
+                one = words.chosen(np.arange(len(words.bounds)) == place)
+                spans = stream[slice(*one.bounds[0])], one.right
+                given, right = (tokenizer.round_trip.decode(side, begins=False).text for side in spans)
+                assert (words.text[place] == SAME) == (given == right), (seed, stream)
+                assert words.text[place] == SAME or given.replace(" ", "") != right.replace(" ", ""), (seed, stream)
+                counts["same" if given == right else "other"] += 1
+            counts["units"] += int((by_text[3].text == ASKED).sum() - (words.text == ASKED).sum())
+    assert min(counts[kind] for kind in ("same", "other", "units")) > 8, counts
