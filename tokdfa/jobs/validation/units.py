@@ -137,17 +137,16 @@ def differing_parts_of(
     """Return where wrong words among ids, as :func:`whole_words` returns them, differ from their canonical ids.
 
     `following` is `UNKNOWN` unless the text ends with the ids; the ids from some places on, `unjudged`, may not be
-    canonical either. Returns an int64 array of shape (parts, 8), in order:
-    the word; the first id of a part and the one after its last; the same of ``words.right``; the bytes of the word
-    before the part; whether it depends on what follows where the two first differ; and whether an id of the part adds
-    nothing. Parts are between neighbouring ends of ids that both share, without what both begin or end with; a word
-    with canonical ids of another text is one part.
+    canonical either. Returns an int64 array of shape (parts, 7), in order: the word; the first id of a part and the one
+    after its last; the same of ``words.right``; the bytes of the word before the part; and whether it depends on what
+    follows where the two first differ. Parts are between neighbouring ends of ids that both share, without what both
+    begin or end with; a word with canonical ids of another text is one part.
     """
     found = [_parts_of(trip, ids, words, kind, begins) for kind in (SAME, ASKED) if (words.text == kind).any()]
     if (words.text == OTHER).any():
         found.append(_whole_parts(trip, ids, words, begins))
     if not found:
-        return np.zeros((0, 8), dtype=np.int64)
+        return np.zeros((0, 7), dtype=np.int64)
     parts = found[0] if len(found) == 1 else np.concatenate(found)
     # What both sides have in common at the beginning may be all of one of them: the next ids tell where they differ.
     short = np.flatnonzero(parts[:, 6])
@@ -195,7 +194,7 @@ def _parts_of(trip: RoundTrip, ids: Int32Array, words: WrongWords, kind: int, be
     word = number[at]
     move, other_move = words.bounds[word, 0] - bounds[at], words.right_bounds[word] - right_bounds[at]
     sides = (parts.starts + move, parts.stops + move, parts.lows + other_move, parts.highs + other_move)
-    found = np.column_stack((word, *sides, byte_at[parts.starts] - starts[at], is_short, parts.is_silent))
+    found = np.column_stack((word, *sides, byte_at[parts.starts] - starts[at], is_short))
     return _not_empty(found)
 
 
@@ -212,7 +211,7 @@ def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, begins: bo
     before = np.diff(running_sum(sizes)[bounds])
     if begins and not begin[0]:
         before[0] = trip.decode(ids[: parts.starts[0]]).ends[-1:].sum()
-    return _not_empty(np.column_stack((whole, *parts[:4], before, is_short, parts.is_silent)))
+    return _not_empty(np.column_stack((whole, *parts[:4], before, is_short)))
 
 
 def _trimmed(ids: Int32Array, right: Int32Array, rows: Int64Array) -> tuple[Parts, BoolArray]:

@@ -100,7 +100,7 @@ class WordText(Text):
 
     def _rows(self, words: WrongWords, parts: Int64Array) -> tuple[Rows, Int64Array, Int64Array]:
         """Return the parts that differ as rows, where the word of each begins, and the words that are undecided."""
-        word, starts, stops, lows, highs, before, undecided, _ = parts.T
+        word, starts, stops, lows, highs, before, undecided = parts.T
         decided = undecided == 0
         word, starts, stops, lows, highs, before = (
             side[decided] for side in (word, starts, stops, lows, highs, before)
