@@ -6,8 +6,8 @@ FILE is a certificate, as ``tokdfa compare A B --certificate FILE`` or ``tokdfa 
 it; A and B are the tokenizers that it is about. The exit status is 0 if the certificate is valid, 1 if it is not (the
 message says where), and 2 if a tokenizer is of a kind that is not read here, or something else went wrong.
 
-This file imports nothing of tokdfa, shares no code with what makes certificates, and runs on its own. It needs
-``tokenizers.json`` and ``tiktoken.json``, the character classes of these libraries, from ``regex/unicode/data`` beside
+This file imports nothing of tokdfa, shares no code with the makers of certificates, and runs on its own. It needs
+``tokenizers.json`` and ``tiktoken.json``, the character classes of these libraries, from ``regex/unicode/data`` next to
 it or from FOLDER. First, the proof that a certificate that it accepts is true.
 
 What a tokenizer is
@@ -19,13 +19,13 @@ token; *special tokens*; and a bit, whether *whole pieces* are looked up. It enc
 - **S** Every occurrence of a special token becomes its id. Specials that could overlap are refused, so occurrences
   are disjoint, and the order in which they are looked for does not matter. Between them are *stretches*.
 - **P** A stretch is cut into *pieces*: each is the leftmost-first match of the pattern at the place where the last one
-  ended. There is no look-behind: the rest of the stretch determines it. Without a pattern there is one piece.
+  ended. Patterns have no look-behind: the rest of the stretch determines it. Without a pattern there is one piece.
 - **W** If whole pieces are looked up and the piece is a token, its id is the result.
 - **M** Otherwise the piece begins as a sequence of bytes. Of the neighbours u, v that have a priority, those with the
   least one, the leftmost of equals, become the token uv, again and again until none has. The ids are the result.
 
-In a rank file p(u, v) is the rank of uv; in a list of merges, the place of the pair. What a certificate says of a
-tokenizer is compared with its file. What no file says, such as the pattern of a rank file, is part of the claim.
+In a rank file p(u, v) is the rank of uv; in a list of merges, the place of the pair. The fields of a certificate are
+compared with the file. Facts that no file has, such as the pattern of a rank file, are part of the claim.
 
 Theorem 1 (derivations). When words are merged, a token t of several bytes is only ever made from one pair D(t): the
 two tokens that are left before the last step when t's bytes are merged on their own. If they do not become t, then t is
@@ -38,9 +38,9 @@ So merging does not change if the pairs D(t), with their priorities, are the onl
 D in the same order of priority, they take the same steps on every word. No dictionary needs to be "proper" for this.
 
 Theorem 2 (pieces). `Program` compiles a pattern to instructions. Threads are kept in order of preference and cut after
-one that accepts, so the last match reported is the leftmost-first one. `check_machine` runs them beside a table of the
+one that accepts, so the last match reported is the leftmost-first one. `check_machine` runs them next to a table of the
 certificate, over all classes of symbols, from all pairs of states that they reach, and requires that both report the
-same, and that every non-empty text begins with a non-empty match. So the pieces of a text are those of the table. A
+same, and that every non-empty text begins with a non-empty match. So the table gives the pieces of a text. A
 *run* guesses them: (q, F) has the state q of the current piece, and in F the states of earlier pieces after their ends,
 which must not report any more. Where q reports, a piece may begin (`Machine.moves`). The true pieces of a text are a
 run that may end. A *joint state* has two runs, and `check_states` requires: the starts are among the states of the
@@ -48,7 +48,7 @@ certificate; every successor of a state is a state or *doomed*; successors of th
 there. So the true runs of a text pass through states only. If all moves between states cut in both runs or in neither,
 the pieces are the same. Otherwise take a move that cuts in only one, a *dispute*, and the tokenizer of the other run.
 `check_disputes` reads the parts of each D(t) = (x, y) of it through the states, and requires that x never ends, with y
-after it, at a dispute within a piece. So no first merge crosses a dispute, and merging gives what it would if both runs
+after it, at a dispute within a piece. So no first merge crosses a dispute, and merging gives the same as if both runs
 cut where one does. If whole pieces are looked up and there are dead tokens, there must be no dispute. ∎
 
 Equivalence. Both have the same special tokens; cut alike, but for disputes; merge every word alike, by Theorem 1; and
@@ -64,7 +64,7 @@ is the first one of v. By Theorem 2 merging gives the same for both. As special 
 of u may begin within S, and the first one of v may end within T where one may begin (`Pair`). ∎
 
 What a valid certificate does not say: anything of ids that a post-processor adds, of decoding, of limits of length, of
-other versions of a library than the one whose character classes are named, or that a library does what is defined here.
+other versions of a library than the one whose character classes are named, or that libraries do as defined here.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ Derived = dict[bytes, tuple[int, int]]  # tokens that merging makes: the length 
 
 
 class Invalid(Exception):  # noqa: N818
-    """The certificate proves nothing: what is wrong, and where."""
+    """The certificate proves nothing: the reason, and where."""
 
 
 class Refused(Exception):  # noqa: N818
@@ -164,7 +164,7 @@ class Tables:
 
 
 class Parser:
-    """A parser of what split patterns use of both dialects; all else is refused.
+    """A parser of the syntax that split patterns use, in both dialects; all else is refused.
 
     A node is ("set", symbols), ("cat", nodes), ("alt", nodes), ("rep", node, least, most, possessive) or ("ahead",
     symbols, at_end), which holds before one of these symbols, and at the end of the text if `at_end`.
@@ -200,7 +200,7 @@ class Parser:
     def atom(self) -> Node:
         """Read a symbol, a class, a group or an assertion."""
         if folded := self.take(r"\(\?i:([^()]*)\)(?!\??\(\?i:|[*+{])"):
-            # What is repeated, or comes next, might match several of its symbols together.
+            # A repeated group, or one before "(?i:", might match several of its symbols together.
             self.require(self.tables, "classes")
             return self.tables.ignoring_case(folded[1]) if self.tables else ()
         if group := self.take(r"\((?:\?([:!=])|(?!\?))"):
@@ -230,7 +230,7 @@ class Parser:
         return ("set", self.symbol())
 
     def symbol(self) -> int:
-        """Read a symbol or an escape, and return what it matches."""
+        """Read a symbol or an escape; return the symbols that it matches."""
         read = self.take(r"\\([pP])\{(\w+)\}|(\\[sS])|\\([rnt])|\\([\\\[\](){}*+?^$|&~#/.-])|([^\\])")
         self.require(read, "an escape")
         assert read is not None
@@ -379,7 +379,7 @@ def only(part: Any, known: str, **values: tuple[object, ...]) -> None:
 
 
 class Tokenizer:
-    """A tokenizer as it is defined above, from its file and what a certificate says of it."""
+    """A tokenizer as it is defined above, from its file and the fields of a certificate."""
 
     def __init__(self, path: Path, said: dict[str, Any], where: str, folder: Path) -> None:
         need_fields(said, "format files pattern library tables whole_pieces specials", where)
@@ -404,7 +404,7 @@ class Tokenizer:
         self.program = Program(said["pattern"], self.tables)
 
     def read(self, path: Path, name: str, names: str) -> bytes:
-        """Return the content of a file, whose hash must be the one in the certificate."""
+        """Return the content of a file; its hash must be the one in the certificate."""
         need_fields(self.said["files"], names, f"{self.where}.files")
         data = path.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
@@ -412,7 +412,7 @@ class Tokenizer:
         return data
 
     def compare(self, **found: object) -> None:
-        """Compare what the certificate says with what is in the file."""
+        """Compare the fields of the certificate with the values in the file."""
         for name, value in found.items():
             need(self.said[name] == value, f"{self.where}.{name}", f"the file says {value!s:.90}")
 
@@ -427,7 +427,7 @@ class Tokenizer:
         self.compare(whole_pieces=True)
 
     def read_merges(self, path: Path) -> None:
-        """Read merges.txt and vocab.json beside it, in GPT-2's alphabet."""
+        """Read merges.txt and vocab.json next to it, in GPT-2's alphabet."""
         folder = path if path.is_dir() else path.parent
         path = folder / "merges.txt" if path.is_dir() or path.suffix == ".json" else path
         lines = self.read(path, "merges", "merges vocab").decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
@@ -496,12 +496,12 @@ class Tokenizer:
         return parts
 
     def encode_piece(self, piece: bytes) -> list[tuple[int, bytes]]:
-        """Return the ids of a piece and what they spell, by (W) and (M)."""
+        """Return the ids of a piece with their bytes, by (W) and (M)."""
         tokens = [piece] if self.whole_pieces and piece in self.ids else self.merge(piece)
         return [(self.ids[token], token) for token in tokens]
 
     def encode(self, text: str) -> list[tuple[int, bytes]]:
-        """Return the ids of a text and what they spell, by (S) to (M)."""
+        """Return the ids of a text with their bytes, by (S) to (M)."""
         found: list[tuple[int, bytes]] = []
         at = 0
         while at < len(text):
@@ -523,7 +523,7 @@ class Tokenizer:
 
 
 def check_merging(said: list[Any], sides: list[Tokenizer]) -> Derived:
-    """Verify the derivations of the certificate, which are those of all tokenizers, in one order; return them."""
+    """Verify that all tokenizers have the derivations of the certificate, in its order; return them."""
     derived = [side.derivations() for side in sides]
     for side, found in zip(sides, derived, strict=True):
         for at, (token, (size, _)) in enumerate(found.items()):
@@ -559,7 +559,7 @@ def symbols_of(word: bytes) -> tuple[bytes, str, bytes] | None:
         return None
 
 
-Run = tuple[int, tuple[int, ...]]  # the state of the current piece, and those of pieces that have ended
+Run = tuple[int, tuple[int, ...]]  # the state of the current piece, and the states of pieces that have ended
 Joint = tuple[Run, Run, int]  # two runs, and the phase at a seam
 Move = tuple[bool, bool, Joint]  # whether each run cuts before a symbol, and the joint state after it
 Graph = dict[Joint, list[list[Move]]]  # the moves from each state, by class
@@ -630,7 +630,7 @@ class Machine:
         return bool(self.report[state][class_]), DEAD if class_ == END else self.next[state][class_]
 
     def moves(self, run: Run, class_: int) -> Iterator[tuple[bool, Run]]:
-        """Yield the ways in which a run goes on: whether it cuts before a symbol, and the run after it."""
+        """Yield the ways in which a run continues: whether it cuts before a symbol, and the run after it."""
         steps = [self.step(state, class_) for state in run[1]]
         if any(reported for reported, _ in steps):
             return
@@ -672,9 +672,9 @@ def check_machine(
 class Pair:
     """Two runs over one text, by two tables; or at a seam, over u + v, and over u and then v, by one table.
 
-    At a seam the phase is the number of sets of S that were read; after it, one more than their number and that of the
-    sets of T that were read. In phase 0, before S, and in the last one, after T, symbols are free. With special tokens,
-    u may begin within S, and v end after `stops` sets of T.
+    At a seam the phase is the number of sets of S that were read; after it, one more than the number of sets of S and T
+    that were read. In phase 0, before S, and in the last one, after T, symbols are free. With special tokens, u may
+    begin within S, and v end after `stops` sets of T.
     """
 
     def __init__(
@@ -689,7 +689,7 @@ class Pair:
         self.starts: list[Joint] = [((0, ()), (0, ()), phase) for phase in phases]
 
     def moves(self, joint: Joint, class_: int) -> Iterator[Move]:
-        """Yield the ways in which both go on."""
+        """Yield the ways in which both continue."""
         one, other, phase = joint
         last = len(self.sets)
         phases = [phase] if phase in (0, last) else []
@@ -802,7 +802,7 @@ def may_begin(text: str, sets: list[int]) -> bool:
 
 
 def is_at_special(specials: Iterable[str], before: list[int], after: list[int]) -> bool:
-    """Verify that no special token can be across a seam; return whether one is certainly beside it."""
+    """Verify that no special token can be across a seam; return whether one is always next to it."""
     for special in specials:
         for at in range(1, len(special)):
             across = may_begin(special[:at][::-1], before[::-1]) and may_begin(special[at:], after)
@@ -812,7 +812,7 @@ def is_at_special(specials: Iterable[str], before: list[int], after: list[int]) 
 
 
 def check(certificate: dict[str, Any], paths: list[Path], folder: Path) -> str:
-    """Verify a certificate about files, with the tables in a folder; return what it claims."""
+    """Verify a certificate about files, with the tables in a folder; return its verified claim."""
     claims = {"equivalent": "splitting merging", "different": "witness"}
     claims |= {"splices": "splitting merging seam", "does not splice": "witness seam"}
     claim = certificate["claim"]
@@ -890,7 +890,7 @@ def main(arguments: list[str]) -> int:
     except Invalid as error:
         print(f"not valid: {error}")
         return 1
-    except Exception as error:  # what goes wrong is never an answer
+    except Exception as error:  # an error is never an answer
         print(f"not checked: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     return 0

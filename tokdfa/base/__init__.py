@@ -1,11 +1,11 @@
-"""What every package uses: errors, verdicts, arrays of ids, locks.
+"""Used by every package: errors, verdicts, arrays of ids, locks.
 
-- `errors`: the exceptions: what happened, the value, where, and what to do;
+- `errors`: the exceptions: a sentence, the value, its location, and a hint;
 - `verdict`: a yes or no with its evidence, kinds of findings with a sentence about each, and values
   that notebooks show;
 - `arrays`: types and checks of arrays of ids;
-- `suggestions`: what a name that does not exist, or an argument of another kind, was meant to be;
-- `locks`: the lock of what threads share, renewed after a fork; `atomic`: files written whole or not at all.
+- `suggestions`: the likely meaning of a name that does not exist, or of an argument of another kind;
+- `locks`: the lock of shared tables, renewed after a fork; `atomic`: files written whole or not at all.
 
 Callers: all.
 

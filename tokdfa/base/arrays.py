@@ -77,7 +77,7 @@ def _fits(id: object) -> bool:
 def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array:
     """Return ids as a new contiguous int32 array, or raise an error if some value is not an id.
 
-    The array is always a copy: what is checked is what is read later, whatever other threads write meanwhile.
+    The array is always a copy: the ids that are read later are the checked ones, even if other threads write meanwhile.
 
     Parameters
     ----------

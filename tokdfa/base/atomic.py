@@ -14,7 +14,7 @@ Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 
 def check_writable(path: str | Path) -> None:
-    """Check, before hours of work, that a file can be written at `path`; an OSError says what is missing or locked."""
+    """Check, before hours of work, that a file can be written at `path`; an OSError names the obstacle."""
     path = Path(path)
     is_device = _is_device(path)
     path = path if is_device else Path(os.path.realpath(path))

@@ -1,6 +1,6 @@
 """The errors that tokdfa raises on purpose.
 
-Each is a :class:`TokdfaError` and says, on one line, what is wrong, with which value, where, and what to do.
+Each is a :class:`TokdfaError` and states the problem, the value, its location and the remedy on one line.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class TokdfaError(ValueError):
     Parameters
     ----------
     what : str
-        What is wrong, in one sentence without a full stop.
+        The problem, in one sentence without a full stop.
     value : object, optional
         The offending value; the message shows it shortened.
     where : str, optional
         Where the value is: a file, line, byte offset, rule index or JSON path.
     hint : str, optional
-        What to do about it.
+        The remedy.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
-"""The lock of what threads share, which a fork waits for.
+"""The lock of the tables that threads share, which a fork waits for.
 
-What several threads may extend at a time, such as the table of a walk, is extended under `SHARED`. Whoever holds it
-only puts in what is computed already, or calls a kernel: a table may be built by a thread that waits for the lock, so
-nobody waits for a table meanwhile. What two threads compute at the same time is put in once. A process forks only while
-no thread is at it: the copy would otherwise have half of an entry, and a lock that nobody opens. C reads such tables
-without the lock; an entry is a machine word that leads to a row that is already there.
+A table that several threads may extend, such as the table of a walk, is extended under `SHARED`. A thread that holds
+the lock only inserts finished entries, or calls a kernel: a table may be built by a thread that waits for the lock, so
+no thread waits for a table meanwhile. An entry that two threads compute at the same time is inserted once. A process
+forks only while no thread is at it: the copy would otherwise have half of an entry, and a lock that nobody opens. C
+reads such tables without the lock; an entry is a machine word that leads to a row that is already there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHARED = RLock()
 
 
 def _renew() -> None:
-    """Let go of the lock in a forked process, and of those of cached properties, which Python 3.11 locks by class."""
+    """Release the lock in a forked process; renew the locks of cached properties, which Python 3.11 locks by class."""
     SHARED.release()
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] != "tokdfa":

@@ -1,4 +1,4 @@
-"""Answers to names that do not exist: what the name that was meant is called here.
+"""Answers to names that do not exist: the name that tokdfa has for the same thing.
 
 Users of other libraries write ``tokenizer.vocab_size`` or ``tokdfa.from_pretrained``. One thing has one name, so these
 are errors; but the error says which name it is, from the table of suggestions, or gives the nearest one that exists.
@@ -91,7 +91,7 @@ class UnknownNameError(AttributeError):
 
 
 class SuggestsNames:
-    """Something whose names may be guessed: the error about a name that it does not have says what was meant."""
+    """A base of classes whose names may be guessed: the error about an unknown name suggests the right one."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ _LIBRARIES = frozenset(("tokenizers", "transformers", "tiktoken", "mistral_commo
 
 
 def is_tokenizer(value: object) -> bool:
-    """Return whether a value is a tokenizer, for modules below that of :class:`~tokdfa.AnyTokenizer`."""
+    """Return whether a value is a tokenizer, for modules below the one of :class:`~tokdfa.AnyTokenizer`."""
     return hasattr(type(value), "decode_bytes") and hasattr(type(value), "round_trip")
 
 
@@ -121,11 +121,11 @@ def wrong_argument(value: object, wanted: str, call: str, *, swapped: bool = Fal
     value : object
         The argument.
     wanted : str
-        What it has to be: "a tokenizer", "a dictionary", "a token DFA", "a transducer", ….
+        The expected kind: "a tokenizer", "a dictionary", "a token DFA", "a transducer", ….
     call : str
         The call with the names of its arguments, in order.
     swapped : bool
-        Whether another argument is what is wanted here.
+        Whether another argument is of the expected kind.
     """
     # The kinds are told by their names: their modules are above this one.
     libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}

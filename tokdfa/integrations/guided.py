@@ -1,8 +1,9 @@
 """Guides for engines that choose ids: transformers, vLLM, and masks of another engine.
 
 `GuidedLogits` is a logits processor of transformers, tried with 5.23, with beams as well. `GuidedRequests` has the
-interface of those of vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry point, so nothing
-is guided unless it is asked for. `guided_sglang` and `guided_outlines` are the same for SGLang and outlines.
+interface of the logits processors of vLLM v1 (``vllm/v1/sample/logits_processor``). Neither is declared as an entry
+point, so nothing is guided unless it is asked for. `guided_sglang` and `guided_outlines` are the same for SGLang and
+outlines.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ except ImportError:
 
 
 class GuidedRequests(_Base):  # type: ignore[misc]
-    """A logits processor of vLLM v1, for requests whose ``extra_args`` have ``tokdfa``.
+    """A logits processor of vLLM v1, for requests with ``tokdfa`` in their ``extra_args``.
 
     Its value is a regular expression that the whole text matches, or True for all canonical texts. Loaded by
     ``LLM(logits_processors=["tokdfa.integrations.guided:GuidedRequests"])``.
@@ -269,8 +270,8 @@ class GuidedRequests(_Base):  # type: ignore[misc]
 def pattern_of_schema(schema: str, *, whitespace: str | None = None, where: str = "the schema") -> str:
     """Return a regular expression of the JSON documents of a schema without recursion, as outlines-core reads it.
 
-    `whitespace` is an expression of the white space between the parts, by default one space or none; `where` is what
-    the schema is called in messages.
+    `whitespace` is an expression of the white space between the parts, by default one space or none; `where` is the
+    name of the schema in messages.
     """
     try:
         from outlines_core.json_schema import build_regex_from_schema

@@ -1,6 +1,6 @@
 """A grammar backend of SGLang: regular expressions and JSON schemas, canonical ids only.
 
-The interface is that of ``sglang/srt/constrained/base_grammar_backend.py``. A plug-in calls :func:`register`, and the
+The interface is in ``sglang/srt/constrained/base_grammar_backend.py``. A plug-in calls :func:`register`, and the
 server is started with ``--grammar-backend tokdfa``; nothing registers it by itself.
 """
 
@@ -103,7 +103,7 @@ class GuidedBackend(_Backend):  # type: ignore[misc]
     Parameters
     ----------
     tokenizer : object
-        A tokenizer of tokdfa, a live object such as those of transformers, or a path.
+        A tokenizer of tokdfa, a live object such as a tokenizer of transformers, or a path.
     vocab_size : int
         The number of logits.
     eos_token_ids : iterable of int

@@ -1,4 +1,4 @@
-"""What all hooks have in common: the tokenizer that they are given, and the numbers that they log."""
+"""Common to all hooks: the tokenizer that they are given, and the numbers that they log."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ _built: dict[str, AnyTokenizer] = {}
 
 
 class PerProcess:
-    """A tokenizer of which a process has one, however many copies of its holders there are.
+    """A tokenizer that each process has once, for all copies of its holders.
 
-    What is sent to other processes is the content of its files.
+    Other processes are sent the content of its files.
     """
 
     def __init__(self, tokenizer: Any) -> None:

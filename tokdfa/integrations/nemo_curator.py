@@ -38,7 +38,7 @@ class CheckRows(_Stage):  # type: ignore[misc]
     Notes
     -----
     Read in NeMo Curator 1.4.0. Stages are copied, and sent to workers as pickles; a batch is a `DocumentBatch` of an
-    Arrow table or a data frame of pandas. The report is in its metadata, and :func:`total` adds up those of all
+    Arrow table or a data frame of pandas. The report is in its metadata, and :func:`total` adds up the reports of all
     batches; batches that become empty are kept for their reports. Metrics are `ids`, `documents`, `wrong_documents` and
     `violations`.
 

@@ -71,16 +71,16 @@ def check(
     UnsupportedFeatureError
         If Ray is not installed.
     TokdfaError
-        If there is no cluster at the address, or its workers have another version of tokdfa, or none; and, with
+        If no cluster answers at the address, or its workers have another version of tokdfa, or none; and, with
         `ray_tasks`, if the cluster is lost.
     ImproperDictionaryError, OSError
         As :func:`tokdfa.jobs.shards.run.check_shards` does.
 
     Notes
     -----
-    Read in Ray 2.60.0: a task whose worker or node dies is run again ``max_retries`` times, wherever there is a CPU;
-    `ray.init` at an address where nothing answers takes over five minutes and then ends the process, so that is tried
-    first. At most four tasks per CPU are submitted ahead.
+    Read in Ray 2.60.0: a task whose worker or node dies is run again ``max_retries`` times, on any node with a free
+    CPU; `ray.init` at an address where nothing answers takes over five minutes and then ends the process, so that is
+    tried first. At most four tasks per CPU are submitted ahead.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class CheckShards:
     options : Options, optional
         How the shards are read and judged.
     column : str
-        The column with the paths; that of ``ray.data.from_items`` by default.
+        The column with the paths; by default the one that ``ray.data.from_items`` makes.
 
     Notes
     -----
@@ -170,7 +170,7 @@ class CheckRows:
     Notes
     -----
     Read in Ray 2.60.0: with ``batch_format="pyarrow"`` a batch is a `pyarrow.Table`. Each actor takes a CPU; if there
-    are as many as CPUs, none is left for the tasks that read, and nothing goes on.
+    are as many as CPUs, none is left for the tasks that read, and nothing runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The tasks of a Ray cluster that check shards: joining the cluster, what a worker does, and workers that die."""
+"""The tasks of a Ray cluster that check shards: joining the cluster, the work of a worker, and workers that die."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ITEM, _ERROR, _END = range(3)
 def iterate_apart(function: Callable[..., Iterator[Any]], *arguments: Any, lost: str) -> Iterator[Any]:
     """Yield what a function of a module yields in a process of its own, which ends with this generator.
 
-    The function, its arguments and what it yields can be pickled; what it raises is raised here. `lost` says what it
-    means if the process ends before the function does, for the message.
+    The function, its arguments and what it yields can be pickled; what it raises is raised here. `lost` begins the
+    message if the process ends before the function does.
     """
-    # What it prints is not for the terminal of this process, which gives one answer.
+    # Its output is not for the terminal of this process, which gives one answer.
     errors = None if os.environ.get("TOKDFA_DEBUG") else subprocess.DEVNULL
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM],
@@ -72,7 +72,7 @@ def iterate_apart(function: Callable[..., Iterator[Any]], *arguments: Any, lost:
 
 
 def _serve() -> None:
-    """Run the function that standard input has, and write to what was standard output."""
+    """Run the function from standard input; write its results to the original standard output."""
     # An interrupt is for the process that asks; it then closes standard input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)
@@ -100,10 +100,10 @@ def _send(stream: BinaryIO, kind: int, value: object) -> None:
 
 def _end_with_input() -> None:
     """End this process when the one that asks has ended, or wants no more."""
-    # Without a buffer, whose lock this thread would hold when the interpreter ends.
+    # Without a buffer: this thread would hold its lock when the interpreter ends.
     while os.read(0, 1):
         pass
-    # What the function has begun, it ends.
+    # SystemExit lets the function clean up, within the time below.
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_SECONDS_APART)
     os._exit(0)
@@ -206,7 +206,7 @@ def _check(
     folder: str,
     version: str,
 ) -> Report:
-    """Check a shard: what a worker does."""
+    """Check a shard, in a worker."""
     if version != _version():
         what = f"the workers have tokdfa {_version()}, and this process {version}"
         raise TokdfaError(what, hint="install the same version on all nodes")

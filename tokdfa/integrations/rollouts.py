@@ -1,4 +1,4 @@
-"""Frameworks of reinforcement learning: what they sampled, checked during a training."""
+"""Frameworks of reinforcement learning: their samples, checked during a training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_records(
     records : iterable
         The framework's own objects; a batch is one record with many rollouts.
     framework : str
-        A row of the table below, or a framework of ``tokdfa rollouts --framework``, whose records are mappings.
+        A row of the table below, or a framework of ``tokdfa rollouts --framework`` with mappings as records.
     threads : int, optional
         See :func:`tokdfa.check_rollouts`.
 
@@ -54,15 +54,15 @@ def check_records(
     ``verifiers``       steps of trajectories, of prime-rl too: their `tokens`, if there are any, have `prompt_ids`,
                         `completion_ids`, `completion_mask` (verifiers 0.1.14, ``verifiers.types``)
     ``verifiers.v1``    branches of traces: `token_ids`, `sampled_mask` (verifiers 0.4.0, ``verifiers.v1.trace``)
-    ``verl``            outputs of agent loops: `prompt_ids`, `response_ids`, and `response_mask`, 1 for what the
-                        model generated (verl 0.9.1, ``verl.experimental.agent_loop.AgentLoopOutput``)
-    ``verl.batch``      a `DataProto`, or a mapping of tensors: `input_ids` and `attention_mask` have the prompts,
+    ``verl``            outputs of agent loops: `prompt_ids`, `response_ids`, and `response_mask`, 1 for generated ids
+    (verl 0.9.1, ``verl.experimental.agent_loop.AgentLoopOutput``) ``verl.batch``      a `DataProto`, or a mapping of
+    tensors: `input_ids` and `attention_mask` have the prompts,
                         padded on the left, and the responses, padded on the right; `response_mask` is as long
                         as the responses (verl 0.9.1, ``AgentLoopWorker._postprocess``)
     ``vllm``            responses of its server, mappings or objects with `model_dump`, asked for with
                         ``return_token_ids``; each choice is a rollout. Responses of the client of OpenAI keep the
                         fields. Chunks of a stream are not taken (vLLM 0.33.0, ``protocol.py`` of
-                        ``vllm/entrypoints/openai/chat_completion`` and of ``completion`` beside it)
+                        ``vllm/entrypoints/openai/chat_completion`` and of ``completion`` next to it)
     ==================  ==================================================================================
 
     Examples
@@ -123,7 +123,7 @@ def drift_metric(
 ) -> Callable[..., list[float | None]]:
     """Return a reward function of TRL for `GRPOTrainer` and `RLOOTrainer` that logs drift and gives no reward.
 
-    Put it beside another reward function: ``reward_funcs=[reward, drift_metric(tokenizer)]``. It returns None for every
+    Use it with another reward function: ``reward_funcs=[reward, drift_metric(tokenizer)]``. It returns None for every
     completion, which TRL leaves out of the sum, and reports by ``log_metric``. It does not end a training: completions
     that cannot be judged, such as those with a mask of another length, are counted as ``unjudged``.
 
@@ -131,7 +131,7 @@ def drift_metric(
     ----------
     tokenizer : AnyTokenizer, path, or tokenizer of transformers
     prefix : str
-        What the names of the metrics begin with.
+        The beginning of the names of the metrics.
     on_bug : callable, optional
         Called with the checks of a batch in which there is a bug. Tool results are told from samples only where the
         columns of the dataset or of a rollout function have `tool_mask` or `env_mask`.
@@ -185,7 +185,7 @@ def _by_fields(framework: str) -> _Reader:
 
 
 def _samples(record: Any) -> Iterator[Rollout]:
-    """Yield the rollout of a sample of slime, or those of a list of samples."""
+    """Yield the rollout of a sample of slime, or the rollouts of a list of samples."""
     if isinstance(record, (list, tuple)):
         for inner in record:
             yield from _samples(inner)
