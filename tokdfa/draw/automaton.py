@@ -25,10 +25,10 @@ def dfa_graph(
 ) -> Graph:
     """Return the picture of a token DFA, states and tokens in the order of their numbers.
 
-    States through which no accepting run passes are drawn as dead, and states in `fresh`, such as those of the last
-    rule, as new. The `run` on some tokens is highlighted as far as it goes. `names` are those of the states; their
+    States through which no accepting run passes are drawn as dead, and states in `fresh`, such as the ones that the
+    last rule added, as new. The `run` on some tokens is highlighted as far as it goes. `names` label the states; their
     numbers by default. Of the labels of an arrow `max_labels` are shown, and other tokens are only counted; so are
-    symbols if more than that have the same transitions everywhere, such as those that no rule mentions.
+    symbols if more than that have the same transitions everywhere, such as symbols that no rule mentions.
     """
     path = _path(dfa, run)
     passed = {state for source, _, target in path for state in (source, target)}

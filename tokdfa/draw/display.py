@@ -215,9 +215,8 @@ def automaton_graph(
 ) -> Graph:
     """Return the picture of the reachable part of any automaton, such as a product, with its states spelled out.
 
-    The alphabet is by default that of the automaton or of one of its parts; without one, numbers are shown. An
-    automaton with more than `max_states`, or thousands of transitions, is refused; an arrow has at most
-    `max_labels` labels.
+    By default the automaton or one of its parts gives the alphabet; without one, numbers are shown. An automaton with
+    more than `max_states`, or thousands of transitions, is refused; an arrow has at most `max_labels` labels.
     """
     alphabet = _alphabet(automaton) if alphabet is None else alphabet
     names: dict[Hashable, str] = {automaton.initial: "0"}

@@ -103,7 +103,7 @@ class Film(SuggestsNames):
 
     @cached_property
     def _arrows(self) -> dict[tuple[int, int], list[str]]:
-        """The label of each arrow, given by its ends, in each frame; empty where there is no arrow."""
+        """The label of each arrow, given by its ends, in each frame; empty for a missing arrow."""
         arrows: dict[tuple[int, int], list[str]] = {}
         for i, (_, dfa, _) in enumerate(self.frames):
             tokens: defaultdict[tuple[int, int], list[int]] = defaultdict(list)

@@ -17,7 +17,7 @@ class Node:
 
     name: str
     label: str
-    double: bool = False  # Its outline is double, like that of a final state; only a circle can be.
+    double: bool = False  # Its outline is double, as for a final state; only for circles.
     shape: Literal["circle", "octagon", "plaintext"] = "circle"
     fresh: bool = False  # It is new, and so filled.
     dead: bool = False  # No accepting run passes through it; it is grey with a dashed outline.

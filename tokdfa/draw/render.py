@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from tokdfa.base.errors import LimitExceededError, TokdfaError
 from tokdfa.draw.graph import MAX_ARROWS, MAX_SECONDS, Graph, to_dot
 
-# The same for everyone, whatever the defaults of their Graphviz.
+# The same for everyone, even if their Graphviz has other defaults.
 _SETTINGS = {"G": {}, "N": {"fontname": "Helvetica"}, "E": {"fontname": "Helvetica"}}
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 _HINT = "a .dot file needs no layout; or draw a part of it"

@@ -57,7 +57,7 @@ def summarize(automaton: CompactTokenDFA | TokenDFA, *, most: int = _SHOWN) -> S
 
 
 def around(automaton: CompactTokenDFA | TokenDFA, token: Word, *, max_states: int = 12, max_labels: int = 8) -> Graph:
-    """Return a picture of the states to which a live token leads, with their neighbours and what cannot follow.
+    """Return a picture of the states to which a live token leads, their neighbours, and the tokens that cannot follow.
 
     After each of them the `max_states` states are drawn to which most tokens lead; the others are only counted.
     An arrow has at most `max_labels` labels.

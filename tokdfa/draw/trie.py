@@ -108,7 +108,7 @@ def forest_graph(forest: Sequence[Merge], *, max_nodes: int = 500) -> Graph:
     Inner nodes are labelled with their yields, leaves with their symbols. The roots, which are the units, have a
     double outline. Arrows lead from a merge to its two parts.
 
-    At most `max_nodes` are drawn; a forest is what :func:`~tokdfa.training.theory.merges.apply_merges` returns.
+    At most `max_nodes` are drawn; a forest is the result of :func:`~tokdfa.training.theory.merges.apply_merges`.
 
     Notes
     -----

@@ -1,20 +1,20 @@
-"""Token stores on disk: reading ids, in chunks and in constant memory, whatever the format of the files.
+"""Token stores on disk: reading ids, in chunks and in constant memory, in any file format.
 
 Read in this order:
 
-1. `store`: the interface. A `Store` yields chunks of ids with the boundaries of documents and a mask, says where in a
-   file an id is, and what is inconsistent.
-2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or says what
-   to do with a path that is not a store. `iter_ids` below takes the ids alone, also from standard input.
+1. `store`: the interface. A `Store` yields chunks of ids with the boundaries of documents and a mask, locates an id in
+   a file, and lists inconsistencies.
+2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or gives a
+   hint for a path that is not a store. `iter_ids` below takes the ids alone, also from standard input.
 3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `npy` (the headers of .npy
    files, and .npz), `indexed` (an index of documents in another file: Megatron, datatrove and nanotron, OLMo and
    Dolma). Records: `columns` (Parquet and Arrow), `folder` (datasets of Hugging Face and LitData, and files joined),
    `jsonl` (and tar archives of WebDataset), `mds` (MosaicML). Integers as text and JSON: `text`.
-4. What they share: `packed` unpacks.
+4. Shared by the formats: `packed` unpacks.
 
 Used by: the commands that take IDS, `shards`, `rollouts`.
 
-Cost: raw integers are read at the speed of the page cache; chunks of 262,144 ids, whatever the size of the file.
+Cost: raw integers are read at the speed of the page cache; chunks of 262,144 ids for files of any size.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def _lists(kind: Any, types: Any, of: Sequence[Callable[[Any], bool]]) -> bool:
 
 
 def _check_unique(names: Sequence[str], field: str, path: Path) -> None:
-    """Refuse a field whose column is not the only one of its name."""
+    """Refuse a field if several columns have its name."""
     name = field if field in names else field.partition(".")[0]
     if names.count(name) > 1:
         raise TokenStreamError("several columns have this name", value=name, where=str(path))

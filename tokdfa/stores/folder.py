@@ -24,7 +24,7 @@ _LONGEST_INDEX = 1 << 28
 
 
 class FolderStore(Store):
-    """A dataset of several files, whose stores are its `members`; their problems are added to those between them."""
+    """A dataset of several files, with their stores as `members`; it adds their problems to its own."""
 
     def __init__(self, path: Path, format: str, members: Sequence[Store], problems: Sequence[Problem] = ()) -> None:
         super().__init__(
@@ -72,7 +72,7 @@ def _differences(members: Sequence[Store]) -> Iterator[Problem]:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether a file is there, of which only an index has the name; it may be no name at all."""
+    """Return whether a file exists; its name comes from an index, and may not be a valid one."""
     try:
         return path.is_file()
     except OSError:  # Such as a name that is too long.
@@ -142,7 +142,7 @@ _ARRAYS = {0: "i1", 1: "<i2", 2: "<i4", 3: "<i8", 4: "u1", 5: "<u2", 6: "<u4", 7
 
 
 def is_litdata(index: object) -> bool:
-    """Return whether the content of an index.json is that of litdata."""
+    """Return whether the content of an index.json is from litdata."""
     return isinstance(index, Mapping) and isinstance(index.get("chunks"), list) and "config" in index
 
 
@@ -165,7 +165,7 @@ def open_litdata(folder: Path) -> FolderStore:
 
 
 def open_litdata_chunk(path: Path, index: Any) -> RawStore:
-    """Open one chunk file of a folder, given the content of the index beside it; errors are those of the folder."""
+    """Open one chunk file of a folder, given the content of the index next to it; errors are as for the folder."""
     named = (each for each in index["chunks"] if isinstance(each, Mapping) and each.get("filename") == path.name)
     dtype = _dtype(index, path.with_name("index.json"))
     return _open_chunk(path, dtype, next(named, {}))

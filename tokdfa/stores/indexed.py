@@ -1,4 +1,4 @@
-"""Raw integers whose documents are in another file: Megatron, datatrove and nanotron, Dolma and OLMo.
+"""Raw integers with their documents in another file: Megatron, datatrove and nanotron, Dolma and OLMo.
 
 Megatron: ``PREFIX.bin`` with the ids, and ``PREFIX.idx`` with their type, sequences and documents. The layout follows
 ``megatron/core/datasets/indexed_dataset.py``; datatrove and NeMo Curator write it too. Integers are little-endian::
@@ -13,15 +13,15 @@ Megatron: ``PREFIX.bin`` with the ids, and ``PREFIX.idx`` with their type, seque
     34+12S   i64[D]   the first sequence of each document, and S at the end
     34+12S+8D  i8[S]  modes, only of multimodal data: 0 is text
 
-Datatrove and nanotron: ``X.ds`` with the ids, and beside it ``.index``, ``.loss`` and ``.metadata``. As datatrove's
+Datatrove and nanotron: ``X.ds`` with the ids, and next to it ``.index``, ``.loss`` and ``.metadata``. As datatrove's
 ``TokenizedFile`` writes them: ``.index`` has the end of each document in ids, as u64; ``.loss`` one byte an id;
 ``.metadata`` three lines, the tokenizer with the size of an id after ``|`` (2 bytes if it is missing), the number of
 ids, and the same for people. A nanoset is a folder of such files.
 
-Dolma and OLMo: raw integers in ``X.npy``, which is no NPY file, and their documents in ``X.csv.gz``. As dolma's tokens
-command and OLMo-core write and read them. The lines of the .csv.gz are ``start,end[,id,source,location]``, counted in
-ids. Nothing records the type of the integers; if the documents are known, the number of ids and the size of the file
-give it.
+Dolma and OLMo: raw integers in ``X.npy``, which is not an NPY file, and their documents in ``X.csv.gz``. As dolma's
+tokens command and OLMo-core write and read them. The lines of the .csv.gz are ``start,end[,id,source,location]``,
+counted in ids. Nothing records the type of the integers; if the documents are known, the number of ids and the size of
+the file give it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _boundaries(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: 
         if not len(sequences):
             return sequences
         low, high = int(sequences[0]), int(sequences[-1])
-        # A sequence number equal to the number of sequences is that of an empty document at the end.
+        # A sequence number equal to the number of sequences belongs to an empty document at the end.
         found = offsets.read(low, high + 1 - low)
         found = np.append(found, np.full(high + 1 - low - len(found), n_bytes, dtype=np.int64))
         starts: Int64Array = found[sequences - low] // size
@@ -244,7 +244,7 @@ _BLOCK = 1 << 20
 
 
 def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
-    """Open raw integers, with the documents in the file beside it if there is one."""
+    """Open raw integers, with the documents in the file next to it if it exists."""
     beside = path.with_suffix(".csv.gz")
     size = path.stat().st_size
     problems: list[Problem] = []

@@ -114,7 +114,7 @@ def is_tar(head: bytes) -> bool:
 
 
 class TarStore(Store):
-    """A tar whose members have ids.
+    """A tar with ids in its members.
 
     `field` is the end of the names of the members with ids, such as ``input_ids.npy``, or the field of the JSON objects
     in them. By default they are members that end in ``.npy``; without those, fields of the usual names in ``.json``.
@@ -185,10 +185,10 @@ class TarStore(Store):
                             yield number, member.name, data
                         number += 1
                     end = watched.block_at(tar.offset)
-                # What is packed is checked at its end.
+                # A packed file is checked at its end.
                 while watched.read(_REST):
                     pass
-                # tarfile takes what is no header, or nothing, for the end.
+                # tarfile takes a block that is not a header, or nothing, for the end.
                 if end != bytes(_BLOCK):
                     raise EOFError("there is no end of the archive")
         except damage(tarfile.TarError) as error:

@@ -6,7 +6,7 @@ As mosaicml-streaming's ``MDSWriter`` writes them. A shard has n, the number of 
 beginning, as u32; its description as JSON; and the samples. A sample has the size of each column that has no fixed one,
 as u32, and then the columns, in the order of their names. Columns with ids are encoded as ``ndarray:TYPE`` (a byte with
 the number of dimensions and the size of their lengths, the lengths, the values), ``ndarray:TYPE:SHAPE`` (values only),
-``ndarray`` (a byte for the type before that), or ``bytes``, whose type is not recorded: unless it is given, it is
+``ndarray`` (a byte for the type before that), or ``bytes``. Their type is not recorded: unless it is given, it is
 int64, as LLM Foundry takes it, and values that no id has are refused.
 """
 
@@ -44,7 +44,7 @@ class _Column(NamedTuple):
 
 
 def is_mds(index: object) -> bool:
-    """Return whether the content of an index.json is that of a streaming dataset."""
+    """Return whether the content of an index.json is from a streaming dataset."""
     return isinstance(index, Mapping) and isinstance(index.get("shards"), list)
 
 
@@ -75,7 +75,7 @@ def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None)
 
 
 def open_mds_shard(path: Path, field: str | None = None, dtype: Dtype | None = None) -> MdsStore:
-    """Open one shard, by the index beside it or by what it says of itself; errors are those of the folder."""
+    """Open one shard, by the index next to it or by its own header; errors are as for the folder."""
     index = path.with_name("index.json")
     content = read_index(index) if index.is_file() else None
     shards = content["shards"] if isinstance(content, Mapping) and is_mds(content) else []
@@ -111,7 +111,7 @@ class MdsStore(Store):
     """An MDS shard, which is unpacked in memory if it is compressed.
 
     The column is by default one with a usual name, or the only one of integers; `dtype` is for a column of ``bytes``,
-    and `description` is what index.json says of the shard, by default what the shard itself says.
+    and `description` is the entry of the shard in index.json; by default the header of the shard is used.
     """
 
     def __init__(

@@ -109,7 +109,7 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class NpzStore(Store):
-    """An archive of arrays, one of which has ids: one with a usual name, or the only one."""
+    """An archive of arrays; the ids are in the one with a usual name, or in the only one."""
 
     def __init__(self, path: Path, field: str | None = None) -> None:
         with path.open("rb"):  # Its error names the file.
@@ -161,7 +161,7 @@ class NpzStore(Store):
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """Return what zipfile raises for damaged archives; places outside of the file are an OSError or a ValueError."""
+    """Return the errors of zipfile for damaged archives; offsets outside of the file are an OSError or a ValueError."""
     import zipfile
 
     return zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError

@@ -1,4 +1,4 @@
-"""Which store a file or a folder is, by its content and by the files beside it; and what to do if it is not one."""
+"""Which store a file or a folder is, by its content and the files next to it; hints for paths that are not stores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
     ----------
     path : str or Path
         A file of any format that :mod:`tokdfa.stores` reads, the folder of a dataset, or the prefix of Megatron's
-        files. The format is recognised by the content, raw integers by the files beside them.
+        files. The format is recognised by the content, raw integers by the files next to them.
     dtype : str, optional
         The integer type of raw integers, as numpy names it, where nothing records it.
     field : str, optional
@@ -67,7 +67,7 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
     Returns
     -------
     Store
-        What is inconsistent in it is in its `problems`.
+        Its `problems` are its inconsistencies.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def names_another_format(path: Path) -> bool:
 
 
 def _refusal(path: Path) -> TokdfaError | OSError:
-    """Return the error about a path from which no ids can be read, because of what it is or how its name ends."""
+    """Return the error about a path from which no ids can be read, because of its kind or the end of its name."""
     if path.is_dir():
         return _refused_folder(path)
     if not path.exists():
@@ -251,8 +251,8 @@ def find_stores(paths: Iterable[str | Path]) -> list[Path]:
     """Return the files of ids under paths, each once, sorted.
 
     Paths are files, of any name; patterns with ``*``, ``?`` and ``**``; and folders, with all that is in them: the
-    files that an index names if it is a dataset, whether they are there or not, and otherwise the files whose names end
-    like those of a store, except .txt and .json. There must be some under each path.
+    files that an index names if it is a dataset, whether they are there or not, and otherwise the files with the name
+    endings of stores, except .txt and .json. There must be some under each path.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
@@ -283,7 +283,7 @@ def _in_folder(folder: Path) -> Iterator[Path]:
     index = folder / "index.json"
     content: Any = None
     if index.is_file():
-        # It may have to do with something else; the files say what is wrong with them.
+        # The index may belong to something else; opening the files reports their faults.
         with suppress(TokdfaError):
             content = read_index(index)
     if is_litdata(content):

@@ -5,7 +5,7 @@ process.
 
 Token files of llm.c and modded-nanogpt: a header of 256 integers, and then the ids. The header is 256 times i32: the
 magic number, 20240520 for u16 (version 1) or 20240801 for u32 (version 7); the version; the number of ids. 20240522 is
-a file of evaluations, which is no stream. Each document begins with the id that ends texts, so the boundaries of
+a file of evaluations, which is not a stream. Each document begins with the id that ends texts, so the boundaries of
 documents are not recorded apart.
 """
 
@@ -116,12 +116,12 @@ class IntegerFile:
 
 
 class RawStore(Store):
-    """A store whose ids are integers one after the other in one file.
+    """A store with ids as integers one after the other in one file.
 
     Parameters
     ----------
     path : Path
-        What was asked for.
+        The path that was asked for.
     format : str
     ids : IntegerFile
         The ids.

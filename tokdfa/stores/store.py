@@ -68,7 +68,7 @@ def _joined(documents: list[Document]) -> Chunk:
 
 
 def signed(ids: IntegerArray, where: str) -> IntegerArray:
-    """Return ids, those of uint64 as int64: numpy joins the two types as floats. No id has more than 63 bits."""
+    """Return ids, with uint64 as int64: numpy joins the two types as floats. No id has more than 63 bits."""
     if ids.dtype.kind != "u" or ids.dtype.itemsize < 8:
         return ids
     large = np.flatnonzero(ids >= 1 << 63)
@@ -85,7 +85,7 @@ class Place(NamedTuple):
     ----------
     file : str
     unit : str
-        What `number` counts: ``byte``, ``row``, ``line``, ``sample``, ``member`` or ``token``.
+        The unit of `number`: ``byte``, ``row``, ``line``, ``sample``, ``member`` or ``token``.
     number : int
         The offset of the byte; the row, sample or member from 0, or the line from 1.
     token : int
@@ -105,14 +105,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """What is inconsistent in a store.
+    """An inconsistency of a store.
 
     Attributes
     ----------
     where : str
         The file, with the place in it where there is one.
     what : str
-        What is wrong there, in one sentence without a full stop.
+        The problem, in one sentence without a full stop.
     """
 
     where: str
@@ -136,7 +136,7 @@ class Store(ABC):
     Parameters
     ----------
     path : Path
-        What was asked for.
+        The path that was asked for.
     format : str
         The format, in one or two words.
     files : tuple of Path
@@ -152,9 +152,9 @@ class Store(ABC):
     n_steps : int
         The number of steps that can be read separately; see :meth:`iter_chunks`.
     unit : str
-        What the numbers of documents count; see :class:`Place`.
+        The unit in which documents are numbered; see :class:`Place`.
     problems : sequence of Problem
-        What is inconsistent. Nothing should be read from an inconsistent store.
+        The inconsistencies. Nothing should be read from an inconsistent store.
     members : sequence of Store
         The stores that this one consists of; none if it is a single one.
 

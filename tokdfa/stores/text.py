@@ -26,7 +26,7 @@ _SPACES = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
 _SPACE = b"".join(_SPACES)
 _JSON_SPACE = b" \t\n\r"
 _INTEGER = re.compile(rb"-?[0-9]+")
-# No more than LONGEST bytes, whatever is read at a time.
+# At most LONGEST bytes, for blocks of any size.
 _TEXT_INTEGER = re.compile(rb"-[0-9]{1,63}|[0-9]{1,64}")
 _JSON_INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -48,7 +48,7 @@ class WrittenStore(Store):
 
 
 def iter_text_or_json(stream: BinaryIO, name: str, *, size: int | None = None) -> Iterator[IntegerArray]:
-    """Yield the integers of a JSON array if the stream begins like one, and otherwise those of a text."""
+    """Yield the integers of a JSON array if the stream begins like one, and otherwise the integers of a text."""
     blocks = _blocks(stream, size)
     begin = b""
     for block in blocks:
@@ -71,7 +71,7 @@ def _text(blocks: Iterator[bytes], name: str) -> Iterator[IntegerArray]:
     empty = True
     for block in chain(blocks, [b"\n"]):
         text = rest + block
-        # What follows the last white space may go on.
+        # The word after the last white space may continue in the next block.
         end = 1 + max(text.rfind(space) for space in _SPACES)
         words = text[:end].split()
         ids = _integers(words, _TEXT_INTEGER)

@@ -26,9 +26,9 @@ _MARK = "</w>"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a corpus is split into pieces, whose symbols are bytes or characters by `level`.
+    """How a corpus is split into pieces, of bytes or of characters by `level`.
 
-    The pre-tokenizer and the unit are those of :class:`~tokdfa.training.counting.CorpusSplitter`. By `end_of_word`,
+    The pre-tokenizer and the unit are as for :class:`~tokdfa.training.counting.CorpusSplitter`. By `end_of_word`,
     ``</w>`` marks the end of each piece, as part of its last symbol or as a symbol of its own; only of characters.
     """
 

@@ -92,7 +92,7 @@ _CONTEXT = 8
 
 
 class Block(NamedTuple):
-    """Some text of a corpus whose pieces can be counted separately.
+    """A text of a corpus; its pieces can be counted separately.
 
     `context` is the text that follows, as far as the pieces of `text` can depend on it; it is empty at the end of the
     file. `path` names the file, `offset` is the byte at which the text begins in it (unpacked), and `file` is the

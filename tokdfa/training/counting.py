@@ -123,7 +123,7 @@ class CorpusSplitter:
         return np.concatenate([np.empty((0, 2), np.int64), *(a + self._spans(text[a:b]) for a, b in lines.tolist())])
 
     def _iter_spans(self, text: bytes, context: bytes) -> Iterator[Int64Array]:
-        """Yield the pieces of a text and of what follows it, in order; with a machine, as they are settled."""
+        """Yield the pieces of a text and its context, in order; with a machine, as they are settled."""
         if self._machine is None:
             yield self._spans(text + context)
             return
@@ -195,9 +195,9 @@ class Checkpoint:
         self._request = json.loads(json.dumps({"version": _VERSION, **request}))
 
     def load(self) -> tuple[PieceCounts, int, int] | None:
-        """Return the pieces counted, and the file and the byte from which to go on; None if there is no checkpoint.
+        """Return the pieces counted, and the file and the byte from which to continue; None without a checkpoint.
 
-        A file that is no checkpoint is a FileFormatError, one of another corpus or other options a TrainingError.
+        A file that is not a checkpoint is a FileFormatError, one of another corpus or other options a TrainingError.
         """
         try:
             data = self.path.read_bytes()
@@ -207,7 +207,7 @@ class Checkpoint:
             arrays = _read_arrays(data)
             request = json.loads(arrays["request"].tobytes()) if arrays else None
         except (ValueError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-            # RuntimeError is what a member with a password and JSON nested too deeply raise.
+            # A member with a password, or JSON nested too deeply, raises RuntimeError.
             raise FileFormatError(f"not a checkpoint: {error}", where=str(self.path), hint="delete it") from None
         if not isinstance(request, dict):
             raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
@@ -290,8 +290,8 @@ def count_corpus(
     Memory grows only with the unique pieces. The result is the same for every number of threads and after every
     interruption: blocks are counted separately, and their counts are added in the order of the corpus.
 
-    `progress` is called with the number of bytes (unpacked) that have been counted since the last call. The checkpoint
-    is where to go on, and what to write every `interval` seconds.
+    `progress` is called with the number of bytes (unpacked) that have been counted since the last call. Counting
+    continues from the checkpoint, which is written every `interval` seconds.
     """
     _keep_freed_memory()
     table = PieceTable()
@@ -316,7 +316,7 @@ def count_corpus(
 
 
 def _keep_freed_memory() -> None:
-    """Make the allocator reuse memory for arrays of megabytes, of which every block makes some.
+    """Make the allocator reuse memory for arrays of megabytes, as each block makes some.
 
     The allocator of Linux returns such arrays to the system when they are freed, and getting fresh pages takes longer
     than splitting. It stops doing so once an array about as large as this one, which is never touched, has been freed.

@@ -62,7 +62,7 @@ def train_greedy(
     Notes
     -----
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 2 and Theorem 4.2: O(N log P) for N symbols and P pairs in
-    the queue, whatever the number of merges. The heap is not cut to the M best pairs, which would lose merges.
+    the queue, for any number of merges. The heap is not cut to the M best pairs, which would lose merges.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def train_greedy(
 class GreedyTrace:
     """A trained dictionary, and the effect of each rule on the corpus.
 
-    `occurrences` has the number of each symbol in the corpus; `gain` the number of replacements that each rule made,
-    whose sum is the compression utility.
+    `occurrences` has the number of each symbol in the corpus; `gain` the number of replacements that each rule made;
+    their sum is the compression utility.
     """
 
     dictionary: Dictionary
@@ -168,10 +168,10 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
     total = int(lengths.sum()) + len(pieces) + 1
     if total > LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
-    # Not np.dot: its threads would go on spinning.
+    # Not np.dot: its threads would keep spinning.
     if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
         raise LimitExceededError("the corpus is too long to train on", hint="less than 2⁶² symbols fit")
-    # Boundaries come before, between and after the pieces. What weight they have is not read.
+    # Boundaries come before, between and after the pieces. Their weight is not read.
     inside = np.ones(total, np.bool_)
     inside[0] = False
     inside[np.cumsum(lengths + 1)] = False

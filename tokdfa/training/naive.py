@@ -118,7 +118,7 @@ def _fits(length: int, rules: GreedyRules) -> bool:
 
 
 def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callable[[Pair, int, int], Any]:
-    """Return the key whose least value selects the pair to merge among equally frequent ones; `words` may grow."""
+    """Return a key; its least value selects the pair to merge among equally frequent ones. `words` may grow."""
     if tie == "first-seen":
         return lambda pair, seen, entered: seen
     if tie == "oldest-pair":

@@ -55,7 +55,7 @@ def write_dictionary(
     Raises
     ------
     TrainingError
-        If the format cannot hold the dictionary, or there is no such format.
+        If the format cannot hold the dictionary, or is unknown.
     OSError
         If a file cannot be written.
 
@@ -102,7 +102,7 @@ def check_output(
 ) -> Callable[[Dictionary], bytes] | None:
     """Return the function that renders the format given by the name of a file, None for a folder.
 
-    A TrainingError says that the format cannot hold a dictionary of that kind, or that there is no such format.
+    A TrainingError says that the format cannot hold a dictionary of that kind, or is unknown.
     """
     path = Path(path)
     is_folder = path.is_dir() or path.suffix == ""
@@ -174,7 +174,7 @@ def _tiktoken(dictionary: Dictionary) -> bytes:
 
 
 def _tokenizer_json_fault(kind: str, pretokenizer: str, suffix: str | None) -> str | None:
-    """Return why there is no tokenizer.json, or None."""
+    """Return why a tokenizer.json is impossible, or None."""
     if kind == "symbols" and suffix is None:
         return "tokenizers has no symbols of several characters"
     if pretokenizer not in ("none", "whitespace", *NAMED):

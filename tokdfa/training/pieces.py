@@ -90,8 +90,8 @@ class PieceTable:
 def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
     """Return the UTF-8 pieces of some texts with their multiplicities, in the order of their first occurrence.
 
-    The pattern is that of a :func:`tokdfa.tokenizers.pretokenizers.pretokenizer.pretokenizer`; with None every text is
-    one piece.
+    The pattern is an argument of :func:`tokdfa.tokenizers.pretokenizers.pretokenizer.pretokenizer`; with None every
+    text is one piece.
     """
     split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
     pieces: dict[str, int] = {}

@@ -34,7 +34,7 @@ class GreedyRules:
         ``first-seen``
             the one whose first occurrence in the current text is leftmost (minbpe; the programs of BLOG and SPEEDY);
         ``oldest-pair``
-            the one that first occurred after the fewest merges, and among those of the same age the one that was
+            the one that first occurred after the fewest merges, and among pairs of the same age the one that was
             leftmost then (Gage; FORMAL's Table 1; the prose of BLOG and SPEEDY);
         ``huggingface``
             the least pair of token ids. Symbols are numbered in the order of their code points, bytes in the order of
@@ -164,7 +164,7 @@ def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     TrainingError
-        If there is no such trainer, or an explicit choice contradicts it.
+        If the trainer is unknown, or an explicit choice contradicts it.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Report pages: each is one file that loads nothing else.
 
-`validation`, `comparison` and `rollouts` make the pages. `page` is what they share: HTML that is escaped by
+`validation`, `comparison` and `rollouts` make the pages. `page` has their common parts: HTML that is escaped by
 construction, spelled tokens, their frame, tables and charts. `collect` takes violations as they come and keeps the
 first ones with their surroundings, laid out as lanes. The script in ``data/`` builds the cards.
 

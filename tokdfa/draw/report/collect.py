@@ -64,7 +64,8 @@ def lanes(
     """Lay out two tokenizations of the same bytes so that cells above each other are the same text.
 
     If the bytes differ, cells above each other are unrelated, except that the rows end together. `length` returns the
-    number of bytes of an id, `other_length` that of an id of the second sequence, if it is of another tokenizer.
+    number of bytes of an id, `other_length` the number of bytes of an id of the second sequence, if it is of another
+    tokenizer.
     """
     sizes, other_sizes = [*map(length, left)], [*map(other_length or length, right)]
     ends, other_ends = [*accumulate(sizes)], [*accumulate(other_sizes)]
@@ -97,12 +98,12 @@ CHUNK = 1 << 16
 CONTEXT = 8
 MAX_STEPS = 5
 
-# What the page lays out itself: runs of ids, and a sentence in parts.
+# Laid out by the page itself: runs of ids, and a sentence in parts.
 _NOT_ON_PAGE = frozenset({"ids", "canonical_ids", "scores", "reason"})
 
 
 class Places:
-    """The number of violations in each part of a stream whose length is not known in advance.
+    """The number of violations in each part of a stream of unknown length.
 
     The `width` of a part, in tokens, is a power of two, such that there are at most `most` parts.
     """
@@ -160,10 +161,10 @@ class LastIds:
 
 
 class Collection:
-    """What a report shows of the violations of a stream.
+    """The violations of a stream, as a report shows them.
 
     All are counted, by kind, by rule and by place; the first `max_shown` are kept with their surroundings, as JSON
-    values. The options are those of :class:`~tokdfa.Validator`.
+    values. The options are as for :class:`~tokdfa.Validator`.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, max_shown: int, **options: Unpack[ValidationOptions]) -> None:

@@ -27,7 +27,7 @@ class ComparisonReport(html.Report):
     Attributes
     ----------
     verdict : Comparison
-        What :func:`tokdfa.compare` returns.
+        The result of :func:`tokdfa.compare`.
     """
 
     def __init__(self, found: Comparison, a: AnyTokenizer, b: AnyTokenizer, names: tuple[str, str]) -> None:
@@ -147,7 +147,7 @@ class ComparisonReport(html.Report):
 
 
 def _objection(judge: PairAutomaton, words: list[Word]) -> list[str]:
-    """Return why a tokenizer does not give these tokens, as parts of a sentence; empty if there is no simple reason."""
+    """Return why a tokenizer does not give these tokens, as parts of a sentence; empty without a simple reason."""
     try:
         dfa = judge.dfa
     except ImproperDictionaryError:

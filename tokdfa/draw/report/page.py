@@ -1,4 +1,4 @@
-"""A page in one file, which loads nothing: its frame, style, script and parts; and what all reports share."""
+"""A page in one file, which loads nothing: its frame, style, script and parts, common to all reports."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> 
 
 
 def sentence(parts: Sequence[str]) -> Markup:
-    """Return a sentence of which every second part is a token or a text, each with a direction of its own."""
+    """Return a sentence; every second part is a token or a text, each with a direction of its own."""
     return Markup("".join(tag("bdi", part) if place % 2 else escape(part) for place, part in enumerate(parts)))
 
 
@@ -82,7 +82,7 @@ def json_block(value: Any, id: str) -> Markup:
 MAX_LABEL = 48
 MAX_QUOTE = 160
 
-# What a label shows for characters that do not print; see `word_label`. report.js has the same.
+# Escapes in labels for characters that do not print; see `word_label`. report.js has the same.
 ESCAPES = re.compile(r"(\\(?:[\\ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|␣)")
 
 PLAIN, SPECIAL, NOT_TEXT, COMBINING = "", "special", "bytes", "combining"
@@ -261,7 +261,7 @@ def data_table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]
 
 
 def bar(part: int, whole: int) -> Markup:
-    """Return a bar whose length is the ratio of a part to the whole."""
+    """Return a bar, as long as the ratio of a part to the whole."""
     width = round(100 * part / whole, 2) if whole else 0
     return tag(
         "svg",
@@ -281,7 +281,7 @@ def chart(
 ) -> Markup:
     """Return a chart of counts in parts of a whole, each a part, its title and its count; `said` describes it.
 
-    `ends` are what the first and the last part are; with a `width`, a bar has the first token of its part.
+    `ends` are labels for the first and the last part; with a `width`, a bar has the first token of its part.
     """
     found = [*bars]
     most = max(count for _, _, count in found)

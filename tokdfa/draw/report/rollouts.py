@@ -22,10 +22,10 @@ _BEGINS = {StretchClass.BUG: "bugs begin", StretchClass.DRIFT: "drift begins", S
 
 
 class RolloutsReport(html.Report):
-    """A page that shows what of rollouts is a bug, what is drift, and what a junction.
+    """A page that sorts the violations in rollouts into bugs, drift and junctions.
 
-    `tally` has the sums and the examples to show; `bad` is where the first of `n_bad` bad records are, and what is
-    wrong with them; `title` and `source` are the names of the tokenizer and of the files.
+    `tally` has the sums and the examples to show; `bad` has the locations and faults of the first of `n_bad` bad
+    records; `title` and `source` are the names of the tokenizer and of the files.
     """
 
     def __init__(

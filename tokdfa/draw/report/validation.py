@@ -46,7 +46,7 @@ class ValidationReport(Report):
     Attributes
     ----------
     verdict : Validation
-        What :func:`tokdfa.validate` returns.
+        The result of :func:`tokdfa.validate`.
     n_violations, n_shown : int
         The number of violations in the stream, and the number that the page shows.
     counts : dict

@@ -1,4 +1,4 @@
-"""The theory of what training optimises; no job uses it.
+"""The theory of the objective of training; no job uses it.
 
 `merges` are merges as trees, and their gain; `exact` is the best possible sequence, and rearrangements that change
 nothing; `alternatives` has Gage's compression, and encoding by the longest pieces first.

@@ -37,9 +37,9 @@ def boundary_conflict(one: str, other: str) -> bool:
 def overlap_conflict(one: str, other: str) -> bool:
     """Return whether occurrences of two yields can overlap in a text.
 
-    That is, whether one is a factor of the other, or a proper suffix of one is a prefix of the other. Merges whose
-    yields do not overlap commute: whatever the text, neither can take anything from the other. The boundary symbols
-    alone do not show this: [x, ab] and [ab, y] compete for the ``ab`` of ``xaby``.
+    That is, whether one is a factor of the other, or a proper suffix of one is a prefix of the other. Merges commute if
+    their yields do not overlap: in no text can either take anything from the other. The boundary symbols alone do not
+    show this: [x, ab] and [ab, y] compete for the ``ab`` of ``xaby``.
     """
     if one in other or other in one:
         return True
@@ -87,7 +87,7 @@ def train_exact(
         ``none``
             always: brute force.
     limit : int
-        The maximum number of symbols to examine; those of the texts count once for each sequence of merges.
+        The maximum number of symbols to examine; the symbols of the texts count once for each sequence of merges.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def train_exact_dictionary(
 ) -> Dictionary:
     """Train the dictionary of the greatest compression utility, in exponential time.
 
-    The limit is that of :func:`train_exact`; the rest as for :func:`~tokdfa.training.naive.train_naive`.
+    The limit is as for :func:`train_exact`, the rest as for :func:`~tokdfa.training.naive.train_naive`.
     """
     symbols = base_alphabet(pieces, alphabet)
     # The search is over strings: every symbol becomes the character of its number.
@@ -197,9 +197,9 @@ def permutation_safety(
     a, b : Dictionary
         Two proper dictionaries.
     conflict : {"overlap", "boundary"}
-        Which rules conflict: those whose products can overlap in a text, which implies equivalence; or, as in the
-        paper, those where one product ends with the symbol with which the other begins, which does not imply it.
-        See :func:`~tokdfa.training.theory.exact.overlap_conflict` and
+        Which rules conflict: rules with products that can overlap in a text, which implies equivalence; or, as in the
+        paper, rules where one product ends with the first symbol of the other, which does not imply it. See
+        :func:`~tokdfa.training.theory.exact.overlap_conflict` and
         :func:`~tokdfa.training.theory.exact.boundary_conflict`.
 
     Returns
@@ -256,7 +256,7 @@ def _yields(dictionary: Dictionary) -> list[str]:
 
 
 def _blocks(place_in_b: list[int]) -> Iterator[range]:
-    """Yield the smallest blocks of rules that `b` has in the same places, except those of one rule."""
+    """Yield the smallest blocks of rules that `b` has in the same places, except blocks of one rule."""
     start, last = 0, -1
     for index, place in enumerate(place_in_b):
         last = max(last, place)
@@ -287,7 +287,7 @@ def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: i
 
 
 def _factors(yields: list[str], place_in_b: list[int], block: range) -> tuple[int, int] | None:
-    """Return two rules that `b` exchanges such that the product of one is a factor of that of the other."""
+    """Return two rules that `b` exchanges such that the product of one is a factor of the product of the other."""
     rules_of: dict[str, list[int]] = {}
     for index in block:
         rules_of.setdefault(yields[index], []).append(index)

@@ -133,7 +133,7 @@ _WIDEST = 10
 
 
 def possible_merges(text: str, width: int) -> dict[Merge, int]:
-    """Return every merge whose yield has up to `width` symbols, 10 at most, and how often it occurs in `text`.
+    """Return each merge with a yield of up to `width` symbols, 10 at most, and how often it occurs in `text`.
 
     They come in the order in which a scan finds them that extends the merges ending at each symbol, so the parts of a
     merge come before it. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
@@ -159,7 +159,7 @@ def train_noniterative(text: str, merges: int, *, width: int = 5) -> tuple[Merge
     """Return the most frequent merges of up to `width` symbols.
 
     They form a valid sequence: the parts of a merge occur at least as often as the merge, and come before it among
-    merges of equal frequency. On a^{wn} it needs n units at best, whatever the number of merges, while the greedy
+    merges of equal frequency. On a^{wn} it needs n units at best, with any number of merges, while the greedy
     trainer halves the units with every further merge. (*A Formal Perspective on Byte-Pair Encoding*, appendix B.2.)
     """
     counts = possible_merges(text, width)
