@@ -11,15 +11,15 @@
 typedef struct {
     const int32_t *pointer; /* row r has the intervals pointer[r] to pointer[r + 1]; row 0 forbids none, row 1 all */
     int64_t n_pointer;
-    const int32_t *start; /* the intervals of positions; those of a row ascend and do not overlap */
+    const int32_t *start; /* the intervals of positions; within a row they ascend and do not overlap */
     const int32_t *stop;
     const int32_t *id_at; /* the id at each position, -1 for none */
 } tokdfa_followers;
 
 /* The pre-tokenizer over classes of ids. A state is core * n_cuts + cut: `cut` is the incomplete symbol at the end, 0
    for none, and core 0 is nowhere. The columns are, for each class, 2 * class + (whether a piece may cross the boundary
-   before it), then those of what follows a symbol completed within the token, those of tokens within a symbol, and one
-   for each class of symbols that is completed. It belongs to one thread at a time. */
+   before it), then one for each class of token for the part after a symbol that the token completes, one for each that
+   is within a symbol, and one for each class of symbols that is completed. It belongs to one thread at a time. */
 typedef struct {
     const int32_t *targets; /* targets[core * width + column]: a core, -1 until it is found; enlarged as needed */
     int64_t n_targets;
@@ -89,7 +89,7 @@ typedef struct {
 /* The results of searches, by a hash table of states, and the answers. It belongs to one thread at a time. */
 typedef struct {
     int32_t *keys;   /* four numbers a slot: a state of the product */
-    uint8_t *values; /* by slot: what is known of it; a power of two of slots */
+    uint8_t *values; /* by slot: the result so far, see search.h; a power of two of slots */
     int64_t n_values;
     int64_t n_known; /* the number of slots in use */
     int32_t *low;    /* by slot: the least index on the path that can be reached, in the running search */
@@ -119,7 +119,7 @@ typedef struct tokdfa_guide {
     const struct tokdfa_guide *any; /* the one of all texts, of state 1, with its own cache; NULL if it is this one */
 } tokdfa_guide;
 
-/* The states of the parts after some ids, whatever the row is. It belongs to one thread. */
+/* The states of the parts after some ids, for any row. It belongs to one thread. */
 typedef struct {
     const int32_t *ids;
     int64_t n_ids;
@@ -129,7 +129,8 @@ typedef struct {
     int32_t *text;    /* written: of the texts */
 } tokdfa_guide_targets_job;
 
-/* A trie whose nodes are merged by columns. Those written have an entry for each node. It belongs to one thread. */
+/* A trie, and its nodes merged by columns. The arrays that are written have an entry for each node. It belongs to one
+   thread. */
 typedef struct {
     const int32_t *column; /* by node */
     int64_t n_column;
@@ -144,12 +145,12 @@ typedef struct {
     int32_t *merged_end;
 } tokdfa_merge_job;
 
-/* What texts may have, over the ids of a tokenizer. Read-only once it is built. */
+/* An automaton of the texts without banned parts, over the ids of a tokenizer. Read-only once it is built. */
 typedef struct {
     const int32_t *table;  /* table[state * n_columns + column[byte]]; state 0 is banned */
     const int32_t *column; /* by byte */
     int64_t n_columns;
-    const uint8_t *alive; /* by state: whether ids go on from it, or may end */
+    const uint8_t *alive; /* by state: whether ids can follow, or the text may end */
     int64_t n_alive;
     const uint8_t *text; /* the bytes of id i are text[offsets[i]] to text[offsets[i + 1]] */
     const int64_t *offsets;

@@ -2,7 +2,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* The state after an id; 0 if what it completes is banned, or nothing goes on after it. */
+/* The state after an id; 0 if it completes banned text, or nothing can follow it. */
 TOKDFA_API int32_t tokdfa_ban_step(const tokdfa_ban *ban, int32_t state, int32_t id) {
     if (state <= 0 || state >= ban->n_alive || id < 0 || id >= ban->n_offsets - 1) {
         return 0;
@@ -18,9 +18,9 @@ ALWAYS_INLINE void write_bit(uint32_t *mask, int32_t id, bool value) {
     mask[id >> 5] = value ? mask[id >> 5] | bit : mask[id >> 5] & ~bit;
 }
 
-/* Turn the mask of the state `like`, all zeros for state 0, into that of another state. Where both have come to the
-   same state, the same ids go on. `path` has two entries for each byte of the longest word, and two more. Returns the
-   number of nodes that were looked at. */
+/* Turn the mask of the state `like`, all zeros for state 0, into the mask of another state. Where both have come to the
+   same state, the same ids can follow. `path` has two entries for each byte of the longest word, and two more. Returns
+   the number of nodes that were looked at. */
 TOKDFA_API int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t like, int32_t *path, uint32_t *mask) {
     int64_t seen = 0;
     path[0] = state, path[1] = like;
@@ -36,7 +36,7 @@ TOKDFA_API int64_t tokdfa_ban_mask(const tokdfa_ban *ban, int32_t state, int32_t
             node = ban->end[node];
             continue;
         }
-        /* What is banned remains so however a word goes on. */
+        /* Banned text remains banned, with any continuation. */
         const int64_t next = here == 0 ? ban->end[node] : node + 1;
         for (int32_t at = ban->first[node]; at < ban->first[next]; at++) {
             write_bit(mask, ban->words[at], ban->alive[here]);

@@ -5,7 +5,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* What the functions of the product return; product.py has the same numbers. */
+/* The results of the functions of the product; product.py has the same numbers. */
 enum { NOWHERE = 0, YES = 1, MISSING = -1, TABLE_FULL = -2, TOO_MANY = -3, NO_SUCH_STATE = -4, TABLE_OF_ANY_FULL = -5 };
 
 enum { NO_ROW = 0, EVERY_ROW = 1 };
@@ -41,7 +41,7 @@ ALWAYS_INLINE bool is_forbidden(const tokdfa_followers *followers, int32_t row, 
     return k < followers->pointer[row + 1] && followers->start[k] <= position;
 }
 
-/* A cell of the table of the pre-tokenizer; what is not in it yet is noted. */
+/* A cell of the table of the pre-tokenizer; a cell that is not in it yet is noted. */
 ALWAYS_INLINE int32_t cell(const tokdfa_guide *guide, int64_t core, int64_t column) {
     int32_t target = guide->splits->targets[core * guide->splits->width + column];
     if (UNLIKELY(target < 0)) {
@@ -95,7 +95,7 @@ ALWAYS_INLINE int32_t split_after(const tokdfa_guide *guide, int32_t split, int3
     return target <= 0 ? target : (int32_t)(target * n_cuts + cut);
 }
 
-/* The state of the texts after the bytes between two offsets; NOWHERE if no text goes on so. */
+/* The state of the texts after the bytes between two offsets; NOWHERE if no text has them there. */
 ALWAYS_INLINE int32_t text_through(const tokdfa_guide *guide, int32_t text, int64_t begin, int64_t end) {
     const tokdfa_guide_texts *texts = guide->texts;
     for (int64_t at = begin; at < end && text; at++) {
@@ -104,7 +104,7 @@ ALWAYS_INLINE int32_t text_through(const tokdfa_guide *guide, int32_t text, int6
     return text;
 }
 
-/* The state of the texts after an id; NOWHERE if no text goes on so. */
+/* The state of the texts after an id; NOWHERE if no text has it there. */
 ALWAYS_INLINE int32_t text_after(const tokdfa_guide *guide, int32_t text, int32_t id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;

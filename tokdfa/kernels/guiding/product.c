@@ -1,5 +1,5 @@
-/* The prefix automaton of a tokenizer and a language of texts: the state after an id, whether a stream goes on from
-   there, and all ids that can come next. */
+/* The prefix automaton of a tokenizer and a language of texts: the state after an id, whether a stream can continue
+   from there, and all ids that can come next. */
 #include "search.h"
 
 static bool is_state(const tokdfa_guide *guide, guide_state at) {
@@ -21,7 +21,7 @@ static int find_target(const tokdfa_guide *guide, guide_state from, int32_t id, 
     return status;
 }
 
-/* Enter what is known of states into a cache with slots for all of them. */
+/* Enter states and their results into a cache with slots for all of them. */
 TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *keys, const uint8_t *values, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         if (keys[4 * k] != 0 && values[k] != NOT_SEARCHED) {
@@ -35,7 +35,7 @@ TOKDFA_API void tokdfa_guide_enter(tokdfa_guide_cache *cache, const int32_t *key
     }
 }
 
-/* The state after an id, whether or not a stream goes on from there. */
+/* The state after an id, whether or not a stream can continue from there. */
 TOKDFA_API int32_t tokdfa_guide_target(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                        int32_t text, int32_t id) {
     guide_state to;
@@ -66,7 +66,7 @@ TOKDFA_API int32_t tokdfa_guide_targets(const tokdfa_guide *guide, int32_t split
     return YES;
 }
 
-/* The state after an id, if a stream goes on from there. */
+/* The state after an id, if a stream can continue from there. */
 TOKDFA_API int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                      int32_t text, int32_t id) {
     guide_state to;
@@ -74,14 +74,14 @@ TOKDFA_API int32_t tokdfa_guide_step(const tokdfa_guide *guide, int32_t split, i
     return status != YES || is_known_to_go_on(guide, to) ? status : goes_on(guide, to);
 }
 
-/* Whether a stream goes on from a state, or ends there. */
+/* Whether a stream can continue from a state, or end there. */
 TOKDFA_API int32_t tokdfa_guide_goes_on(const tokdfa_guide *guide, int32_t split, int32_t row, int32_t spelled,
                                         int32_t text) {
     const guide_state at = {split, row, spelled, text};
     return is_state(guide, at) ? goes_on(guide, at) : NO_SUCH_STATE;
 }
 
-/* From which of the states that differ only in the row a stream goes on: from all, from none, or it depends. */
+/* Whether a stream can continue from the states that differ only in the row: from all, from none, or it depends. */
 enum { FROM_NONE = 0, FROM_ALL = 1, BY_ROW = 2 };
 
 static int find_verdict(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text) {
@@ -128,8 +128,8 @@ static int verdict(const tokdfa_guide *guide, masks *made, int32_t split, int32_
     return known->found;
 }
 
-/* Whether a stream goes on from a state within a symbol or elsewhere. The id that last ended such a symbol mostly leads
-   to where one goes on whatever the row is; then nothing need be remembered of the state. */
+/* Whether a stream can continue from a state within a symbol or elsewhere. The id that last ended such a symbol mostly
+   leads to a state from which a stream can continue with any row; then the state need not be cached. */
 static int goes_on_by_row(const tokdfa_guide *guide, masks *made, guide_state at) {
     const int32_t id = *hint_of(guide, at);
     guide_state to;
@@ -155,7 +155,7 @@ typedef struct {
     const uint32_t *bits; /* the ids as bits; or NULL */
 } alike;
 
-/* Allow all ids, whatever their rows are. */
+/* Allow all ids, without a look at their rows. */
 static void add_all(const alike *these, bool are_fragile, masks *made) {
     if (these->bits != NULL) {
         for (int64_t k = 0; k < made->n_words; k++) {
@@ -174,8 +174,8 @@ static void add_all(const alike *these, bool are_fragile, masks *made) {
     }
 }
 
-/* Add those ids with which a stream goes on if the row does not forbid them, and, as fragile, those of them with which
-   none does if it does. */
+/* Allow the ids with which a stream can continue if the row does not forbid them. An id is also fragile if no stream
+   can continue with it when the row forbids it. */
 static int add_ids(const tokdfa_guide *guide, int32_t split, const alike *these, masks *made) {
     const int32_t spelled = these->spelled, text = these->text;
     const int32_t free = split_after(guide, split, these->class, true);
@@ -244,9 +244,10 @@ static int add_atoms(const tokdfa_guide *guide, int32_t split, int32_t text, int
     return YES;
 }
 
-/* Set the bits of the ids with which a stream goes on from the states that differ only in the row: in `allowed` of
-   those that the row does not forbid; in `fragile` of those of them with which none does if it forbids them. The masks
-   are zeros. `differing` are the ids after which the search for special tokens is elsewhere than from state 0. */
+/* Set the bits of the ids with which a stream can continue from the states that differ only in the row. `allowed` has
+   the ids that are possible if the row does not forbid them; `fragile` the ids among them that are impossible if it
+   does. The masks are zeros at first. `differing` are the ids after which the search for special tokens is elsewhere
+   than from state 0. */
 TOKDFA_API int32_t tokdfa_guide_next(const tokdfa_guide *guide, int32_t split, int32_t spelled, int32_t text,
                                      const int32_t *differing, int64_t n_differing, uint32_t *allowed,
                                      uint32_t *fragile) {
@@ -311,8 +312,8 @@ static void find_ends(tokdfa_merge_job *job, int64_t n) {
     }
 }
 
-/* Merge the nodes of a trie whose symbols have the same columns: its children by columns, level by level. Returns the
-   number of nodes, which are in depth-first order. */
+/* Merge the nodes of a trie that the same columns lead to, level by level. Returns the number of nodes, which are in
+   depth-first order. */
 TOKDFA_API int64_t tokdfa_merge_nodes(tokdfa_merge_job *job) {
     /* A list of nodes is its first one; the others follow each other. Those of one list become one node. */
     int32_t lists[256], *node_of = job->node_of, *following = job->following, *stack = job->stack;

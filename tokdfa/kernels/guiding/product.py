@@ -1,7 +1,7 @@
-"""The product of the pre-tokenizer, the rows of what may not follow, special tokens and a language of texts.
+"""The product of the pre-tokenizer, the rows of forbidden ids, special tokens and a language of texts.
 
-With it come the masks of what may follow, and what is banned, all with one bit an id. ``api.h`` explains the structs. A
-state is four numbers, those of the parts.
+With it come the masks of the ids that may follow, and banned texts. A mask has one bit an id. ``api.h`` explains the
+structs. A state is four numbers, the states of the parts.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _search(n: int) -> dict[str, np.ndarray]:
 
 
 def target(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
-    """Find the state after an id, whether or not a stream goes on from there; on `YES` it is in the cache.
+    """Find the state after an id, whether or not a stream can continue from there; on `YES` it is in the cache.
 
     Numbers out of range are `NO_SUCH_STATE`; they must fit in 32 bits.
     """
@@ -75,7 +75,7 @@ def target(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
 def targets(
     guide: Struct, split: int, spelled: int, text: int, ids: Int32Array
 ) -> tuple[int, tuple[Int32Array, Int32Array, Int32Array, Int32Array]]:
-    """Find the states of the parts after ids, whatever the row; return the status and ``tokdfa_guide_targets_job``."""
+    """Find the states of the parts after ids, for any row; return the status and ``tokdfa_guide_targets_job``."""
     free, cut, spelled_after, text_after = (np.zeros(len(ids), dtype=np.int32) for _ in range(4))
     job = Struct("tokdfa_guide_targets_job", ids=ids, free=free, cut=cut, spelled=spelled_after, text=text_after)
     status = int(lib.tokdfa_guide_targets(guide.pointer, split, spelled, text, job.pointer))
@@ -83,23 +83,23 @@ def targets(
 
 
 def step(guide: Struct, state: tuple[int, int, int, int], id: int) -> int:
-    """Find the state after an id, if a stream goes on from there; on `YES` it is in the cache."""
+    """Find the state after an id, if a stream can continue from there; on `YES` it is in the cache."""
     return int(lib.tokdfa_guide_step(guide.pointer, *state, id))
 
 
 def goes_on(guide: Struct, state: tuple[int, int, int, int]) -> tuple[int]:
-    """Return whether a stream goes on from a state, or ends there, as the only entry."""
+    """Return whether a stream can continue from a state, or end there, as the only entry."""
     return (int(lib.tokdfa_guide_goes_on(guide.pointer, *state)),)
 
 
 def find_next(
     guide: Struct, split: int, spelled: int, text: int, differing: Int32Array, n_words: int
 ) -> tuple[int, Uint32Array, Uint32Array]:
-    """Find the ids that can come next, whatever the row: the status and two masks of `n_words`.
+    """Find the ids that can come next, for any row: the status and two masks of `n_words`.
 
     `differing`, checked, are the ids after which the search for special tokens is in another state than from state 0.
-    The masks are of the ids after which a stream goes on if the row does not forbid them; and of those of them after
-    which none does if it does.
+    The first mask has the ids after which a stream can continue if the row does not forbid them; the second the ids of
+    the first after which none can if the row forbids them.
     """
     masks = np.zeros((2, n_words), dtype=np.uint32)
     known = guide.pointer, split, spelled, text, differing, len(differing)
@@ -127,7 +127,7 @@ def merge_nodes(
 def ban_of(
     table: Int32Array, column: Int32Array, alive: BoolArray, text: Uint8Array, offsets: Int64Array, trie: Any
 ) -> Struct:
-    """Return what texts may have, over ids; `trie`, a :class:`~tokdfa.regex.trie.TokenTrie`, has those to allow."""
+    """Return the automaton of allowed texts; `trie`, a :class:`~tokdfa.regex.trie.TokenTrie`, has the ids to allow."""
     return Struct(
         "tokdfa_ban", table=table, column=column, n_columns=table.shape[1], alive=alive, text=text, offsets=offsets,
         symbol=trie.symbol, depth=trie.depth, end=trie.end, first=trie.first, words=trie.words.astype(np.int32),
@@ -135,12 +135,12 @@ def ban_of(
 
 
 def ban_step(ban: Struct, state: int, id: int) -> int:
-    """Return the state after an id, 0 if it is banned; also if there is no such state or id (within 32 bits)."""
+    """Return the state after an id, 0 if it is banned; also if the state or the id (within 32 bits) does not exist."""
     return int(lib.tokdfa_ban_step(ban.pointer, state, id))
 
 
 def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
-    """Turn the mask of the state `like`, zeros for state 0, into that of `state`; return the number of nodes visited.
+    """Turn the mask of state `like`, zeros for state 0, into the mask of `state`; return the number of nodes visited.
 
     The caller has checked the states; the mask has a bit for each id.
     """
@@ -149,7 +149,7 @@ def mask_like(ban: Struct, state: int, like: int, mask: Uint32Array) -> int:
 
 
 def followers_of(pointer: Int32Array, start: Int32Array, stop: Int32Array, id_at: Int32Array) -> Struct:
-    """Return the rows of what may not follow."""
+    """Return the rows of the ids that may not follow."""
     return Struct("tokdfa_followers", pointer=pointer, start=start, stop=stop, id_at=id_at)
 
 

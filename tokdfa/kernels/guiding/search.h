@@ -1,24 +1,24 @@
-/* Whether any canonical stream goes on from a state: a search for the end of a text, depth first, what leads towards an
-   end first. What is found is remembered. */
+/* Whether any canonical stream can continue from a state: a search for the end of a text, depth first, ids that lead
+   towards an end first. The results are cached. */
 #ifndef TOKDFA_GUIDING_SEARCH_H
 #define TOKDFA_GUIDING_SEARCH_H
 
 #include "moves.h"
 
-/* Of a state nothing may be known; that a stream goes on; that none does; that the running search is at it, or has left
-   it without an end but can come back from it to the path. */
+/* The value of a state: not searched yet; a stream can continue; none can; the state is on the path of the running
+   search; or the search has left it without an end, but can come back from it to the path. */
 enum { NOT_SEARCHED = 0, GOES_ON = 1, DEAD_END = 2, ON_PATH = 3, LEFT_OPEN = 4 };
 
-/* The most states that one search looks at; and what a step of it returns if it must continue. */
+/* The most states that one search looks at; and the result of a step after which it must continue. */
 enum { MOST_SEARCHED = 1 << 17, STILL_OPEN = 2 };
 
-/* What is tried, in this order: within a symbol, the id that last completed such a one, and all words that end symbols;
-   elsewhere ids of the shortest rest of a text, special tokens, which are few and may be the only way to an end, ids of
-   single bytes that lead no further away from one, and all words. Where no text at all goes on, none of the language
-   does: that is asked before all words are tried, and remembered for every state of the language. */
+/* The ids to try, in this order. Within a symbol: the id that last completed such a symbol, and all words that end
+   symbols. Elsewhere: ids of the shortest rest of a text; special tokens, which are few and may be the only way to an
+   end; ids of single bytes that lead no further away from an end; and all words. Where no text at all can continue, no
+   text of the language can: this is asked before all words are tried, and cached for every state of the language. */
 enum { HINT, NEAR, SPECIALS, BYTES, ALL_WORDS, NO_MORE, N_NEAR = 4 };
 
-/* A frame of the path: the slot of a state and its number in the search; what is tried, and how far. */
+/* A frame of the path: the slot of a state and its index in the search; the ids being tried, and how far. */
 enum { SLOT, ORDER, PHASE, CURSOR, WITHIN, N_FRAME };
 
 ALWAYS_INLINE uint64_t state_hash(guide_state at) {
@@ -133,7 +133,7 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
             if (begin[atom + 1] - first <= frame[WITHIN]) {
                 continue;
             }
-            /* Ids without a position are given for whole pieces, whatever the row is. */
+            /* Ids without a position are given for whole pieces, with any row. */
             const int32_t split = split_after(guide, from.split, texts->atom_class[atom], from.row != EVERY_ROW);
             if (split == MISSING) {
                 return MISSING;
@@ -185,8 +185,8 @@ static int next_ending(const tokdfa_guide *guide, guide_state from, int32_t *fra
 
 static int goes_on(const tokdfa_guide *guide, guide_state at);
 
-/* Whether any text goes on from a state: what all languages have in common. The search for special tokens begins anew,
-   which finds no more of them. */
+/* Whether any text at all, of this language or not, can continue from a state. The search for special tokens begins
+   anew, which finds no more of them. */
 static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
     if (guide->any == NULL) {
         return YES;
@@ -199,8 +199,8 @@ static int any_goes_on(const tokdfa_guide *guide, guide_state at) {
     return status == TABLE_FULL ? TABLE_OF_ANY_FULL : status;
 }
 
-/* The next state after a state, and the id that leads to it: YES, NOWHERE if there are no more, or why that is not
-   known. */
+/* The next state after a state, and the id that leads to it: YES, NOWHERE if there are no more, or the reason why this
+   is not known. */
 static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *frame, guide_state *to, int32_t *id) {
     const tokdfa_guide_ids *ids = guide->ids;
     const tokdfa_guide_texts *texts = guide->texts;
@@ -256,7 +256,7 @@ static int next_state(const tokdfa_guide *guide, guide_state from, int32_t *fram
     return NOWHERE;
 }
 
-/* Forget what is known only within a search; what it has left open is a dead end if it found no end. */
+/* Forget the values that hold only within a search. States left open are dead ends if it found no end. */
 static void end_search(tokdfa_guide_cache *cache, int64_t n_seen, bool found_none) {
     for (int64_t k = 0; k < n_seen; k++) {
         uint8_t *value = cache->values + cache->trail[k];
@@ -296,7 +296,7 @@ ALWAYS_INLINE int put_on_path(path_search *run, int64_t slot) {
 ALWAYS_INLINE void take_off_path(path_search *run) {
     tokdfa_guide_cache *cache = run->cache;
     const int32_t *frame = top_frame(run), here = frame[SLOT], low = cache->low[here];
-    /* Without a way back to the path, nothing goes on from here, whatever is found elsewhere. */
+    /* Without a way back to the path, nothing can continue from here, regardless of the rest of the search. */
     cache->values[here] = low == frame[ORDER] ? DEAD_END : LEFT_OPEN;
     if (--run->height > 0) {
         const int64_t before = top_frame(run)[SLOT];
@@ -306,8 +306,8 @@ ALWAYS_INLINE void take_off_path(path_search *run) {
     }
 }
 
-/* Move on from the last state of the path. Returns YES once an end is found, NOWHERE if there is none, and why that is
-   not known; STILL_OPEN otherwise. */
+/* Move on from the last state of the path. Returns YES once an end is found, NOWHERE if there is none, or the reason
+   why this is not known; STILL_OPEN if the search must continue. */
 static int search_step(const tokdfa_guide *guide, path_search *run) {
     tokdfa_guide_cache *cache = run->cache;
     int32_t *frame = top_frame(run), id = -1;
@@ -348,7 +348,7 @@ static int search_step(const tokdfa_guide *guide, path_search *run) {
     return STILL_OPEN;
 }
 
-/* Search from a slot of which nothing is known. */
+/* Search from the slot of a state that has not been searched. */
 static int search(const tokdfa_guide *guide, int64_t start) {
     path_search run = {guide->cache, 0, 0};
     int status = put_on_path(&run, start);
@@ -360,7 +360,7 @@ static int search(const tokdfa_guide *guide, int64_t start) {
     return status;
 }
 
-/* Whether a stream goes on from a state, or ends there: YES, NOWHERE, or why that is not known. */
+/* Whether a stream can continue from a state, or end there: YES, NOWHERE, or the reason why this is not known. */
 static int goes_on(const tokdfa_guide *guide, guide_state at) {
     if (is_end(guide, at.split, at.text)) {
         return YES;
@@ -373,7 +373,7 @@ static int goes_on(const tokdfa_guide *guide, guide_state at) {
     return value == GOES_ON ? YES : value == DEAD_END ? NOWHERE : search(guide, slot);
 }
 
-/* Whether a stream is known to go on from a state, or to end there, whatever row it has. */
+/* Whether a stream is known to continue from a state, or to end there, with any row. */
 ALWAYS_INLINE bool is_known_to_go_on(const tokdfa_guide *guide, guide_state at) {
     if (is_end(guide, at.split, at.text)) {
         return true;

@@ -1,6 +1,6 @@
-"""Searching streams of ids for matches in their text: `search`, whose callers have checked ids against the vocabulary.
+"""Searching streams of ids for matches in their text: `search`, for ids checked by the caller.
 
-``leftmost.wide.c`` finds the leftmost matches, ``all.c`` all of them. Tokens at which nothing happens are skipped: by
-their classes (``by_class.h``, with the prefilter of ``prefilter.c``), or, for large automata, in accelerated states
-(``accelerated.h``).
+``leftmost.wide.c`` finds the leftmost matches, ``all.c`` all of them. The ids are below the size of the vocabulary.
+Tokens at which nothing happens are skipped: by their classes (``by_class.h``, with the prefilter of ``prefilter.c``),
+or, for large automata, in accelerated states (``accelerated.h``).
 """

@@ -1,9 +1,9 @@
 /* Skipping tokens at which nothing happens, if the automaton is too large for a table of the effects of tokens.
 
    A state is accelerated if the token read last leads to it from the idle state, too. Then the token alone determines
-   what the next one may do: as long as no token continues what the one before it has begun, each leads to an
-   accelerated state. So a block of tokens is scanned as a whole for those at which something may happen (runs.h), and
-   only these are read, by a cache of pairs of states and tokens. */
+   the possible effects of the next one: as long as no token continues a match that the token before it has begun, each
+   leads to an accelerated state. So a block of tokens is scanned as a whole for those at which something may happen
+   (runs.h), and only these are read, by a cache of pairs of states and tokens. */
 #ifndef TOKDFA_SEARCH_ACCELERATED_H
 #define TOKDFA_SEARCH_ACCELERATED_H
 
@@ -18,7 +18,7 @@ typedef struct {
     bool pending;
 } skipping;
 
-/* What a token does: its outcome, and the groups that may continue from there. */
+/* The effect of a token: its outcome, and the groups that may continue from there. */
 typedef struct {
     int64_t outcome;
     uint64_t continuing;
@@ -116,8 +116,7 @@ ALWAYS_INLINE void end_skip(const skipping *at, tokdfa_search *search, const uin
     }
 }
 
-/* Read the token at hand, whose effect from the idle state is given. Returns false if it must be read symbol by
-   symbol. */
+/* Read the token at hand, given its effect from the idle state. Returns false if it must be read symbol by symbol. */
 ALWAYS_INLINE bool take_token(const tokdfa_machine *machine, const tokdfa_search *search, pair_cache cache,
                               const int32_t *ids, skipping *at, token_effect effect) {
     const uint64_t *marks = machine->moves->marks, it_is = effect.continuing;

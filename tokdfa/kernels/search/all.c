@@ -4,7 +4,7 @@
 #include "retention.h"
 #include "search.h"
 
-/* A chunk of ids and what it is searched with; constant during a call. */
+/* A chunk of ids, and the machine and search for it; constant during a call. */
 typedef struct {
     const tokdfa_machine *machine;
     tokdfa_search *search;
@@ -54,7 +54,8 @@ static int64_t starts_of(const chunk_for_all *c, const match_end *end) {
     return count;
 }
 
-/* The same where the lengths of matches are known: of the longest one, whose state is given, and of those shorter. */
+/* The same where the lengths of the matches are known: of the longest one, in the state given, and of the shorter
+   ones. */
 static int64_t fixed_starts(const chunk_for_all *c, const match_end *end) {
     const tokdfa_forward *forward = c->machine->forward;
     int64_t count = 0;
@@ -94,8 +95,8 @@ static int64_t write_matches(const chunk_for_all *c, const match_end *end, int64
     return n_starts;
 }
 
-/* Read the symbol at the offset of the token, or the end of the text after the last one, `length` being that of the
-   token. Returns whether matches end there, and where. */
+/* Read the symbol at the offset of the token, or the end of the text after the last one; `length` is the token's.
+   Returns whether matches end there, and where. */
 ALWAYS_INLINE bool read_symbol_of_all(const chunk_for_all *c, tokdfa_search *at, int64_t length, match_end *end) {
     const tokdfa_forward *forward = c->machine->forward;
     const tokdfa_spelled *text = c->machine->text;
@@ -112,7 +113,7 @@ ALWAYS_INLINE bool read_symbol_of_all(const chunk_for_all *c, tokdfa_search *at,
         at->state = target(forward, at->state, at_boundary ? forward->boundary : forward->column_of[symbol]);
         delay = info_of(forward, at->state)->delay;
         *end = (match_end){.right = info_of(forward, at->state)->right, .state = at->state};
-        /* With a delay the match ended before the symbol whose last byte has been read now. */
+        /* With a delay the match ended before the symbol that ends with the byte just read. */
         offset = at_boundary ? length : at->offset + (delay == 0);
         delay -= delay > 0;
     }

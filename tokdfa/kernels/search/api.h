@@ -9,20 +9,19 @@
 
 /* The spellings of ids. Read-only once it is built. */
 typedef struct {
-    const uint8_t *bytes; /* those of id i are bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1] */
+    const uint8_t *bytes; /* id i has bytes[starts[i] >> 1] to bytes[starts[i + 1] >> 1] */
     int64_t n_bytes;
     const int64_t *starts; /* the lowest bit is set for a special token, which is read as one symbol, the edge */
     int64_t n_starts;      /* the number of ids, plus 1 */
 } tokdfa_spelled;
 
-/* What is known of a state of the searching automaton; it fits into one line of the cache. Read-only once it is
-   built. */
+/* The properties of a state of the searching automaton; they fit into one cache line. Read-only once it is built. */
 typedef struct {
     int64_t delay;   /* how many bytes ago a match has ended; -1 for none */
     int64_t restart; /* where to restart at its end */
     int64_t right;   /* the kind of the symbol after it */
     int64_t fixed;   /* its length; 0 if that must be found */
-    int64_t shorter; /* a state whose match is the next shorter one */
+    int64_t shorter; /* a state with the next shorter match */
     int64_t ending;  /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
     int64_t alive;   /* the columns, modulo 64, after which the search may not be dead */
     int64_t end_restart; /* where to restart at the end of a match if the text ends here */
@@ -30,7 +29,7 @@ typedef struct {
 
 /* A searching automaton. Read-only once it is built. */
 typedef struct {
-    const uint16_t *column_of; /* the columns of the 256 bytes, and that of the edge of the text */
+    const uint16_t *column_of; /* the columns of the 256 bytes and of the edge of the text */
     const int32_t *table;      /* state q goes to table[q * n_columns + c] on column c; state 0 is the sink */
     int64_t n_table;
     int64_t n_columns;   /* at most 258 */
@@ -43,7 +42,7 @@ typedef struct {
 /* A reversed automaton over classes of code points. Read-only once it is built. */
 typedef struct {
     const int32_t *table;   /* state q goes to table[q * (n_classes + 3) + c]; after the classes of code points come */
-                            /* those of broken symbols, and of an edge of the text */
+                            /* the classes of broken symbols, and of an edge of the text */
     const uint8_t *accepts; /* by state */
     const int32_t *initial; /* the state for each kind of the symbol after a match */
     const uint16_t *class_of; /* the class of every code point */
@@ -55,7 +54,7 @@ typedef struct {
 typedef struct {
     const int32_t *properties; /* by id */
     const int32_t *entries;    /* by state and class */
-    const uint16_t *codes;     /* those of the prefilter, by id */
+    const uint16_t *codes;     /* the codes of the prefilter, by id */
     const uint16_t *rows;      /* the 33 rows of the prefilter */
     int64_t second;            /* a state that many tokens lead to that is not accelerated; -1 for none */
     int64_t n_classes;         /* 0 when tokens have no classes */
@@ -67,8 +66,8 @@ typedef struct {
     const uint64_t *groups;    /* two for each state */
 } tokdfa_moves;
 
-/* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from that of the current
-   chunk. It belongs to one thread. */
+/* A search under way. Positions are counted in bytes from the beginning of the stream, tokens from the beginning of the
+   current chunk. It belongs to one thread. */
 typedef struct {
     int64_t token, offset;              /* where it is: at an offset in a token */
     int64_t state, position;            /* the state there; where that token begins */
@@ -98,7 +97,7 @@ typedef struct {
     int64_t run;                    /* the next of its runs; see runs.h */
     int64_t leads;                  /* whether tokens of it may be assumed to lead to the second state */
     int64_t leads_next;             /* the same of the next block */
-    int64_t *buffer;                /* what has been found out about it; see runs.h and prefilter_scan.h */
+    int64_t *buffer;                /* the results of the scan; see runs.h and prefilter_scan.h */
     int64_t n_buffer;
 } tokdfa_search;
 

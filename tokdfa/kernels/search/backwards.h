@@ -26,7 +26,7 @@ ALWAYS_INLINE int64_t byte_before(const int32_t *ids, const tokdfa_spelled *text
 }
 
 /* The class of the symbol before a position, which moves there, and the number of bytes in between. The class is -1 at
-   the beginning; those of broken symbols and of special tokens come after those of code points. */
+   the beginning; the classes of broken symbols and special tokens come after the classes of code points. */
 static int64_t symbol_before(const int32_t *ids, const tokdfa_spelled *text, const tokdfa_backward *backward,
                              id_position *at, int64_t *length) {
     int64_t byte = byte_before(ids, text, at);

@@ -1,9 +1,8 @@
 /* Skipping tokens at which nothing happens, by their classes.
 
-   Each token takes a look-up of what its class does to the state, which is a chain of look-ups that wait for each
-   other. Once a token has led where it is assumed, the next active one is found without such a chain: see
-   prefilter_scan.h. Only active tokens are read one by one, and those after them until one leads where it is
-   assumed. */
+   Each token takes a look-up of the effect of its class on the state: a chain of look-ups that wait for each other.
+   Once a token has led where it is assumed, the next active one is found without such a chain: see prefilter_scan.h.
+   Only active tokens are read one by one, and those after them until one leads where it is assumed. */
 #ifndef TOKDFA_SEARCH_BY_CLASS_H
 #define TOKDFA_SEARCH_BY_CLASS_H
 

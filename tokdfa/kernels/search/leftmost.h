@@ -9,7 +9,7 @@
 /* The interval, in tokens read beyond a pending match, at which it is recorded that they lead to nothing. */
 enum { STRIDE = 16 };
 
-/* A chunk of ids and what it is searched with; constant during a call. */
+/* A chunk of ids, and the machine and search for it; constant during a call. */
 typedef struct {
     const tokdfa_machine *machine;
     const tokdfa_spelled *text;
@@ -169,7 +169,7 @@ ALWAYS_INLINE void read_token_symbols(const chunk *c, cursor *at, int64_t length
         const tokdfa_state_info *info = info_of(forward, state);
         int64_t delay = info->delay;
         if (delay >= 0) {
-            /* With a delay the match ended before the symbol whose last byte has been read now. */
+            /* With a delay the match ended before the symbol that ends with the byte just read. */
             at->end_token = at->token;
             at->end_offset = at_boundary ? length : offset;
             if (delay > 0) {

@@ -8,7 +8,7 @@
 #include "leftmost.h"
 #include "retention.h"
 
-/* Find where a match begins whose length is not fixed: the farthest position, not before the floor. Returns the token,
+/* Find the beginning of a match without a fixed length: the farthest position, not before the floor. Returns the token,
    with the offset in it. */
 ALWAYS_INLINE int64_t find_start(const chunk *c, cursor *at, int64_t right) {
     const tokdfa_backward *backward = c->machine->backward;

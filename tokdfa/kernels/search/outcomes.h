@@ -1,10 +1,10 @@
-/* What a token does to a state of the search, read symbol by symbol. */
+/* The effect of a token on a state of the search, read symbol by symbol. */
 #ifndef TOKDFA_OUTCOMES_H
 #define TOKDFA_OUTCOMES_H
 
 #include "search.h"
 
-/* What a token does to a state that is not idle. */
+/* The effect of a token on a state that is not idle. */
 static int64_t outcome_of(const tokdfa_machine *machine, int64_t state, int64_t id) {
     const tokdfa_forward *forward = machine->forward;
     const tokdfa_moves *moves = machine->moves;

@@ -70,8 +70,8 @@ static pairs united(const pairs *one, const pairs *other) {
     return both;
 }
 
-/* Put a set into a group and return its index: that of an equal set, a new group if there are fewer than most, or the
-   one with which least is lost. Groups before the first one are left alone; in group 0 all bits are set. */
+/* Put a set into a group and return its index: the group of an equal set, a new group if there are fewer than most, or
+   the group with which least is lost. Groups before the first one are left alone; in group 0 all bits are set. */
 static int into_group(const group *one, group *groups, int first, int *n_groups, int most) {
     int best = 0;
     int64_t least_cost = INT64_MAX;

@@ -3,7 +3,7 @@
    It is assumed that every token is accelerated (see prefilter.c) or, where that often fails, that some of those that
    come after an accelerated token lead to the second state. If the search is in the state that is assumed before a
    token, and that token is not active, then the search is in the state that is assumed after it, and nothing has
-   happened. Each token is looked at beside the one before it, so that no look-up waits for another. */
+   happened. Each token is looked at together with the one before it, so that no look-up waits for another. */
 #ifndef TOKDFA_SEARCH_PREFILTER_SCAN_H
 #define TOKDFA_SEARCH_PREFILTER_SCAN_H
 
@@ -128,8 +128,8 @@ ALWAYS_INLINE uint32_t bits_of(bit_table table, __m256i row, __m256i column) {
     return ~(uint32_t)_mm256_movemask_epi8(clear);
 }
 
-/* Scan whole groups of tokens, of which the first one comes after a token with a code. Returns how many tokens these
-   are; `position` is then where the next one begins. */
+/* Scan whole groups of tokens; the first token comes after one with a code. Returns the number of tokens; `position` is
+   then where the next one begins. */
 ALWAYS_INLINE int64_t scan_groups(scan_job job, int64_t size, uint16_t before, int64_t *position, bool leads) {
     const bit_table table = bit_table_of(job.rows), second = bit_table_of(job.rows + N_CODE_ROWS);
     uint8_t after[16];
@@ -253,8 +253,8 @@ ALWAYS_INLINE int64_t count_bits(const uint64_t *words, int64_t n) {
     return count;
 }
 
-/* Scan the tokens from `first` to `stop`, of which the first one begins at a position. Meanwhile it fetches ids that
-   are read later: with token i the one that is i entries after `ahead`. */
+/* Scan the tokens from `first` to `stop`; the first one begins at a position. Meanwhile it fetches ids that are read
+   later: with token i the one that is i entries after `ahead`. */
 ALWAYS_INLINE void scan_block(tokdfa_search *search, const tokdfa_moves *moves, int64_t idle_state,
                               const int32_t *restrict ids, int64_t first, int64_t stop, int64_t position,
                               uintptr_t ahead) {
@@ -277,7 +277,7 @@ ALWAYS_INLINE void scan_block(tokdfa_search *search, const tokdfa_moves *moves, 
     if (index > 0) {
         before = job.codes[(uint32_t)job.ids[index - 1]];
     }
-    /* The rest, of which none is led: half a word may have been scanned. */
+    /* The rest, none of them led: half a word may have been scanned. */
     uint64_t bit = (uint64_t)1 << index % WORD;
     uint64_t active = index % WORD ? job.active[index / WORD] & (bit - 1) : 0;
     uint64_t idle = index % WORD ? job.idle[index / WORD] & (bit - 1) : 0;

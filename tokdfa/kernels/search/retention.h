@@ -1,10 +1,10 @@
-/* What a search keeps of the ids that it has read. */
+/* The ids read that a search keeps. */
 #ifndef TOKDFA_SEARCH_RETENTION_H
 #define TOKDFA_SEARCH_RETENTION_H
 
 #include "search.h"
 
-/* The number of bytes that are kept before the first match that may come: those of the longest symbol. */
+/* The number of bytes that are kept before the first match that may come: the length of the longest symbol. */
 enum { CONTEXT = 4 };
 
 /* Forget the ids of a chunk that no later match needs, and move the others to its front. Returns their number.

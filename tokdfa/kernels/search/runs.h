@@ -113,7 +113,7 @@ ALWAYS_INLINE int64_t scan_marks(const int32_t *restrict ids, const uint64_t *re
     return (int64_t)n_noted;
 }
 
-/* What a token of a run does. */
+/* The effect of a token of a run. */
 typedef struct {
     int64_t outcome;
     uint64_t continuing;  /* the groups of tokens that may continue from there */
@@ -122,8 +122,8 @@ typedef struct {
     int64_t expected;     /* for a run that it ends */
 } reading;
 
-/* The one of two numbers that is chosen by 1 or 0. PERF: compilers make branches of conditions, most of which would be
-   mispredicted. */
+/* The one of two numbers that is chosen by 1 or 0. PERF: compilers make branches of conditions, and most of these would
+   be mispredicted. */
 ALWAYS_INLINE int64_t choose(uint64_t first, int64_t one, int64_t other) {
     return other ^ ((one ^ other) & -(int64_t)first);
 }
@@ -152,7 +152,7 @@ ALWAYS_INLINE reading read_token(const run_block *block, int64_t index, int64_t 
 }
 
 /* Read the noted tokens as the first ones of runs; those that need not be read end no run. Returns the number of runs,
-   and sets that of those that continue. */
+   and sets the number of runs that continue. */
 ALWAYS_INLINE uint64_t begin_runs(const run_block *block, int64_t n_noted, uint64_t *n_reading) {
     const tokdfa_moves *moves = block->moves;
     int64_t *starts = block->buffer + STARTS * RUN_ROW, *expected = block->buffer + EXPECTED * RUN_ROW;

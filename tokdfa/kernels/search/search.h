@@ -1,4 +1,4 @@
-/* What the kernels of a search share: reading tokens symbol by symbol, and the effects of whole tokens. */
+/* Shared by the kernels of a search: reading tokens symbol by symbol, and the effects of whole tokens. */
 #ifndef TOKDFA_SEARCH_H
 #define TOKDFA_SEARCH_H
 
@@ -8,10 +8,10 @@
 /* Options. */
 enum { ALIGNED = 1, FINAL = 2 };
 
-/* Why a search has stopped before the end of a chunk: the buffer of matches is full, or that of ids. */
+/* Why a search has stopped before the end of a chunk: the buffer of matches is full, or the buffer of ids. */
 enum { MORE_MATCHES = 1, MORE_IDS = 2 };
 
-/* The column of the edge follows those of the bytes. */
+/* The column of the edge follows the columns of the bytes. */
 enum { EDGE = 256 };
 
 /* Properties of ids, when tokens have classes: bits 0 to 15 have the class of the id, 16 to 30 its length. Entry

@@ -68,9 +68,10 @@ NO_MOVES = Struct("tokdfa_moves", **_NOTHING)
 def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int32Array, Int32Array]:
     """Return the index of each token's effect on all states, and the effects, of shape (effects, states).
 
-    Effect 0 is that of reading nothing. An effect has four times the state reached from each state, plus 1 if a match
-    has ended or the search has died on the way, plus 2 if it has died on the first symbol. There are none if more than
-    `max_effects` were needed, at most 2^29 divided by the number of states. Each symbol of a token takes one look-up.
+    Effect 0 is the effect of reading nothing. An effect has four times the state reached from each state, plus 1 if a
+    match has ended or the search has died on the way, plus 2 if it has died on the first symbol. There are none if more
+    than `max_effects` were needed, at most 2^29 divided by the number of states. Each symbol of a token takes one
+    look-up.
     """
     n_ids, n_states = text.pointer.n_starts - 1, forward.pointer.n_info // len(STATE_INFO)
     if max_effects < 1:
@@ -152,8 +153,7 @@ _MORE_MATCHES = 1
 # The number of matches that are fetched at a time, of keys of tokens read in vain, and of matches with one end.
 _MOST_FOUND, _MOST_PASSED, _MOST_STARTS = 1 << 14, 1 << 14, 1 << 10
 # The number of lines of the cache, unless more pairs than that share a tag; see pair_cache.h. Long lists of words lead
-# to some ten thousand pairs, of which hardly any five may share a line, and all of which have to stay in the
-# second-level cache.
+# to some ten thousand pairs. Hardly any five of these may share a line, and all have to stay in the second-level cache.
 _LINES, _LINE, _TAGS = 1 << 15, 8, 1 << 24
 # The size of the buffer for a block of tokens; see runs.h.
 _BLOCK = 8 * (1024 + 66)
@@ -174,7 +174,7 @@ _COPYING = ffi.typeof("tokdfa_copying *")
 
 
 class Copying:
-    """Ids that are copied while they are searched: `source`, unchecked, of which only those below `limit` are copied.
+    """Ids that are copied while they are searched: `source`, unchecked; only ids below `limit` are copied.
 
     `pointer` has the fields of ``tokdfa_copying``. A search of a few ids takes little longer than making this, so it is
     not a :class:`Struct`.
@@ -268,7 +268,7 @@ class Search:
             yield self._leftmost(n_found)
 
     def forget(self, machine: Struct, ids: Int32Array, longest: int) -> int:
-        """Forget those of the ids at hand that no later match needs; return how many others move to their front.
+        """Forget the ids at hand that no later match needs; return how many others move to their front.
 
         The longest match has `longest` bytes, 0 if there is none. The first id is number ``at.first`` in the stream
         then, and no match begins before number ``at.settled``.

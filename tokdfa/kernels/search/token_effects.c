@@ -4,7 +4,7 @@
 
 #include "search.h"
 
-/* The index of the last effect: that of an equal one before it, if there is one. */
+/* The index of the last effect: the index of an equal one before it, if there is one. */
 static int32_t index_of_effect(const int32_t *effects, int32_t *known, uint64_t buckets, int64_t n_effects,
                                int64_t n_states) {
     const int32_t *last = effects + n_effects * n_states;
@@ -27,7 +27,7 @@ static int32_t index_of_effect(const int32_t *effects, int32_t *known, uint64_t 
 }
 
 /* Where the states are led by each column, one column after the other: four times the target, plus 1 if a match has
-   ended there or the search is dead, and plus 2 if it is dead. NULL if there is no memory. */
+   ended there or the search is dead, and plus 2 if it is dead. NULL if out of memory. */
 static int32_t *entries_by_column(const tokdfa_forward *forward, int64_t n_states) {
     const int64_t n_columns = forward->n_columns;
     int32_t *entries = malloc((size_t)(n_columns * n_states) * sizeof *entries);
@@ -74,7 +74,8 @@ TOKDFA_API int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa
     for (int64_t state = 0; state < n_states; state++) {
         effects[state] = (int32_t)(4 * state);
     }
-    /* Effect 0 is that of reading nothing. It equals no other, so that the symbol after it is known to be the first. */
+    /* Effect 0 is the effect of reading nothing. It equals no other, so that the symbol after it is known to be the
+       first. */
     int64_t n_effects = 1;
     for (int64_t id = 0; id < text->n_starts - 1 && n_effects; id++) {
         const uint8_t *bytes = text->bytes + begin_of(text, id);
@@ -124,7 +125,7 @@ TOKDFA_API int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, i
     return n_classes;
 }
 
-/* Fill the properties of ids, and what classes do to states; see search.h. */
+/* Fill the properties of ids, and the effects of classes on states; see search.h. */
 TOKDFA_API void tokdfa_fill_classes(const tokdfa_spelled *text, const tokdfa_forward *forward,
                                     const tokdfa_class_job *job) {
     const int64_t n_states = forward->n_table / forward->n_columns, n_classes = job->n_classes;
