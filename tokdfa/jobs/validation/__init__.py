@@ -5,7 +5,7 @@ Read in this order:
 1. `api`: `validate`, which judges an array from where one walk over it stops; `result` holds the answer. `validator`:
    streams that come in chunks, with documents; many ids that come together are a `block`, which is judged at once.
 2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences, and
-   `violations` is the sequence of all, many of which are made only when they are read.
+   `violations` is the sequence of all; many are made only when they are read.
 3. `engine`: the one place that chooses what judges the streams of a tokenizer, and names it. `judges`: the algorithms.
 4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
    made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text and

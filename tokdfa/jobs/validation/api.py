@@ -1,4 +1,4 @@
-"""Deciding whether a stream of ids, in an array or an iterator, is canonical: what its tokenizer gives for its text."""
+"""Deciding whether a stream of ids (array or iterator) is canonical: the ids that its tokenizer gives for its text."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def validate(
     ids : array_like of int, or iterator of arrays
         The stream; an iterator gives it in chunks.
     all : bool
-        Whether to find all violations, not only the first; `violations` of the answer has them. After each one, it
-        goes on from where token and piece boundaries meet again.
+        Whether to find all violations, not only the first; `violations` of the answer has them. The search continues
+        after each one, where token and piece boundaries meet again.
     window : bool
         Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
     documents : int or array_like of int, optional
@@ -58,9 +58,8 @@ def validate(
         separately, and the ids between them are not judged.
     literal : bool
         Whether to judge special tokens that `encode` never gives, such as SentencePiece's control pieces, by the text
-        that `decode` makes of them. They are then never canonical, and the answer is that of
-        ``encode(decode(ids)) == ids``. By default they split the stream, and the parts between them are judged
-        separately.
+        that `decode` makes of them. They are then never canonical, and the answer is the same as ``encode(decode(ids))
+        == ids``. By default they split the stream, and the parts between them are judged separately.
 
     Returns
     -------
@@ -72,7 +71,7 @@ def validate(
     TokenStreamError
         If they are not integers. If documents do not begin in order, or one begins after the end.
     ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
+        If the dictionary is not proper and its format does not say how libraries merge with it.
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
 
@@ -116,7 +115,7 @@ def judge(
     if isinstance(ids, Iterator):
         chunks = ((chunk, False) for array in map(id_array, ids) for chunk, _ in _chunks(array, tuning, all))
     else:
-        # What is before the rest is canonical, and need not be looked at again.
+        # The ids before the rest are canonical, and need not be looked at again.
         array, rest = (id_array(ids), WHOLE) if walked is None else (walked[0], walked[1] or WHOLE)
         validator._skip_to(rest)
         chunks = _chunks(array[rest.first :], tuning, all)

@@ -66,7 +66,7 @@ class Block(NamedTuple):
     ----------
     ids : int32 array
     texts : int64 array of shape (texts, 2)
-        The first id of each text and the one after its last, ascending. The last one ends with the block, and goes on
+        The first id of each text and the one after its last, ascending. The last one ends with the block, and continues
         after it unless the block `is_last`.
     unknown, numbers
         See :class:`Feed`.
@@ -75,7 +75,7 @@ class Block(NamedTuple):
     separator_size : int
     first, byte : int
     begins : bool
-        Whether the first text begins here, rather than goes on where it is always cut.
+        Whether the first text begins here, rather than continues after a boundary where it is always cut.
     following : RoundTrip, optional
         The round trip of the first text, if something of the text before counts.
     is_last : bool
@@ -110,7 +110,7 @@ class Block(NamedTuple):
         return cls(ids, texts, unknown, numbers, separators, size, *rest, is_last)
 
     def sizes(self, lengths: Int64Array) -> Int64Array:
-        """Return the number of bytes of each id, given those of the ids of the tokenizer."""
+        """Return the number of bytes of each id, given the lengths of the tokenizer's ids."""
         sizes = lengths[self.ids]
         sizes[self.unknown] = 0
         sizes[self.separators] = self.separator_size
@@ -122,5 +122,5 @@ class Block(NamedTuple):
 
 
 def _within(indices: Int64Array, begin: int, end: int) -> Int64Array:
-    """Return those of some ascending indices from `begin` to before `end`, counted from `begin`."""
+    """Return the ascending indices from `begin` to before `end`, counted from `begin`."""
     return indices[slice(*np.searchsorted(indices, [begin, end]))] - begin

@@ -1,11 +1,11 @@
 """The canonical language of a whole tokenizer, as one automaton over its ids.
 
-A stream is canonical if encoding its text gives it back. That depends on how the text is cut and on what merging gives
-within a piece: a token boundary within a piece must be one that the pair test allows, and every piece must begin where
-a token begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the
-hypotheses that the ids have confirmed so far need to be kept.
+A stream is canonical if encoding its text gives it back. That depends on how the text is cut and on the merges within a
+piece: a token boundary within a piece must be one that the pair test allows, and every piece must begin where a token
+begins. So the product of the pair test with the hypotheses of the pre-tokenizer decides, and only the hypotheses that
+the ids have confirmed so far need to be kept.
 
-`table` is the same machine with rows of numbers, over classes of ids; this one is slow and says what is meant.
+`table` is the same machine with rows of numbers, over classes of ids; this one is slow and serves as the definition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Mask: TypeAlias = int
 
 
 class CanonicalState(NamedTuple):
-    """What the ids read so far leave open.
+    """The possibilities that the ids read so far leave open.
 
     `hypotheses` are those that the ids confirm, as bits, and `pair` is the state of the pair test after the last token,
     -1 at the beginning of a text. `cut` has the bytes of a symbol that is cut short, or of one that can be completed to
@@ -49,7 +49,7 @@ class CanonicalAutomaton(Displayed):
     Parameters
     ----------
     tokenizer : Tokenizer
-        One whose dictionary is proper and over bytes.
+        Its dictionary must be proper and over bytes.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ def _lifted(state: CanonicalState) -> LiftedState:
 
 
 def _check(tokenizer: Tokenizer) -> None:
-    """Refuse a tokenizer whose canonical language is not this product."""
+    """Refuse a tokenizer if its canonical language is not this product."""
     if tokenizer.why_not("bytes"):
         raise UnsupportedFeatureError("the automaton of a whole tokenizer needs a dictionary over bytes")
     if len(tokenizer.whole_piece_tokens):

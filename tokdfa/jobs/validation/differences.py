@@ -46,9 +46,9 @@ def differences(ids: Int32Array, ends: Int64Array, canonical: Int32Array, others
 
 
 class Parts(NamedTuple):
-    """Parts of ids, from `starts` to `stops`, next to those of the canonical ids that differ from them, in order.
+    """Parts of ids, from `starts` to `stops`, next to the parts of the canonical ids that differ from them, in order.
 
-    Neither begins or ends with ids that both sides share. `undecided` is whether it depends on what follows where they
+    Neither begins or ends with ids that both sides share. `undecided` is whether the following ids decide where they
     first differ: one side is the beginning of the other, and the next ids of both are the same, or in another text.
     `is_silent` is whether an id of them adds nothing to the text.
     """
@@ -66,7 +66,7 @@ def differing_parts(
 ) -> Parts:
     """Return where two tokenizations of a text differ; `cuts` are the ids, ascending, before which it is always cut.
 
-    The parts are those of :func:`differences` for the text between two cuts, trimmed.
+    For the text between two cuts, the parts are the trimmed :func:`differences`.
     """
     parts = find_differences(Tokenizations(ids, ends), Tokenizations(canonical, others))[:, 1:]
     n_before, n_within = np.searchsorted(cuts, parts[:, 0], side="right"), np.searchsorted(cuts, parts[:, 1])
@@ -99,7 +99,7 @@ def _parts_apart(
     """Return the parts, of shape (parts, 5), of the texts between the `cuts` in some parts of a text.
 
     There both sides end, even where one adds nothing to the text before it. So two ids that each add a byte are put
-    there on both sides: whatever is beside them, they show the bound.
+    there on both sides: they show the bound next to any ids.
     """
     begins, stops = np.sort(np.append(parts[:, 0], cuts)), np.sort(np.append(parts[:, 1], cuts))
     lows, highs = np.sort(np.append(parts[:, 2], other_cuts)), np.sort(np.append(parts[:, 3], other_cuts))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Engine(OfTokenizer[AnyTokenizer]):
-    """What judges the streams of a tokenizer.
+    """The way in which the streams of a tokenizer are judged.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Engine(OfTokenizer[AnyTokenizer]):
     head : Model, optional
         The tables by which the beginning of a window is judged, if it is not encoded again.
     why : str, optional
-        Why pairs do not decide, of a tokenizer whose ids spell texts one after the other.
+        Why pairs do not decide, if the ids of the tokenizer spell texts one after the other.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def engine_of(tokenizer: AnyTokenizer, window: bool = False, literal: bool = Fal
     UnsupportedFeatureError
         If windows of such a tokenizer cannot be judged.
     ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
+        If the dictionary is not proper and its format does not say how libraries merge with it.
     """
     model, why = _deciding(tokenizer), None
     if model is None and tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Doubts(NamedTuple):
     """A hash table, with open addressing, of sequences that pass the pair test and call for a closer look."""
 
-    keys: Int64Array  # The last two ids, ``left << 32 | right``, or -1; empty if there are no sequences.
+    keys: Int64Array  # The last two ids, ``left << 32 | right``, or -1; empty without sequences.
     range: Int32Array  # The sequences of slot i are those from ``range[2 * i]`` to ``range[2 * i + 1]``.
     bounds: Int32Array
     ids: Int32Array  # Sequence k has the ids ``ids[bounds[k]:bounds[k + 1]]`` before the last two.
@@ -45,12 +45,12 @@ class Doubts(NamedTuple):
 class Model(OfTokenizer["Tokenizer"]):
     """Tables over the ids of a tokenizer that encodes texts unchanged, or only brings them into a normalization form.
 
-    If there is a `form`, `tokenizer` is the one without the normalizer: it does the same to texts in that form, and no
-    others are those of canonical ids. For each id, `lengths` has the number of its bytes, `special` whether it is that
-    of a special token, `dead` whether merging never gives it, `alone` whether it is given only for a whole piece.
+    If there is a `form`, `tokenizer` is the one without the normalizer: it does the same to texts in that form, and
+    canonical ids have no other texts. For each id, `lengths` has the number of its bytes, `special` whether its token
+    is special, `dead` whether merging never gives it, `alone` whether it is given only for a whole piece.
 
-    `by_pairs` is whether pairs of neighbours decide what merging gives: the dictionary is proper, and on it Algorithm 1
-    gives what the libraries give.
+    `by_pairs` is whether pairs of neighbours decide the result of merging: the dictionary is proper, and on it
+    Algorithm 1 gives the same ids as the libraries.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -116,7 +116,7 @@ class Model(OfTokenizer["Tokenizer"]):
 
     @cached_property
     def walked_pairs(self) -> PairTest:
-        """The pair test used with the table: that of the proper part, if the dictionary is not proper."""
+        """The pair test used with the table: the test of the proper part, if the dictionary is not proper."""
         if self.by_pairs and not self.alone.any():
             return self.pairs
         token = self.tokenizer.id_to_token
@@ -148,7 +148,7 @@ class Model(OfTokenizer["Tokenizer"]):
 
     @cached_property
     def joins(self) -> BoolArray:
-        """For each id, whether normalization may change its text, or what precedes it together with its text.
+        """For each id, whether normalization may change its text, or the preceding text together with it.
 
         An id that begins within a symbol may complete one that it changes.
         """
@@ -176,7 +176,7 @@ class Model(OfTokenizer["Tokenizer"]):
 
     @cached_property
     def boundaries(self) -> CertainPairs:
-        """The places where the pre-tokenizer certainly cuts."""
+        """The boundaries where the pre-tokenizer always cuts."""
         from tokdfa.tokenizers.pretokenizers.certain import CertainPairs
 
         assert self.tokenizer.pretokenizer is not None

@@ -24,7 +24,7 @@ class ComparedTexts(NamedTuple):
     Attributes
     ----------
     rows : int64 array of shape (parts, 6)
-        The parts that differ, with the text that each is in; see :func:`find_differences`. Ends are those of bytes,
+        The parts that differ, with the text that each is in; see :func:`find_differences`. Ends are offsets of bytes,
         also within symbols.
     canonical : int32 array
         The canonical ids of all texts.
@@ -48,10 +48,10 @@ class ComparedTexts(NamedTuple):
 
 
 def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begins: bool = True) -> ComparedTexts:
-    """Compare the ids of texts, one or more each, with what the texts are encoded as.
+    """Compare the ids of texts, one or more each, with the encodings of the texts.
 
     Text k has the ids from ``bounds[k]`` to ``bounds[k + 1]``, from 0 up to all, and `begins` is whether a text begins
-    with them, rather than goes on after a boundary.
+    with them, rather than continues after a boundary.
     """
     n_texts = len(bounds) - 1
     rows, sizes = np.zeros((0, 6), dtype=np.int64), np.zeros(n_texts, dtype=np.int64)
@@ -90,7 +90,7 @@ def compare_texts(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, *, begin
         Tokenizations(canonical, again.ends, canonical_bounds, _starts(again, canonical_bounds)),
     )
     rows = rows[~is_odd[rows[:, 0]]] if is_odd.any() else rows
-    # Nothing is before the first byte of a text, of which ids before it are left out.
+    # Ids left out before the first byte of a text are at offset 0.
     byte_at = np.maximum(np.append(0, spelled.ends)[:-1] - np.repeat(starts, np.diff(bounds)), 0)
     return ComparedTexts(rows, canonical, is_odd, sizes, canonical_bounds, byte_at)
 
@@ -109,7 +109,7 @@ def _parts(spelled: SpelledTexts, bounds: Int64Array) -> list[bytes]:
 
 
 class ComparedApart(NamedTuple):
-    """What differs in parts of a text, each of which is encoded alone.
+    """The differences in parts of a text. Each part is encoded alone.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ def _decoded_apart(trip: RoundTrip, ids: Int32Array, bounds: Int64Array, mark: t
 
 
 def _differing(ids: Int32Array, bounds: Int64Array, canonical: Int32Array, canonical_bounds: Int64Array) -> Int64Array:
-    """Return the texts of which the ids are not the canonical ones."""
+    """Return the texts with ids that are not canonical."""
     sizes = np.diff(bounds)
     differs: BoolArray = sizes != np.diff(canonical_bounds)
     text = np.repeat(np.arange(len(sizes)), sizes)

@@ -49,7 +49,7 @@ class Validation(Verdict["Violation"]):
 
     @property
     def detected_at(self) -> int | None:
-        """The token at which this became certain."""
+        """The token at which this became known."""
         return None if self.witness is None else self.witness.detected_at
 
     @property
@@ -64,7 +64,7 @@ class Validation(Verdict["Violation"]):
 
     @property
     def canonical_ids(self) -> tuple[int, ...] | None:
-        """The ids that should be in its place; None if there is no violation, or no text has these bytes."""
+        """The ids that should be in its place; None without a violation, or if no text has these bytes."""
         return None if self.witness is None else self.witness.canonical_ids
 
 

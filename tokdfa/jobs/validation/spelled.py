@@ -12,7 +12,7 @@ _WHOLE = -1
 
 
 class Backwards:
-    """A tree of contents, the `longest` of which has that many bytes, each read from its end to its beginning.
+    """A tree of contents, each read from its end to its beginning; `longest` is the length of the longest in bytes.
 
     `children` has the node that follows node n on byte b at ``256 * n + b``: 0 for none, -1 for the beginning of a
     content. Node 0 is the end of all contents.

@@ -33,7 +33,7 @@ LONGEST_STEP = 1 << 16
 
 
 class _Class(NamedTuple):
-    """What all ids of a class have in common: their parts, their parts of special tokens, their role in normalizing.
+    """The properties of all ids of a class: their parts, their parts of special tokens, their role in normalizing.
 
     None is the class of ids that no canonical stream has.
     """
@@ -46,8 +46,8 @@ class _Class(NamedTuple):
 class Table:
     """A table with a row for each state of a lifted pre-tokenizer, made on demand, and a column for each class of ids.
 
-    Row i begins at the entry ``i * width``. For each id, `lengths` has the number of bytes, and `special` whether it
-    is that of a special token.
+    Row i begins at the entry ``i * width``. For each id, `lengths` has the number of bytes, and `special` whether its
+    token is special.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Table:
             raise LimitExceededError("a token is too long for the walk", value=int(model.lengths.max()))
         contents = spelled_specials(tokenizer)
         check_overlaps(contents)
-        # What is needed later of the model, which refers to the table.
+        # The parts of the model needed later; the model refers to the table.
         self.pairs = model.walked_pairs
         self.lengths = model.lengths
         self._spelled = tokenizer.id_spellings
@@ -147,7 +147,7 @@ class Table:
         assert state is not None
         column = int(self._class_of_id[id])
         known = self._classes[column]
-        # Row 0: a walk that guesses goes on as a new text would.
+        # Row 0: a walk that guesses continues as a new text would.
         sources = ((state, True), (state, False), (self.lifted.initial, True))
         targets = [self._following(source, known.parts, may_continue) for source, may_continue in sources]
         are_final = [target is not None and self.lifted.is_final(target) for target in targets]
@@ -162,7 +162,7 @@ class Table:
             self._allowed[column] = again * self.width << 2 | kernels.LOOK
 
     def last_certain(self, ids: Int32Array, stop: int) -> int:
-        """Return the last place up to `stop` where the text is certainly cut between two of `ids`; 0 if none is found.
+        """Return the last index up to `stop` where the text is always cut between two of `ids`; 0 if none is found.
 
         There must be an id at `stop`.
         """
@@ -183,10 +183,10 @@ class Table:
     ) -> tuple[Int64Array, int | None]:
         """Return the parts of streams that something wrong is in, and the number of bytes of all if there are none.
 
-        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one goes on after these
-        if it `is_open`. Outside of the parts, an int64
-        array of shape (parts, 2), all is canonical. A part begins and ends where its stream does, or where its text is
-        certainly cut, and no special token that the text spells goes across its ends.
+        Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one continues after
+        these if it `is_open`. Outside of the parts, an int64 array of shape (parts, 2), all is canonical. A part begins
+        and ends where its stream does, or where its text is always cut, and no special token that the text spells
+        crosses its ends.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class Table:
         return self._classes[int(self._class_of_id[id])].parts
 
     def is_cut_between(self, left: int, right: int) -> bool:
-        """Return whether the text is certainly cut between two ids."""
+        """Return whether the text is always cut between two ids."""
         certain, first_symbol, last_symbol = self._cuts
         return bool(certain[last_symbol[left], first_symbol[right]])
 
@@ -323,7 +323,7 @@ class Table:
 
     @cached_property
     def _cuts(self) -> tuple[BoolArray, Int32Array, Int32Array]:
-        """The classes between which the text is certainly cut, and the classes of the first and last symbol of each id.
+        """The classes between which the text is always cut, and the classes of the first and last symbol of each id.
 
         There is one more class for symbols that are cut and for ids that no canonical stream has, and one for special
         tokens.

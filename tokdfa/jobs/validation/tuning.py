@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of validation. They change what it costs and what it refuses, never what it finds.
+    """The thresholds of validation. They change its cost and the inputs that it refuses, never its findings.
 
     Parameters
     ----------
@@ -15,7 +15,7 @@ class Tuning:
         Number of ids that are taken from an array at once: few enough for them to stay in the second-level cache.
     window : int
         Number of ids that are decoded and judged at once where pairs of ids do not decide at once. Smaller windows take
-        less memory, larger ones fewer steps; a window grows until it has a place where its text is certainly cut.
+        less memory, larger ones fewer steps; a window grows until it has a boundary where its text is always cut.
     close_window : int
         The same after a walk has found that something is wrong, which is mostly within a few ids.
     patience : int
@@ -26,8 +26,8 @@ class Tuning:
         Number of judged ids that are kept if nothing cuts the text, because a violation found later may begin with
         them. If it begins even earlier, the stream is refused.
     max_ids : int
-        Number of ids that are kept, of 4 bytes each, where the text has no place that is certainly cut. Longer streams
-        are refused.
+        Number of ids that are kept, of 4 bytes each, where the text has no boundary at which it is always cut. Longer
+        streams are refused.
     walks : bool
         Whether streams are walked over where a table allows it, and not only judged window by window, which is slower
         and finds the same.

@@ -29,10 +29,10 @@ TEXT_ENDS, UNKNOWN = -1, -2
 
 
 def whole_words(trip: RoundTrip, ids: Int32Array, words: WrongWords, *, begins: bool) -> WrongWords:
-    """Return wrong words among ids, of which it is known whether their canonical ids have the same text.
+    """Return wrong words among ids; it is known whether their canonical ids have the same text.
 
-    What remains `ASKED` has the same text, but for spaces. Words with another text are one word with those that are
-    wrong between the same cuts. `begins` is whether a text begins with the ids.
+    Words that remain `ASKED` have the same text, but for spaces. Words with another text are one word with those that
+    are wrong between the same cuts. `begins` is whether a text begins with the ids.
     """
     asked = words.text == ASKED
     if asked.any():
@@ -69,7 +69,7 @@ def _are_apart(trip: RoundTrip, ids: Int32Array, words: WrongWords, is_other: Bo
 
 
 def _joined(ids: Int32Array, words: WrongWords, first: int, last: int) -> WrongWords:
-    """Return the words from `first` to before `last` as one, with what is between them."""
+    """Return the words from `first` to before `last` as one, with the ids between them."""
     right: list[Int32Array] = []
     end = int(words.bounds[first, 0])
     for number in range(first, last):
@@ -102,13 +102,13 @@ def _begins(words: WrongWords, begins: bool) -> bool:
 
 
 def _given(ids: Int32Array, words: WrongWords) -> tuple[Int32Array, Int64Array]:
-    """Return the ids of words, and where those of each begin."""
+    """Return the ids of words, and where the ids of each word begin."""
     chosen, bounds = ranges(*words.bounds.T)
     return ids[chosen], bounds
 
 
 def _same_but_for_spaces(left: Decoded, bounds: Int64Array, right: Decoded, other_bounds: Int64Array) -> BoolArray:
-    """Return which words have the same bytes in both texts, spaces left out; those of word k end at an id's end."""
+    """Return which words have the same bytes in both texts, spaces left out; the bytes of word k end at an id's end."""
     (solid, at), (other_solid, other_at) = _solid(left, bounds), _solid(right, other_bounds)
     same: BoolArray = np.diff(at) == np.diff(other_at)
     places, offsets = ranges(at[:-1][same], at[1:][same])
@@ -119,7 +119,7 @@ def _same_but_for_spaces(left: Decoded, bounds: Int64Array, right: Decoded, othe
 
 
 def _solid(decoded: Decoded, bounds: Int64Array) -> tuple[np.ndarray, Int64Array]:
-    """Return the bytes of a text that are no spaces, and where those of each word begin."""
+    """Return the bytes of a text without spaces, and where the bytes of each word begin."""
     data = np.frombuffer(decoded.text.encode("utf-8"), dtype=np.uint8)
     is_solid = data != _SPACE
     return data[is_solid], running_sum(is_solid)[np.append(0, decoded.ends)[bounds]]
@@ -138,8 +138,8 @@ def differing_parts_of(
 
     `following` is `UNKNOWN` unless the text ends with the ids; the ids from some places on, `unjudged`, may not be
     canonical either. Returns an int64 array of shape (parts, 7), in order: the word; the first id of a part and the one
-    after its last; the same of ``words.right``; the bytes of the word before the part; and whether it depends on what
-    follows where the two first differ. Parts are between neighbouring ends of ids that both share, without what both
+    after its last; the same of ``words.right``; the bytes of the word before the part; and whether the following ids
+    decide where the two first differ. Parts are between neighbouring ends of ids that both share, without what both
     begin or end with; a word with canonical ids of another text is one part.
     """
     found = [_parts_of(trip, ids, words, kind, begins) for kind in (SAME, ASKED) if (words.text == kind).any()]
@@ -148,7 +148,7 @@ def differing_parts_of(
     if not found:
         return np.zeros((0, 7), dtype=np.int64)
     parts = found[0] if len(found) == 1 else np.concatenate(found)
-    # What both sides have in common at the beginning may be all of one of them: the next ids tell where they differ.
+    # The common beginning of both sides may be all of one of them: the next ids tell where they differ.
     short = np.flatnonzero(parts[:, 6])
     word, start, low = parts[short, 0], parts[short, 1], parts[short, 3]
     end = words.bounds[word, 1]
@@ -199,7 +199,7 @@ def _parts_of(trip: RoundTrip, ids: Int32Array, words: WrongWords, kind: int, be
 
 
 def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, begins: bool) -> Int64Array:
-    """Return the parts that words with another text are, each but for what both sides begin and end with."""
+    """Return the parts that words with another text are, each without the common beginning and end of both sides."""
     whole = np.flatnonzero(words.text == OTHER)
     begin = words.bounds[whole, 0]
     sides = (begin, words.bounds[whole, 1], words.right_bounds[whole], words.right_bounds[whole + 1])

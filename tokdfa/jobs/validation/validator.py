@@ -42,8 +42,8 @@ class ValidationOptions(TypedDict, total=False):
 class Validator(SuggestsNames):
     """A validator for a stream that comes in chunks, in memory that does not grow with the stream.
 
-    The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the
-    last place where its text is certainly cut into pieces; an endless piece is kept as a whole.
+    The answer does not depend on how the stream is cut into chunks. The end of the stream is kept, back to the last
+    boundary where its text is always cut into pieces; an endless piece is kept as a whole.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Validator(SuggestsNames):
     Raises
     ------
     ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
+        If the dictionary is not proper and its format does not say how libraries merge with it.
     UnsupportedFeatureError
         If windows or documents of such a tokenizer cannot be judged.
     TokenStreamError
@@ -118,7 +118,7 @@ class Validator(SuggestsNames):
         self._open(rest)
 
     def _open(self, rest: Rest) -> None:
-        """Judge from here on, where a document begins, or a text goes on after a place where it is always cut."""
+        """Judge from here on, where a document begins, or a text continues after a boundary where it is always cut."""
         # Only those who encode again ask whether a text begins.
         how: dict[str, Any] = {} if rest.begins else {"begins": False, "following": rest.following}
         self._judge = self._judge_from(rest.first, rest.byte, **how)
@@ -126,7 +126,7 @@ class Validator(SuggestsNames):
     def feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
     ) -> list[Violation]:
-        """Take more ids, and return the violations that they make certain.
+        """Take more ids, and return the violations that they settle.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Validator(SuggestsNames):
             The places among them at which documents begin, ascending, in place of those given at first. Only for a
             validator with `documents`, which may be ``()``.
         separators : int64 array, optional
-            The places among them of ids in no document, ascending; what these ids are does not matter. Only for a
+            The places among them of ids in no document, ascending; the values of these ids do not matter. Only for a
             validator with `documents`.
 
         Raises
@@ -170,7 +170,7 @@ class Validator(SuggestsNames):
         *,
         is_last: bool = False,
     ) -> Iterator[Sequence[Violation]]:
-        """Yield in parts what :meth:`feed` returns; and what :meth:`finish` would, if these ids are the last ones."""
+        """Yield the violations of :meth:`feed` in parts; for the last ids, also those of :meth:`finish`."""
         array = id_array(ids)
         if self._separator is not None:
             separators = np.flatnonzero(array == self._separator)
@@ -233,7 +233,7 @@ class Validator(SuggestsNames):
         return self._starts[low:high] - self._first
 
     def _feed(self, feed: Feed, is_last: bool) -> Iterator[Sequence[Violation]]:
-        """Take more ids, and yield in parts the violations that they make certain; all, if they are the last ones."""
+        """Take more ids, and yield in parts the violations that they settle; all, if they are the last ones."""
         n, at, step = len(feed.ids), 0, _STEP
         closes = is_last and not self._window
         self.tokens += n
@@ -247,7 +247,7 @@ class Validator(SuggestsNames):
                 continue
             held = self._judge.unjudged()
             if held is None or len(held[1]) > end - at:
-                # What was before decides, or nothing has cut the text for long: what is kept is not judged again.
+                # Earlier ids decide, or nothing has cut the text for long: the ids kept are not judged again.
                 end = end if held is not None else min(at + step, n)
                 step *= 2
                 yield from self._one_by_one(feed.part(at, end))
@@ -284,7 +284,7 @@ class Validator(SuggestsNames):
             yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
 
     def _one_by_one(self, feed: Feed) -> Iterator[Sequence[Violation]]:
-        """Take more ids, and yield one by one the violations that they make certain."""
+        """Take more ids, and yield one by one the violations that they settle."""
         if feed.is_plain:
             yield from map(_alone, self._judge.feed(feed.ids))
             self._first += len(feed.ids)

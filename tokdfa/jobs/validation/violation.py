@@ -37,7 +37,7 @@ class Cause:
     rule : int or None
         The number of the rule that keeps the two apart: it merges across their boundary.
     merge : tuple of two words or None
-        What that rule merges.
+        The two words that this rule merges.
     special : int or None
         The id of the special token that the text spells.
     text : str or None
@@ -88,16 +88,16 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation(Cause, Displayed):
-    """A place where a stream is not canonical, and why; see :class:`Cause` for what is not listed here.
+    """A part of a stream that is not canonical, and why; see :class:`Cause` for further attributes.
 
     Attributes
     ----------
     index : int
         The first token that the tokenizer would not have given: the length of the longest common prefix of the ids and
-        ``encode(decode(ids))``. For a later violation it is that of the stream in which the earlier ones are repaired,
+        ``encode(decode(ids))``. For a later violation it is the index in the stream with the earlier ones repaired,
         counted in tokens of the given stream. For bytes that are not UTF-8 it is the token of the first bad byte.
     detected_at : int
-        The token at which this became certain, or practically certain: `index` or a later one.
+        The token at which this became known, or practically so: `index` or a later one.
     byte_offset : int
         The byte offset in the stream at which token `index` begins; for bytes that are not UTF-8, the first bad byte.
     start : int

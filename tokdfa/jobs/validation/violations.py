@@ -1,4 +1,4 @@
-"""The violations of a stream, in order: some found one by one, others many at once, each of which is made when read."""
+"""The violations of a stream, in order: some found one by one, others many at once, each made when it is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 
 
 class Rows(NamedTuple):
-    """Parts of a stream that are not canonical, in order, next to what belongs in their place.
+    """Parts of a stream that are not canonical, in order, next to the ids that belong in their place.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     ids, spans : int32 array and int64 array of shape (parts, 2)
         The ids of part k are ``ids[slice(*spans[k])]``.
     canonical, canonical_spans
-        What belongs in its place, likewise.
+        The ids that belong in its place, likewise.
     ends, ends_spans
         Places in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
         not known; of ids that are not UTF-8 the beginning of the first wrong byte and the end of the last.
@@ -60,7 +60,7 @@ class Rows(NamedTuple):
         return self._replace(**{name: getattr(self, name)[keep] for name in of_parts})
 
     def row(self, number: int) -> tuple[Int32Array, Int32Array, Int64Array]:
-        """Return the ids of a part, what belongs in their place, and the ends."""
+        """Return the ids of a part, the ids that belong in their place, and the ends."""
         return (
             self.ids[slice(*self.spans[number])],
             self.canonical[slice(*self.canonical_spans[number])],
@@ -98,7 +98,7 @@ def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Arra
 
 
 class Outline(NamedTuple):
-    """What is counted of violations, as arrays with an entry each; see :class:`~tokdfa.Violation`."""
+    """The properties of violations that are counted, as arrays with an entry each; see :class:`~tokdfa.Violation`."""
 
     starts: Int64Array
     indices: Int64Array
@@ -107,7 +107,7 @@ class Outline(NamedTuple):
 
     @classmethod
     def of(cls, violations: Sequence[Violation]) -> Outline:
-        """Return the outline of violations; those of `Spans` are made only if their kind depends on their ids."""
+        """Return the outline of violations; with `Spans`, they are made only if their kind depends on their ids."""
         if isinstance(violations, Spans):
             return violations.outline()
         rules = [-1 if each.rule is None else each.rule for each in violations]
@@ -120,10 +120,10 @@ class Outline(NamedTuple):
 
 
 class Spans(Sequence["Violation"]):
-    """Violations that are found at once, of which `make` makes the one with a number when it is read first.
+    """Violations that are found at once; `make` makes the one with a given index when it is read first.
 
-    Ids that are not UTF-8 are violations of that kind. `kind` is that of all others, if it is known: of each the first
-    id is wrong. `first` is the index in the stream that the rows count from.
+    Ids that are not UTF-8 are violations of that kind. `kind` is the kind of all others, if it is known: of each the
+    first id is wrong. `first` is the index in the stream that the rows count from.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Spans(Sequence["Violation"]):
         start = self._first + rows.first
         kind = np.where(rows.is_text, _NUMBER[self._kind or ViolationKind.PAIR], _NUMBER[ViolationKind.NOT_UTF8])
         if self._kind is ViolationKind.NOT_LONGEST_MATCH:
-            # Where there are no ids, none of them is not the longest.
+            # Without ids, none can fail to be the longest.
             kind[rows.is_text & (rows.spans[:, 0] == rows.spans[:, 1])] = _NUMBER[ViolationKind.ENCODED_OTHERWISE]
         outline = Outline(start, start.copy(), kind.astype(np.uint8), np.full(len(start), -1, dtype=np.int64))
         if self._kind is None:

@@ -29,7 +29,7 @@ class Specials:
 
     found: list[FoundSpecial]  # Those that the tokenizer finds in it, in order.
     intruder: FoundSpecial | None  # The first of them that the ids do not have.
-    decided: int  # No other special token begins before this character, whatever follows the text.
+    decided: int  # No other special token begins before this character, whatever comes next.
 
 
 class Window:
@@ -131,7 +131,7 @@ class Window:
     def violation(
         self, start: int, stop: int, prefix: int, canonical: Int32Array | None, detected: int, cause: Cause
     ) -> Violation:
-        """Return the violation at tokens `start` to `stop` of the window, of which the first `prefix` are right."""
+        """Return the violation at tokens `start` to `stop` of the window; the first `prefix` of them are right."""
         index = start + prefix
         return cause.at(
             index=self.first + index,

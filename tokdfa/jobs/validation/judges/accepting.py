@@ -31,7 +31,7 @@ MOST = 1 << 18
 class Rest(NamedTuple):
     """The part of a stream that is left to judge: it begins with the id `first`, at the offset `byte`.
 
-    Its text is certainly cut there, if it is not the whole stream; a text begins there, or goes on. `following` is the
+    Its text is always cut there, unless it is the whole stream; a text begins there, or continues. `following` is the
     round trip of its text, if something of the text before counts.
     """
 

@@ -1,7 +1,7 @@
-"""Judging arrays of ids at once: what is wrong comes as arrays, and each violation is made when it is read.
+"""Judging arrays of ids at once: the wrong parts come as arrays, and each violation is made when it is read.
 
-What cannot be judged like this, such as ids that are not UTF-8, is judged by :class:`EncodingJudge`, from the last
-place before it where the text is always cut. The violations are those that it would find in all of the stream.
+The rest, such as ids that are not UTF-8, is judged by :class:`EncodingJudge`, from the last boundary before it where
+the text is always cut. The violations are those that it would find in all of the stream.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def judge_block(engine: Engine, block: Block) -> Judged | None:
 
 
 def judge_walked(model: Model, block: Block) -> Judged | None:
-    """Judge a block of a stream by a table, of which what is wrong is encoded again; None if the table does not do.
+    """Judge a block of a stream by a table, and encode its wrong parts again; None if the table does not suffice.
 
     In a text that is brought into a normalization form, the parts that differ are between ends of tokens that the ids
     and the canonical ids share; otherwise between ends of tokens and pieces.
@@ -84,7 +84,7 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         done = judge.buffer.first - block.first
         is_whole = done < until or judge.drops_text
         if is_whole and end == n and not block.is_last:
-            # What follows decides.
+            # The following ids decide.
             count = done = at
             break
         if is_whole:
@@ -98,7 +98,7 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
 
 
 def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array) -> int:
-    """Return up to where the ids of an open block are judged, of which the last text has those from `begin` on."""
+    """Return the number of ids of an open block that are judged; its last text has the ids from `begin` on."""
     cut = table.last_certain(ids[begin:], len(ids) - begin - table.margin)
     count = begin + max(cut, 0)
     across = parts[(parts[:, 0] < count) & (parts[:, 1] > count), 0]

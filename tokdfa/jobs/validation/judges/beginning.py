@@ -1,4 +1,4 @@
-"""The beginning of a window that is walked over: what its ids may be after some text that is not known."""
+"""The beginning of a window that is walked over: the ids that are possible after some unknown text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 
 class Beginning:
-    """What is known of a text from some place on: the states that any text before it leads to.
+    """The possible states of the walk in a text with an unknown beginning: those that any text before leads to.
 
-    The model has a table. `last` is the last id; None if nothing is known of what precedes the next one.
+    The model has a table. `last` is the last id; None if nothing is known of the ids before the next one.
 
     Notes
     -----
     An id that is found impossible is so after any text. The reverse is not promised: a state may be possible, yet only
-    after texts whose last token may not be followed by the first one here.
+    after texts with a last token that may not precede the first one here.
 
-    :meth:`~tokdfa.tokenizers.tokenizer.Tokenizer.safe_cuts` also knows where the text is certainly cut, sometimes
-    earlier, since it considers what follows. That would change no verdict: up to a safe place the states that remain
-    are followed here, and at such a place all of them agree. It would only read the ids twice.
+    :meth:`~tokdfa.tokenizers.tokenizer.Tokenizer.safe_cuts` also knows where the text is always cut, sometimes earlier,
+    since it considers the following ids. That would change no verdict: up to a safe place the states that remain are
+    followed here, and at such a place all of them agree. It would only read the ids twice.
     """
 
     def __init__(self, model: Model) -> None:
@@ -36,7 +36,7 @@ class Beginning:
         self._unnormalized = b""  # The text from the last place on before which normalization changes nothing.
 
     def is_cut_before(self, id: int) -> bool:
-        """Return whether the text is certainly cut before the next id, so that nothing depends on what came before."""
+        """Return whether the text is always cut before the next id, so that nothing depends on the ids before."""
         return self.last is not None and self._table.is_cut_between(self.last, id)
 
     def may_end(self) -> bool:
@@ -60,7 +60,7 @@ class Beginning:
         return is_possible
 
     def _is_in_form(self, id: int) -> bool:
-        """Return whether normalization leaves the text so far as it is, whatever precedes it."""
+        """Return whether normalization leaves the text so far as it is, after any text."""
         form = self._model.form
         if form is None:
             return True

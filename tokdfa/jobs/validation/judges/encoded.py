@@ -67,7 +67,7 @@ def judge_encoded(engine: Engine, block: Block, make: type[Text]) -> Judged:
             if is_last:
                 break
         if not is_last and starts[number + 1] == stop:
-            # A document begins here: what is at the cut is read after the empty text that ends there.
+            # A document begins here: ids at the cut are read after the empty text that ends there.
             pass
         elif stop in unknown:
             if known is not None:
@@ -99,7 +99,7 @@ class _Known:
 
     @classmethod
     def of(cls, trip: RoundTrip, ids: Int32Array, starts: Int64Array, stops: Int64Array) -> _Known:
-        """Compare texts; those are judged on their own of which something is odd, or depends on what follows."""
+        """Compare texts; odd ones, and those that depend on the following text, are judged one by one."""
         known = cls(starts, stops)
         inner = np.flatnonzero(starts < stops)
         inner = inner[(inner > 0) & (inner < len(starts) - 1)]
@@ -161,8 +161,8 @@ def _rows(ids: Int32Array, byte_at: Int64Array, parts: Parts, canonical: Int32Ar
 class Text:
     """Ids of a text, from the index `first` of a stream and the offset `byte` on.
 
-    `begins` is whether the text begins with them, and `is_open` whether it may go on after them. `following` is the
-    round trip from them on, and after they are judged that of what follows.
+    `begins` is whether the text begins with them, and `is_open` whether it may continue after them. `following` is the
+    round trip from them on; once they are judged, the round trip of the text after them.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Text:
         size = _NEAR
         while True:
             low = max(stop - size, 0)
-            # A boundary is sure whatever is before the ids.
+            # A boundary is safe after any ids.
             places = np.flatnonzero(self._trip.boundaries.always_cut(self._all[low:stop], begins=begins or low > 0))
             if len(places) or not low:
                 return low + int(places[-1]) + 1 if len(places) else 0
@@ -246,7 +246,7 @@ class Text:
         # Where ids add nothing to the text, more boundaries than those that both sides share may be cuts.
         odd = parts.undecided if self._trip.takes_longest else parts.undecided | parts.is_silent
         byte_at = self._byte + np.append(0, decoded.ends)
-        # What adds nothing may belong to the text before a boundary at its beginning.
+        # Ids that add nothing may belong to the text before a boundary at its beginning.
         begins = np.array(
             [self._cut_before(start, self._begins) for start in parts.starts[odd].tolist()], dtype=np.int64
         )
@@ -256,7 +256,7 @@ class Text:
     def _merged(
         self, rows: Rows, byte_at: Int64Array, begins: Int64Array, stops: Int64Array
     ) -> tuple[list[Sequence[Violation]], int, int]:
-        """Return what :meth:`judged` does: rows, and what is found one by one in parts that need care.
+        """Return the same as :meth:`judged`: rows, and the violations found one by one in parts that need care.
 
         `byte_at` is where each id begins. The parts are from `begins`, where the text is cut, to `stops`, ascending.
         """
@@ -270,7 +270,7 @@ class Text:
             at = max(begin, done)
             judged = self._closely(at, stop, int(byte_at[at]), CLOSE)
             if judged is None:
-                # What follows decides.
+                # The following ids decide.
                 n_judged, byte = at, int(byte_at[at])
                 break
             found.append((at, judged[0]))
@@ -304,12 +304,12 @@ class Text:
 
 
 class PartsText(Text):
-    """Ids of a text of which neighbours show the parts that may not be canonical; only these are encoded again."""
+    """Ids of a text; neighbours show the parts that may not be canonical, and only these are encoded again."""
 
     def judged(self) -> tuple[list[Sequence[Violation]], int, int]:
         """Return the violations, the number of ids that are judged, and the offset at which they end."""
         ids, trip = self._ids, self._trip
-        # Most streams are canonical: then all are encoded in less time than what is in doubt is found.
+        # Most streams are canonical: then encoding all of them takes less time than finding the doubtful parts.
         head = ids if len(ids) < 2 * _HEAD else ids[: self._cut_before(_HEAD, self._begins)]
         if len(head):
             ends, is_canonical = self._compared_alone(head)

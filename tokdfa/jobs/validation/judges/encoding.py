@@ -38,9 +38,9 @@ class EncodingJudge:
     change a text before they encode it, spell ids in a way of their own, or take the longest match. Special tokens that
     `encode` never gives split the stream, and the parts between them are judged separately.
 
-    The stream is kept back to the last place where its text is cut, or as a whole if there is no such place. In a
-    window, up to the first such place only neighbours that no canonical ids have side by side are reported; from there
-    on nothing depends on what came before.
+    The stream is kept back to the last boundary where its text is cut, or as a whole if there is none. In a window, up
+    to the first such boundary only neighbours that no canonical ids have side by side are reported; from there on
+    nothing depends on the ids before.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class EncodingJudge:
     literal : bool
         Whether special tokens that `encode` never gives are judged by the text that they decode to, and split nothing.
     begins : bool
-        Whether a text begins with the first token, rather than going on from a place where it is certainly cut.
+        Whether a text begins with the first token, rather than continues after a boundary where it is always cut.
     window : bool
         Whether the stream was cut out of a longer one. Only if the trip cuts texts.
     pieces : Model, optional
@@ -59,7 +59,7 @@ class EncodingJudge:
     following : RoundTrip, optional
         The round trip of the first text, if something of the text before counts.
     size : int, optional
-        The number of ids that are judged at once; by default that of `tuning`.
+        The number of ids that are judged at once; by default the number of `tuning`.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class EncodingJudge:
 
     Notes
     -----
-    What is found in a window is not canonical in any context. The reverse is not promised for the ids before the first
-    cut and after the last.
+    A violation found in a window is one in any context. The reverse is not promised for the ids before the first cut
+    and after the last.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class EncodingJudge:
         return False
 
     def feed(self, ids: Int32Array, until: int | None = None) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain.
+        """Take more ids, and yield the violations that they settle.
 
         With `until`, judging stops once token `until` of the stream has been judged.
         """
@@ -165,7 +165,7 @@ class EncodingJudge:
         return np.flatnonzero(self._trip.boundaries.always_cut(ids, begins=begins) | self._is_cut[ids[:-1]])
 
     def finish_open(self) -> Iterator[Violation]:
-        """End a stream that may go on, and yield what is wrong before the last place where its text is cut."""
+        """End a stream that may continue, and yield the violations before the last boundary where its text is cut."""
         if self._is_head:
             ids = self.buffer.all()
             yield from self._judge_head(ids[: next(iter(self._places(ids) + 1), len(ids))])
@@ -186,7 +186,7 @@ class EncodingJudge:
         yield from self._judge(self.buffer.all(), final=True) or ()
 
     def _judge_head(self, ids: Int32Array) -> Iterator[Violation]:
-        """Judge the ids of a window up to the first place where its text is certainly cut, and drop them."""
+        """Judge the ids of a window up to the first boundary where its text is always cut, and drop them."""
         buffer = self.buffer
         ends = np.append(0, self._trip.decode(ids, begins=False).ends)
         found = [*self._impossible(ids, ends)]
@@ -224,7 +224,7 @@ class EncodingJudge:
         yield from violations
 
     def _judge(self, ids: Int32Array, final: bool) -> Iterator[Violation] | None:
-        """Judge the first ids and drop them; None if the place where they go wrong depends on what follows."""
+        """Judge the first ids and drop them; None if the following ids decide where they go wrong."""
         buffer = self.buffer
         found: list[EncodedStretch] = []
         byte, begins, trip = buffer.byte, self._begins, self.following
@@ -256,7 +256,7 @@ class EncodingJudge:
     def _judged(
         self, trip: RoundTrip, ids: Int32Array, low: int, high: int, first: int, byte: int, begins: bool
     ) -> tuple[list[EncodedStretch], int]:
-        """Return the stretches of ids from `low` to `high`, or to a later cut if what is wrong depends on what follows.
+        """Return the segments of ids from `low` to `high`, or to a later cut if violations depend on it.
 
         Also return the end of the last one.
         """
@@ -272,10 +272,10 @@ class EncodingJudge:
     ) -> Iterator[EncodedStretch]:
         """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
 
-        What is right before such a symbol depends on it, back to the last place where the text is cut.
+        The canonical ids before such a symbol depend on it, back to the last boundary where the text is cut.
         """
         whole = EncodedStretch(trip, ids, first, byte, begins)
-        # Not for parts up to a symbol that is not UTF-8: their ids may depend on what follows.
+        # Not for parts up to a symbol that is not UTF-8: their ids may depend on that symbol.
         if whole.bad is None or whole.accept_replaced():
             yield from whole.encodable()
             return

@@ -1,4 +1,4 @@
-"""What was found in a block: violations that are known, and arrays of those that are made when they are read."""
+"""The violations found in a block: some known, others in arrays, to be made when they are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
     """The violations in the first ids of a block, the number of these ids, the offset at which they end.
 
     `begins` is whether a text begins after them, and `following` its round trip, if what is before counts. The offset
-    is not that of the end if nothing follows the block and nothing is wrong in it.
+    may not be the end if nothing follows the block and nothing is wrong in it.
 
     No ids are judged where nothing in the block decides what is wrong at its beginning.
     """
@@ -94,7 +94,7 @@ def encoded_otherwise(
     canonical: Int32Array,
     scores: Scores | None = None,
 ) -> Violation:
-    """Return the violation of ids in whose place a tokenizer gives others; they are `around` from the place `at` on."""
+    """Return the violation of ids where a tokenizer gives others; they are `around` from the index `at` on."""
     return otherwise(trip, ids.tolist(), canonical.tolist(), scores).at(
         index=first + at,
         detected_at=first + max(trip.detected(around, at, at + len(ids)), at),

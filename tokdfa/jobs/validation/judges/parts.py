@@ -1,7 +1,7 @@
 """Parts of streams, each between two places where its text is always cut, encoded again all at once.
 
-The text up to such a place is split in the same way whatever follows the next two symbols, so each part is split with
-two more symbols, and its pieces are those up to its end.
+The next two symbols decide how the text up to such a boundary is split, so each part is split with two more symbols,
+and its pieces are those up to its end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tokdfa.tokenizers.pretokenizers.certain import CONTEXT as SYMBOLS
 
 
 class EncodedParts(NamedTuple):
-    """Segments of parts: what stands between their special tokens, and what their texts are encoded as.
+    """Segments of parts: the ids between their special tokens, and the encodings of their texts.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ def encode_parts(
     -------
     EncodedParts
     bool array, one entry a part
-        Whether it is left out: it is not in the normalization form, spells a special token, or what decides how it is
-        split is not UTF-8.
+        Whether it is left out: it is not in the normalization form, spells a special token, or the bytes that decide
+        how it is split are not UTF-8.
     """
     texts = _Texts(model, ids, parts, stops, around_broken)
     odd: BoolArray = np.zeros(len(parts), dtype=np.bool_)
@@ -115,7 +115,7 @@ class _Texts:
         self._ids = ids
         self.begin, self.stop = parts[:, 0], parts[:, 1]
         self.broken: Int64Array = np.zeros((0, 4), dtype=np.int64)
-        # Where texts are brought into a form, what is before such a symbol depends on it across special tokens, too.
+        # Where texts are brought into a form, the text before such a symbol depends on it across special tokens, too.
         if around_broken and model.trip is not None:
             self._leave_out_broken()
         self._split_at_specials()
@@ -165,7 +165,7 @@ class _Texts:
         self.broken = np.column_stack(
             (places[rows[:, 2]], places[rows[:, 3] - 1] + 1, rows[:, 4] - starts, rows[:, 5] - starts)
         )
-        # The text before each symbol up to a cut, and what is after the last one of a segment.
+        # The text before each symbol up to a cut, and the text after the last one of a segment.
         rest = bounds[:-1].copy()
         np.maximum.at(rest, segment, rows[:, 3])
         begin, stop = np.concatenate((rows[:, 0], rest)), np.concatenate((cut, bounds[1:]))
@@ -186,7 +186,7 @@ class _Texts:
         return alone
 
     def _spell(self, high: Int64Array, end: Int64Array) -> None:
-        """Spell the segments, and what follows them up to `high`; each one's stream ends at `end`."""
+        """Spell the segments, and the ids after them up to `high`; each one's stream ends at `end`."""
         taken, offsets = ranges(self.begin, high)
         around = self._ids[taken]
         spelled, lengths = spell(*self._model.tokenizer.id_spellings, around)
@@ -227,13 +227,13 @@ class _Texts:
             (lambda part: form is not None and not is_normal(part, form), form is None or is_normal(text, form)),
         )
         for is_wrong, is_right_of_all in checks:
-            # What is not in all texts together is in none of them.
+            # A content that is not in all texts together is in none of them.
             for number in () if is_right_of_all else np.flatnonzero(~odd).tolist():
                 odd[number] = is_wrong(data[start[number] : start[number + 1]])
         return odd
 
     def _joined(self, keep: BoolArray) -> tuple[bytes, Int64Array]:
-        """Return the texts of some segments, with what follows them, one after the other, and their ends."""
+        """Return the texts of some segments and of the ids after them, one after the other, and their ends."""
         places, offsets = ranges(self._low[keep], self._high[keep])
         return self._bytes[places].tobytes(), offsets[1:]
 
@@ -264,7 +264,7 @@ class _Texts:
 
 
 def _with_replacements(data: bytes) -> bytes:
-    """Return UTF-8 with U+FFFD in the place of what is not."""
+    """Return UTF-8 with U+FFFD in place of other bytes."""
     return data.decode("utf-8", "replace").encode()
 
 
@@ -280,7 +280,7 @@ _SIZE_OF = _sizes_of_symbols()
 
 
 def differing_pieces(model: Model, ids: Int32Array, encoded: EncodedParts) -> Rows:
-    """Return where ids are not those of their pieces: each part is between neighbouring ends of tokens and pieces.
+    """Return where ids differ from those of their pieces: each part is between neighbouring ends of tokens and pieces.
 
     At which offset of the stream each begins is left open.
     """

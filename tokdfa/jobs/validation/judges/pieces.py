@@ -1,8 +1,8 @@
 """Comparing the ids of a window with the pieces of its text, of tokenizers that cut text into pieces.
 
-A window ends at a place where the text is certainly cut and a token ends. Within it the pieces must begin and end with
-tokens. What merging gives is decided by pairs of neighbours, or by encoding the pieces again if the dictionary is not
-proper.
+A window ends at a boundary where the text is always cut and a token ends. Within it the pieces must begin and end with
+tokens. The merges within a piece are decided by pairs of neighbours, or by encoding the pieces again if the dictionary
+is not proper.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _pieces(split: PreTokenizer, text: str, begin: int, cut: int) -> Int64Array:
 
 
 def _certain_boundary(window: Window, begin: int, end: int) -> int:
-    """Return the last place up to `end` where both the text and the ids are certainly cut; or `begin`."""
+    """Return the last boundary up to `end` where both the text and the ids are always cut; or `begin`."""
     place = end
     while (place := window.model.boundaries.last(window.text, begin, place)) > begin and not window.is_boundary(place):
         place -= 1
@@ -84,7 +84,7 @@ def _then(violations: Iterator[Violation], last: Violation) -> Iterator[Violatio
 
 
 def violation_of(model: Model, ids: Int32Array, first: int, byte: int, ends: Int64Array) -> Violation:
-    """Return the violation of ids that are not those of some pieces, given the ends of these in their bytes.
+    """Return the violation of ids that differ from the ids of some pieces, given the ends of the pieces in their bytes.
 
     The ids begin and end with pieces, but none of them ends where one of these does in between. `first` is the index of
     the first id in the stream, and `byte` the offset at which it begins.
@@ -128,12 +128,12 @@ class _Items:
 
     @cached_property
     def _n_closed(self) -> int:
-        """The number of items in groups that end: the last token may go on in a piece that is not decided."""
+        """The number of items in groups that end: the last token may continue in a piece that is not decided."""
         return int(np.append(0, 1 + np.flatnonzero(self._is_end))[-1])
 
     @property
     def stop(self) -> int:
-        """The token after those of the groups that end."""
+        """The token after the groups that end."""
         return int(np.searchsorted(self._item, self._n_closed)) if self._n_closed < len(self._spans) else len(self._ids)
 
     def violations(self) -> Iterator[Violation]:
@@ -220,7 +220,7 @@ class _Items:
         return spelled
 
     def _before(self, item: int) -> int:
-        """Return the item at the last place that is certainly cut before a special token, whatever it is."""
+        """Return the item at the last boundary where the text is always cut, before any special token."""
         begin = int(self._spans[np.append(0, 1 + np.flatnonzero(self._special[:item] != _NOT_SPECIAL))[-1], 0])
         cut = _certain_boundary(self._window, begin, int(self._spans[item, 0]) - CONTEXT)
         return int(np.searchsorted(self._spans[:, 0], cut))

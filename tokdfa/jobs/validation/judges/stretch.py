@@ -48,7 +48,7 @@ class EncodedStretch:
     following : RoundTrip
         The round trip of the text after them.
     bad : tuple of int, or None
-        The first of the ids whose bytes are not UTF-8, and the one after them; None if they are.
+        The first of the ids that are not UTF-8, and the one after them; None if all are.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class EncodedStretch:
         return self._refusal is None
 
     def accept_replaced(self) -> bool:
-        """Take ids whose bytes are not UTF-8 as canonical if their text with U+FFFD has them; return whether it does.
+        """Take ids that are not UTF-8 as canonical if their text with U+FFFD has them; return whether it does.
 
         Libraries decode such bytes to U+FFFD. Where a tokenizer leaves out a byte of its three, the ids of that symbol
         are again not UTF-8, and decode to it.
@@ -115,7 +115,7 @@ class EncodedStretch:
         return self.is_canonical
 
     def encodable(self) -> Iterator[EncodedStretch]:
-        """Yield this stretch, or if its text is refused, what is refused between two cuts, and the rest of it."""
+        """Yield this segment, or if its text is refused, the refused parts between two cuts, and the rest of it."""
         if self.is_encodable:
             yield self
             return
@@ -137,7 +137,7 @@ class EncodedStretch:
         return self._canonical
 
     def _segments(self) -> Iterator[EncodedStretch]:
-        """Yield parts that are canonical, and what is between neighbouring cuts where it is not."""
+        """Yield parts that are canonical, and the ids between neighbouring cuts where they are not."""
         rest = self
         while True:
             cuts = np.flatnonzero(rest._trip.boundaries.always_cut(rest._ids, begins=rest._begins, ends=True)) + 1
@@ -154,7 +154,8 @@ class EncodedStretch:
                 middle = max(int(np.searchsorted(cuts, same, side="right")) - 1, 0)
             left = rest._until(int(cuts[middle]))
             if cuts[middle] <= same and not left.is_canonical:
-                # Alone, ids without a text, such as those of unknown words, may be others. Halves end after few steps.
+                # Alone, ids without a text, such as the ids of unknown words, may be others. Halves end after few
+                # steps.
                 canonical = None
                 left = rest._until(int(cuts[len(cuts) // 2]))
             cut = len(left._ids)
@@ -168,7 +169,7 @@ class EncodedStretch:
         return EncodedStretch(self._trip, self._ids[:cut], self._first, self._byte, self._begins)
 
     def is_decided(self) -> bool:
-        """Return whether the place where they go wrong does not depend on what follows."""
+        """Return whether the index where they go wrong does not depend on the following ids."""
         if self._canonical is None or self.is_canonical:
             return True
         n, n_canonical = len(self._ids), len(self._compared[0])
@@ -187,7 +188,7 @@ class EncodedStretch:
     def _compared(self) -> tuple[Int32Array, list[tuple[EncodedStretch | None, int, int, Int64Array]]]:
         """The canonical ids, and each wrong segment with its first id, its first canonical id, and its differing parts.
 
-        What differs is looked for in each segment alone, so it does not depend on the text before and after.
+        Differences are looked for in each segment alone, so they do not depend on the text before and after.
         """
         canonical: list[Int32Array] = []
         wrong: list[tuple[EncodedStretch | None, int, int, Int64Array]] = []
@@ -291,7 +292,7 @@ class EncodedStretch:
 
 
 def otherwise(trip: RoundTrip, given: list[int], right: list[int], scores: Scores | None = None) -> Cause:
-    """Return the cause for ids in whose place a tokenizer gives others."""
+    """Return the cause for ids where a tokenizer gives others."""
     named = right[:MOST_NAMED]
     if trip.takes_longest and given:
         wrong = next((id for id, other in zip(given, right, strict=False) if id != other), given[-1])

@@ -27,15 +27,15 @@ LONGEST_PATIENCE = 1 << 18
 class WalkJudge:
     """A judge that finds violations in a stream, with a few look-ups per id where there are none.
 
-    Where the walk ends, :class:`EncodingJudge` judges, starting from a place where the text is certainly cut, so the
+    Where the walk ends, :class:`EncodingJudge` judges, starting from a boundary where the text is always cut, so the
     findings are the same: by the pieces of the text, or by encoding it again where it is brought into a normalization
     form before it is split. After that the walk starts again.
 
-    In a window, the ids up to the first place where the text is certainly cut must be possible after some text; see
+    In a window, the ids up to the first boundary where the text is always cut must be possible after some text; see
     :class:`Beginning`.
 
-    The model is one of a tokenizer with a pre-tokenizer, whose dictionary is over bytes, and has a table if the stream
-    is a window. `first` is the index of the first token fed in the stream, and `byte` the offset of its first byte.
+    The model's tokenizer has a pre-tokenizer and a dictionary over bytes. The model has a table if the stream is a
+    window. `first` is the index of the first token fed in the stream, and `byte` the offset of its first byte.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class WalkJudge:
         self._place = kernels.Place()
         self._here = self._place.pointer
         self._here.row = self._table.initial * self._table.width
-        # The ids since a place where the text is certainly cut, and the position of that place in the stream.
+        # The ids since a boundary where the text is always cut, and the index of that boundary in the stream.
         self._past: list[Int32Array] = []
         self._n_past = 0
         # The number of those parts in which no such place was found.
@@ -105,7 +105,7 @@ class WalkJudge:
         return True
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain."""
+        """Take more ids, and yield the violations that they settle."""
         if self._beginning is not None:
             ids = yield from self._feed_beginning(self._beginning, ids)
             if self._beginning is not None:
@@ -139,7 +139,7 @@ class WalkJudge:
             yield from self._judge.finish()
 
     def finish_open(self) -> Iterator[Violation]:
-        """End a stream that may go on, and yield what is not canonical however it goes on."""
+        """End a stream that may continue, and yield the violations that hold whatever comes next."""
         while self._beginning is None and self._judge is not None and not self._judge.drops_text:
             # Nothing canonical begins like this. The violation may look different when more follows.
             buffer = self._judge.buffer
@@ -156,7 +156,7 @@ class WalkJudge:
             yield from self.feed(ids[stop:])
 
     def _feed_beginning(self, beginning: Beginning, ids: Int32Array) -> Generator[Violation, None, Int32Array]:
-        """Judge ids up to the first place where the text is certainly cut, and return the rest."""
+        """Judge ids up to the first boundary where the text is always cut, and return the rest."""
         for place, id in enumerate(map(int, ids)):
             if beginning.is_cut_before(id):
                 self._beginning = None

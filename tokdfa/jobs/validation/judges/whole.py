@@ -19,7 +19,7 @@ from tokdfa.jobs.validation.window import Specials, Window
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """The end of the text of a stretch, in bytes of the window, and whether the text really ends there or may go on."""
+    """The end of the text of a segment, in bytes of the window, and whether the text ends there or may continue."""
 
     end: int
     closed: bool
@@ -27,9 +27,9 @@ class _Stretch:
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """What the tokenizer would have given: `canonical` for the ids from `index` on, up to those from `stop` on.
+    """The tokenizer's ids: `canonical` in place of the ids from `index` to before `stop`.
 
-    `last` is the last canonical id, `aligned` is whether the ids go on where it ends.
+    `last` is the last canonical id, `aligned` is whether the ids continue where it ends.
     """
 
     index: int
@@ -43,12 +43,12 @@ class WholeJudge:
     """A judge that finds violations in a stream by pairs of neighbours.
 
     A pair that is not allowed shows that something is wrong up to there, not where it begins: that is found by encoding
-    the text around it, as far as what follows cannot change it. Nothing else is decoded or encoded, and the memory does
-    not grow with the stream, so this is not :class:`~tokdfa.jobs.validation.judges.encoding.EncodingJudge`, which would
-    keep a text without pieces as a whole.
+    the text around it, as far as the following ids cannot change it. Nothing else is decoded or encoded, and the memory
+    does not grow with the stream, so this is not :class:`~tokdfa.jobs.validation.judges.encoding.EncodingJudge`, which
+    would keep a text without pieces as a whole.
 
-    The model is one of a tokenizer without pre-tokenizer, whose dictionary is proper. `first` is the index of the first
-    token fed in the stream, and `byte` the offset of its first byte.
+    The model's tokenizer has no pre-tokenizer, and a proper dictionary. `first` is the index of the first token fed in
+    the stream, and `byte` the offset of its first byte.
     """
 
     def __init__(self, model: Model, first: int = 0, byte: int = 0, *, tuning: Tuning = DEFAULT) -> None:
@@ -56,7 +56,7 @@ class WholeJudge:
         self._history = tuning.history
         self._buffer = Buffer(first, byte, tuning.window)
         self._done = 0  # The number of buffered ids that are judged.
-        self._floor = 0  # Ids before this one say nothing about what follows them,
+        self._floor = 0  # Ids before this one say nothing about the ids after them,
         self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a stretch.
         self._last: int | None = None  # The id before the next one to judge.
         self._bar = 0  # Ids before this one are not looked at again.
@@ -79,13 +79,13 @@ class WholeJudge:
         return False
 
     def feed(self, ids: Int32Array) -> Iterator[Violation]:
-        """Take more ids, and yield the violations that they make certain."""
+        """Take more ids, and yield the violations that they settle."""
         self._buffer.append(ids)
         while self._buffer.is_full():
             yield from self._judge(final=False)
 
     def finish_open(self) -> Iterator[Violation]:
-        """End a stream that may go on; nothing is certain of what is left."""
+        """End a stream that may continue; nothing is known about the remaining ids."""
         return iter(())
 
     def finish(self) -> Iterator[Violation]:
@@ -129,7 +129,7 @@ class WholeJudge:
             yield window.violation(repair.index, repair.stop, 0, repair.canonical, place, cause)
             self._restart(repair.stop, repair.last)
         if intruder is not None:
-            # At the end of a stretch nothing depends on what follows.
+            # At the end of a segment nothing depends on the following ids.
             repair = self._repair(window, limit, open_end)
             assert repair is not None
             yield from self._intruded(window, repair, specials)
@@ -176,7 +176,7 @@ class WholeJudge:
         return violation
 
     def _intruded(self, window: Window, repair: _Repair, specials: Specials) -> Iterator[Violation]:
-        """Yield the violation at a special token that the text spells, unless its end depends on what follows."""
+        """Yield the violation at a special token that the text spells, unless its end depends on the following ids."""
         intruder = specials.intruder
         assert intruder is not None
         end = int(window.byte_at[intruder.end])
@@ -194,7 +194,7 @@ class WholeJudge:
     def _after(self, window: Window, low: int, specials: Specials) -> _Repair | None:
         """Return the canonical ids from a byte on, where a special token ends, up to where a token begins with them.
 
-        None if they depend on what follows.
+        None if they depend on the following ids.
         """
         found: list[Int32Array] = [np.zeros(0, dtype=np.int32)]
         last = -1
@@ -216,7 +216,7 @@ class WholeJudge:
         return _Repair(0, np.concatenate(found), window.token_from(low), last, aligned=True)
 
     def _meeting(self, window: Window, low: int, stretch: _Stretch) -> tuple[Int32Array, int | None]:
-        """Return the settled ids from a byte on, and which of them is the first at whose end the ids go on."""
+        """Return the settled ids from a byte on, and the index of the first one that ends where the ids continue."""
         ahead = 8 * self._model.longest
         while True:
             end = min(low + ahead, stretch.end)
@@ -237,7 +237,7 @@ class WholeJudge:
         return bool(self._model.opens[window.ids[stop]]) and self._model.may_follow(int(last), int(window.ids[stop]))
 
     def _repair(self, window: Window, place: int, stretch: _Stretch) -> _Repair | None:
-        """Return the correct ids where those up to `place` go wrong; None if that depends on what follows."""
+        """Return the correct ids where those up to `place` go wrong; None if that depends on the following ids."""
         back = 16
         while True:
             begin = max(self._floor, place - back)

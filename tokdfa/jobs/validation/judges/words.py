@@ -53,7 +53,7 @@ class WordText(Text):
             if judged is None:
                 n_judged, byte, self.following = at, int(words.byte[number]), trip
                 break
-            # What is known after that is not found again.
+            # Violations that are known after that are not found again.
             end = min((place for place in places if at < place < judged[1]), default=len(self._all) + 1)
             found.append((at, [each for each in judged[0] if each.start - self._first < end]))
             covered.append((at, min(judged[1], end)))
@@ -75,7 +75,7 @@ class WordText(Text):
             size *= 4
 
     def _found(self) -> tuple[WrongWords, list[Found], list[tuple[int, int]], int, int]:
-        """Return the wrong words, what is found one by one elsewhere, and where; the number of ids and the offset."""
+        """Return the wrong words, the violations found one by one, and where; the number of ids and the offset."""
         at, byte, trip = 0, self._byte, self.following
         parts: list[WrongWords] = []
         found: list[Found] = []
@@ -133,7 +133,7 @@ def _of_word(text: WordText, words: WrongWords, rows: Rows, number: int) -> Viol
     places, place = (words.bounds[:, 0], at) if len(ids) else (words.right_bounds, rows.canonical_spans[number, 0])
     word = int(np.searchsorted(places, place, side="right")) - 1
     begin, stop = words.bounds[word].tolist()
-    # The sum at the end of a word depends on whether the text goes on there.
+    # The sum at the end of a word depends on whether the text continues there.
     stop = text.next_cut(stop)
     begins = text._begins and not begin
     trip: RoundTrip = text._trip.after(words.before(word))
