@@ -3,7 +3,7 @@
 `read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
 of other libraries, by their attributes (`live_merges` reads these, and objects that merge in Python). `reading` then
 calls the format's module: `tokenizer_json`, `tiktoken` (with Tekken, and with the names of its `encodings`),
-`sentencepiece`, `merges`, `vocabulary` (vocab.json beside merges.txt), `unigram`, `wordpiece` or `gguf` (with
+`sentencepiece`, `merges`, `vocabulary` (vocab.json next to merges.txt), `unigram`, `wordpiece` or `gguf` (with
 `gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises:
 FileFormatError if the file is not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if
 it asks for something that is not modelled exactly.
@@ -58,7 +58,7 @@ def read(
     Raises
     ------
     MissingFileError
-        If there is no such file, and no such encoding on this machine; the error says what was meant, or how to get it.
+        If neither a file nor an encoding of this name is on this machine; the hint suggests a name, or how to get it.
     FileFormatError
         If the file is not what it claims to be, or no format is recognised; the error says where.
     UnsupportedFeatureError

@@ -1,4 +1,4 @@
-"""Dictionaries and token alphabets made from what a loader has checked."""
+"""Dictionaries and token alphabets made from parts that a loader has checked."""
 
 from __future__ import annotations
 

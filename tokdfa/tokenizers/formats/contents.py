@@ -49,7 +49,7 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SplitContents:
-    """What the files of tokenizers have in common that segment each pre-token by a model.
+    """The common part of the contents of files whose tokenizers segment each pre-token by a model.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class SplitContents:
     finds_specials : bool
         Whether specials are found in the text to encode, as by `tokenizers` and unlike tiktoken's encode_ordinary.
     ignored : tuple of str
-        What else the file asks for and `encode` leaves out.
+        The other steps that the file asks for and `encode` leaves out.
     library : str, optional
         The library and version of the object that was read, such as ``tokenizers==0.23.3``.
     """
@@ -85,7 +85,7 @@ class Contents(SplitContents):
     ----------
     dictionary : Dictionary
     extra : tuple of words
-        Tokens that no rule mentions; they are numbered after those of the dictionary.
+        Tokens that no rule mentions; they are numbered after the tokens of the dictionary.
     foreign : tuple of bytes
         Tokens of a byte-level vocabulary that are not written in the byte alphabet and so occur in no tokenization, as
         decoding spells them; they are numbered after `extra`.
@@ -96,18 +96,18 @@ class Contents(SplitContents):
     merges : Merges, optional
         All merging pairs, if the rules of an improper dictionary do not determine them.
     suffix : str, optional
-        What is appended to the last symbol of a piece, such as ``</w>``.
+        The string appended to the last symbol of a piece, such as ``</w>``.
     prefix : str, optional
-        What is put before every symbol of a piece except the first, such as ``##``.
+        The string put before every symbol of a piece except the first, such as ``##``.
     atoms : tuple of str
         Symbols of several characters that are found in every piece, the longest at each offset, and never merge.
     fallback : Fallback, optional
-        What symbols outside the alphabet become; by default a text with such symbols is refused.
+        The replacement of symbols outside the alphabet; by default a text with such symbols is refused.
     drops_unknown : bool
-        Whether the library drops such symbols if there is no `fallback`. Texts with them are refused all the same,
-        except texts that are decoded only to be encoded again.
+        Whether the library, without a `fallback`, drops such symbols. Texts with them are refused all the same, except
+        texts that are decoded only to be encoded again.
     rewriting : Rewriting, optional
-        What else is done to texts.
+        The normalizer, and the steps of the decoder.
     """
 
     algorithm: ClassVar[str] = "byte pair"
@@ -157,14 +157,14 @@ class LateContents(Contents):
 
     @classmethod
     def of(cls, find: Callable[[], Mapping[str, Any]], known: Mapping[str, Any]) -> LateContents:
-        """Return contents of which `find` returns dictionary, ids, extra and merges; the other fields are known."""
+        """Return contents where `find` returns dictionary, ids, extra and merges; the other fields are known."""
         made = cls(dictionary=cast("Dictionary", None), ids=np.empty(0, dtype=np.int32), **known)
         for name in _FOUND:
             object.__delattr__(made, name)
         object.__setattr__(made, "_find", find)
         return made
 
-    # Called only for what is not there.
+    # Called only for missing attributes.
     def __getattr__(self, name: str) -> Any:
         if name not in _FOUND:
             raise AttributeError(name)

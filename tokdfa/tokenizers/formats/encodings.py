@@ -20,7 +20,7 @@ _LARGEST_FILE = 1 << 24
 class Encoding:
     """An encoding of tiktoken: its rank file, the name of its pre-tokenizer, and its special tokens with their ids.
 
-    `sha256` is that of the published file, by which tiktoken knows it, too; `n_ranks` is the number of its lines.
+    `sha256` is the hash of the published file, by which tiktoken knows it, too; `n_ranks` is the number of its lines.
     """
 
     file: str
@@ -137,7 +137,7 @@ def how_to_get(name: str) -> str:
 
 
 def _candidates(encoding: Encoding) -> Iterator[tuple[Path, bytes]]:
-    """Yield files that may be that of an encoding, with their content."""
+    """Yield candidates for the file of an encoding, with their content."""
     key = hashlib.sha1(encoding.url.encode(), usedforsecurity=False).hexdigest()
     caches = list(_caches())
     base = os.environ.get("TIKTOKEN_ENCODINGS_BASE")

@@ -1,4 +1,4 @@
-"""Which file of a folder holds the tokenizer, what a file contains, and its format."""
+"""The file of a folder that holds the tokenizer, its content and its format."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
             return read_head(file, path, fstat(file.fileno()).st_size)
-        # The buffer for all that is asked for is allocated at once. What is no file on a disk has no size.
+        # `read` allocates a buffer of the whole size asked for. Only files on a disk have a size.
         size = fstat(file.fileno()).st_size
         if not size and not file.peek(1):
             return b""

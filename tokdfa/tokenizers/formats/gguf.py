@@ -148,7 +148,7 @@ def _pairs(head: GGUFHead) -> Pairs:
 
 
 def _found(head: GGUFHead, tokens: gguf_tokens.GGUFTokens, adds_begin: bool) -> dict[str, Any]:
-    """Return the special tokens, which are found in texts, and what is left out at the ends of a text."""
+    """Return the special tokens, which are found in texts, and the flags of tokens left out at the ends of a text."""
     ends = {"add_bos_token": adds_begin, "add_eos_token": False}
     ignored = tuple(name for name, default in ends.items() if head.boolean(f"tokenizer.ggml.{name}", default))
     return {"specials": tokens.specials, "finds_specials": True, "ignored": ignored}

@@ -37,7 +37,7 @@ _LEAST_PAIR = 8 + 1 + 4 + 1
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Where a value is: its type, that of its elements and their number if it is an array, and its first byte."""
+    """Where a value is: its type, the type and number of its elements if it is an array, and its first byte."""
 
     type: int
     of: int
@@ -57,12 +57,12 @@ class GGUFHead:
     """The keys of a GGUF file, with typed access to their values.
 
     `data` is the file from its first byte to the end of its keys, or further, and `size` the number of bytes of the
-    whole file, by default that of `data`. `version` is that of the container, and `end` the number of bytes that the
-    head takes.
+    whole file, by default the length of `data`. `version` is the version of the container, and `end` the number of
+    bytes that the head takes.
 
     Notes
     -----
-    The layout is that of GGUF 2 and 3, as gguf.cpp of llama.cpp reads it. All integers are little-endian.
+    The layout is of GGUF 2 and 3, as gguf.cpp of llama.cpp reads it. All integers are little-endian.
     """
 
     def __init__(self, data: bytes, path: Path, size: int | None = None) -> None:
@@ -180,7 +180,7 @@ class GGUFHead:
         return f"{self.path}, {key}, byte {self.end if value is None else value.at}"
 
     def wrong(self, what: str, value: object, key: str, index: int | None = None) -> FileFormatError:
-        """Return the error that says what is wrong with the value of `key`, or with one string of an array."""
+        """Return the error for a wrong value of `key`, or for one string of an array."""
         where = self.place(key) if index is None else self.place_of_string(key, index)
         return FileFormatError(what, value=value, where=where)
 

@@ -1,4 +1,4 @@
-"""The tokens of a GGUF file by type, and those that llama.cpp takes for special ones whatever their type."""
+"""The tokens of a GGUF file by type, and the tokens that llama.cpp takes for special ones despite their type."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _FILLS = {
 
 
 class GGUFTokens(NamedTuple):
-    """The tokens of a file by id, and those that are found in texts, whatever type the file gives them."""
+    """The tokens of a file by id, and the tokens that are found in texts, of any type."""
 
     texts: list[str]
     types: list[int]
@@ -109,8 +109,8 @@ def _is_text(text: str, type: int) -> bool:
 def _in_order(head: GGUFHead, specials: tuple[Special, ...]) -> tuple[Special, ...]:
     """Return special tokens in levels, if some overlap so that the order in which they are looked for matters.
 
-    llama.cpp looks for the longest everywhere in a text, then for the next one in what is left. Where none overlap,
-    that is the leftmost first, and the longest of those that begin at one offset.
+    llama.cpp looks for the longest everywhere in a text, then for the next one in the rest. Where none overlap, that is
+    the leftmost first, and the longest of those that begin at one offset.
     """
     sizes = {special.content: len(special.content.encode()) for special in specials}
     conflicts = list(_conflicts(sizes))

@@ -14,7 +14,7 @@ T = TypeVar("T")
 _REQUIRED: Any = object()
 # Escapes in which a half of a surrogate pair may be: a backslash, a pair, or (the group) a half without the other.
 _SURROGATE = re.compile(r"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F]))")
-# What serde_json reads as a number that is no integer, wherever it may be one.
+# serde_json does not read -0 as an integer. A match may also be within a string.
 _MINUS_ZERO = re.compile(r"[\s\[:,]-0[\s\]},]")
 _NAMES = {
     dict: "an object",
@@ -138,7 +138,7 @@ class JsonObject:
         return f"{self.path}, {self.where}.{key}"
 
     def wrong(self, key: str, what: str, *, hint: str | None = None) -> FileFormatError:
-        """Return the error that says what is wrong with the value of `key`."""
+        """Return the error for a wrong value of `key`."""
         return FileFormatError(what, value=self.fields.get(key), where=self.place(key), hint=hint)
 
     def unmodelled(self, key: str, what: str, *, hint: str | None = None) -> UnsupportedFeatureError:
@@ -213,8 +213,8 @@ def as_serde_json(text: str) -> float:
     -----
     The digits, as far as they fit in 64 bits, become a number, which a power of ten multiplies or divides. Both steps
     round, so that the result may be one unit in the last place off (``f64_from_parts`` in serde_json 1 without the
-    feature ``float_roundtrip``). About an eighth of the scores in the files that the library writes are read
-    differently from what was written.
+    feature ``float_roundtrip``). About an eighth of the scores in the files that the library writes are read as other
+    numbers than those written.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a tokenizer.json asks for that shapes the input of a model: truncation, padding and special tokens around texts.
+"""The parts of a tokenizer.json that shape the input of a model: truncation, padding and special tokens around texts.
 
-It is checked, so that a file that tokenizers refuses is refused here; named, so that nobody misses it; and not applied.
-Ids are those of ``encode(text, add_special_tokens=False)`` before anything is cut off or filled up.
+They are checked, so that a file that tokenizers refuses is refused here; named, so that nobody misses them; and not
+applied. Ids are the result of ``encode(text, add_special_tokens=False)`` before anything is cut off or filled up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LARGEST_NUMBER, _LARGEST_SIZE = (1 << 32) - 1, (1 << 64) - 1
 
 
 def read_left_out(top: JsonObject) -> tuple[str, ...]:
-    """Return the names of what `encode` leaves out: truncation, padding, and special tokens that are added."""
+    """Return the names of the parts that `encode` leaves out: truncation, padding, and added special tokens."""
     return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
 
 

@@ -1,4 +1,4 @@
-"""What is odd in a tokenizer file, though its library reads it, or reads it as something else than was meant."""
+"""Oddities of a tokenizer file that its library accepts, or reads as something else than was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of other libraries, recognised by their attributes and turned into what the readers of files take.
+"""Objects of other libraries, recognised by their attributes and turned into the input of the readers of files.
 
 Nothing is imported and no attribute is set. What an object does beyond its parts (a text reversed, special tokens that
 are split up, a subclass in Python that changes texts) is refused where its attributes show it.
@@ -67,7 +67,7 @@ def read_object(source: Any, format: str | None = None) -> AnyContents:
 
 
 def _library_of(parts: list[Any]) -> str | None:
-    """Return the library and version that an object, or the first part of it of which that is known, comes from."""
+    """Return the library and version of an object, or of the first of its parts where they are known."""
     for kind in (kind for part in parts for kind in type(part).__mro__):
         name = str(kind.__module__).partition(".")[0]
         if name in _LIBRARIES:
@@ -316,6 +316,6 @@ _READERS: dict[tuple[str, ...], _Reader] = {
     ("bpe_ranks", "encoder", "byte_encoder", "pat"): read_merges,
     ("read",): _read_file,
 }
-# Attributes by which mistral-common, and transformers over it, have what is recognised; they are nested three deep.
+# Attributes by which mistral-common, and transformers over it, hold the recognised object; they are nested three deep.
 _WITHIN = ("instruct_tokenizer", "tokenizer", "_model")
 _DEEPEST = 5

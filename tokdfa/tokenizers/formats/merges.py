@@ -25,7 +25,7 @@ from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 END_OF_WORD = "</w>"
 
-# The first line of CLIP's bpe_simple_vocab_16e6.txt, of whose 262,144 rules CLIP uses the first 48,894.
+# The first line of CLIP's bpe_simple_vocab_16e6.txt. CLIP uses the first 48,894 of its 262,144 rules.
 CLIP_HEADER = '"bpe_simple_vocab_16e6.txt#version: 0.2'
 _CLIP_RULES = 49152 - 256 - 2
 _CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
@@ -159,7 +159,7 @@ def _ids_by_rule(dictionary: Dictionary) -> Int32Array:
 
 
 def read_clip(data: bytes, path: Path) -> Contents:
-    """Read CLIP's bpe_simple_vocab_16e6.txt, of whose rules CLIP uses the first 48,894, with CLIP's numbering.
+    """Read the first 48,894 rules of CLIP's bpe_simple_vocab_16e6.txt, which CLIP uses, with CLIP's numbering.
 
     The symbols are the characters of GPT-2's byte alphabet, and those with ``</w>`` for the end of a word.
     """
@@ -197,7 +197,7 @@ def clip_as_transformers_has_it(contents: Contents) -> Contents:
 
 
 def _words(pairs: Pairs, suffix: str | None) -> Iterator[tuple[Word, Word]]:
-    """Yield the rules as words: over characters, or over symbols of which some end with the suffix."""
+    """Yield the rules as words: over characters, or over symbols that may end with the suffix."""
     if suffix is None:
         return zip(pairs.left, pairs.right, strict=True)
     # In the oldest files the end of a word is a symbol of its own, not a suffix of one.

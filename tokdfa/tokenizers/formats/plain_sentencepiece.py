@@ -15,11 +15,11 @@ _TRAINER, _NORMALIZER, _DENORMALIZER = 2, 3, 5
 
 
 class Settings(NamedTuple):
-    """What a model says besides its pieces.
+    """The settings of a model, without its pieces.
 
-    `is_suffix` is whether white space is treated as a suffix, `surface` is what decoding gives for the unknown piece,
-    and `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and `escapes` are whether a
-    space is put before texts, white space that is not needed is removed, and spaces become U+2581.
+    `is_suffix` is whether white space is treated as a suffix, `surface` is the decoded text of the unknown piece, and
+    `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and `escapes` are whether a space is
+    put before texts, white space that is not needed is removed, and spaces become U+2581.
     """
 
     is_unigram: bool

@@ -88,7 +88,7 @@ def rules_of_words(
 def _rules(
     text: Int32Array, offsets: Int64Array, n: int, priority: Int32Array | None
 ) -> tuple[Int32Array, Int32Array | None]:
-    """Return the rules of words of numbered symbols, of which there are n, and maybe all splits."""
+    """Return the rules of words of n numbered symbols, and maybe all splits."""
     from tokdfa.kernels.merging.merging import derive
 
     if len(text) > MOST_SYMBOLS:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) -> AnyContents:
-    """Read the content of a tokenizer file; `path` is for messages, except where a second file is beside it.
+    """Read the content of a tokenizer file; `path` is for messages, except where a second file is next to it.
 
     `of_object` is whether a library has just written it, rather than read it.
     """
@@ -38,7 +38,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _read(data: bytes, path: Path, format: str, of_object: bool) -> AnyContents:
-    """Read a file by the reader of its format, of which the module is imported only then."""
+    """Read a file by the reader of its format, imported only then."""
     if format == "vocab.txt":
         from tokdfa.tokenizers.formats.wordpiece import read_vocab_txt
 
@@ -81,7 +81,7 @@ def _read_json(data: bytes, path: Path, of_object: bool) -> AnyContents:
         from tokdfa.tokenizers.formats.json_text import as_serde_json, parse_object
         from tokdfa.tokenizers.formats.written import read_plain_words
 
-        # What the library has just written are the numbers that it has in memory; those of a file it reads otherwise.
+        # The numbers that the library has just written are its numbers in memory; it reads those in files otherwise.
         number = float if of_object else as_serde_json
         for name in names:
             plain = read_plain_words(data, path, number, scored=name == "Unigram")

@@ -36,7 +36,7 @@ _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 
 
 class _Pieces(NamedTuple):
-    """The pieces of a model by id, their scores and kinds; and those of other kinds than normal, with their ids."""
+    """The pieces of a model by id, their scores and kinds; and those that are not normal, with their ids."""
 
     words: Vocabulary
     scores: Float64Array
@@ -64,7 +64,7 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     if not settings.is_unigram:
         n_characters, has_all = checked or (MOST_SYMBOLS + 1, False)
         if n_characters > MOST_SYMBOLS or not has_all:
-            # It says what is wrong: characters that are not normal pieces themselves, or too many to find rules.
+            # It raises the error: characters that are not normal pieces themselves, or too many to find rules.
             _rules_over(pieces, path)
     rules = None
     if settings.charsmap:

@@ -34,7 +34,7 @@ _SIMPLE: dict[str, Callable[[], normalizers.Normalizer]] = {
 
 
 def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
-    """Yield the steps of a processor, those of sequences one by one."""
+    """Yield the steps of a processor, and the steps of sequences one by one."""
     stack = [step]
     while stack:
         inner = stack.pop()

@@ -46,7 +46,7 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     """Return the contents of a rank file with special tokens.
 
     They are given as ids by text; as the name of one of tiktoken's encodings; or as a JSON file with an object of texts
-    and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, of which those that are not
+    and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, whose tokens that are not
     ``"special": true`` are text.
     """
     where, texts = "specials", frozenset[Any]()
@@ -107,13 +107,13 @@ def specials_of(
         else:
             what = f"{texts[0]!r} and {texts[1]!r} share an id, and which of them it decodes to is not defined"
             raise UnsupportedFeatureError(what, value=id, where=where, hint="give one of them")
-    # Of those that share an id, the last one is what it decodes to.
+    # An id that several texts share decodes to the last one.
     ordered = sorted(pairs.items(), key=lambda pair: (pair[1], pair[0] == last[pair[1]]))
     return tuple(Special(id, text) for text, id in ordered)
 
 
 def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
-    """Return the texts and ids in a JSON file, and those of the texts that are not control tokens."""
+    """Return the texts and ids in a JSON file, and the texts that are not control tokens."""
     if not path.exists():
         what = "neither a file nor the name of an encoding"
         raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(encodings.ENCODINGS)}")
@@ -179,12 +179,12 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
 def as_published(contents: Contents, ranks_of: Callable[[], Mapping[bytes, int]], path: Path) -> Contents:
     """Return contents with the pattern and specials of the encoding that has these ranks, as they are if none has.
 
-    `ranks_of` returns the ranks; it is called only if their number is that of an encoding.
+    `ranks_of` returns the ranks; it is called only if an encoding has as many.
     """
     n_ranks = int(np.count_nonzero(contents.ids >= 0))
     if all(n_ranks != encoding.n_ranks for encoding in encodings.PUBLISHED.values()):
         return contents
-    # As tiktoken writes them, whose order and line ends another program may have changed.
+    # As tiktoken writes them; another program may have changed their order and line ends.
     ranked = sorted((rank, word) for word, rank in ranks_of().items())
     lines = b"".join(base64.b64encode(word) + b" %d\n" % rank for rank, word in ranked)
     published = encodings.PUBLISHED.get(hashlib.sha256(lines).hexdigest())
@@ -344,7 +344,7 @@ def _read_word(entry: Any, rank: int, where: str) -> bytes:
 
 
 def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Special, ...]:
-    """Return the special tokens: those of the file, or of old versions, and fillers up to their number."""
+    """Return the special tokens, of the file or of old versions, and fillers up to their number."""
     contents: list[str] = []
     if top.fields.get("special_tokens") is None:
         if version not in _OLD_VERSIONS:

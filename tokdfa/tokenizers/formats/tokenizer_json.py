@@ -126,7 +126,7 @@ def read_specials(
 def _check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer: Normalizer | None) -> None:
     """Refuse a character that is put before the first piece only, where it is not known which one is the first."""
     if splitting is not None and splitting.prefix_once and normalizer is not None and not normalizer.keeps_beginning:
-        # Whether a text begins there then depends on what the library thinks it has removed.
+        # Whether a text begins there then depends on the characters that the library thinks it has removed.
         what = "a character put before the first stretch only, in a text that may have lost its beginning"
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
     if splitting is not None and splitting.prefix_once and splitting.metaspace_at and normalizer is not None:
@@ -197,7 +197,7 @@ def _normalized(
 
 
 def _check_strips(top: JsonObject, specials: tuple[Special, ...]) -> None:
-    """Refuse added tokens on which the library fails: one that strips the white space of which another consists."""
+    """Refuse added tokens on which the library fails: one that strips the white space that another consists of."""
     blanks = "".join(spaces())
     for index, special in enumerate(specials):
         takes = any(other.rstrip and other.level == special.level for other in specials)

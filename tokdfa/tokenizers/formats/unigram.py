@@ -1,4 +1,4 @@
-"""Unigram tokenizers: what their files give, and tokenizer.json with a Unigram model."""
+"""Unigram tokenizers: the contents of their files, and tokenizer.json with a Unigram model."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_ob
 
     The numbers of `top` are those that the library has in memory: of a file those that it reads, see
     :func:`~tokdfa.tokenizers.formats.json_text.as_serde_json`, and those that are written if it has just written them
-    (`of_object`). `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
-    one.
+    (`of_object`). `plain` has the vocabulary if it was written plainly; the one in `top` is then empty.
     """
     normalizer, splitting, is_bytewise = read_steps(top)
     model, vocabulary = _read_model(top, plain, of_object)

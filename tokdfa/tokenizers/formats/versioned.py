@@ -1,4 +1,4 @@
-"""A tokenizer as another version of its library has it: what depends on Unicode, and what of that is known."""
+"""A tokenizer with another library version's Unicode tables, and a check that its other parts are known for them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def table_of(unicode: str) -> str | None:
 def check_byte_pairs(contents: Contents | UnigramContents, unicode: str, library: str | None) -> None:
     """Raise UnsupportedFeatureError unless all of a tokenizer but its splitting is known for a version.
 
-    `unicode` is the version, written as ``tokenizers==0.20.3``, and `library` that of its splitting, if it has one.
+    `unicode` is the version, written as ``tokenizers==0.20.3``, and `library` the library of its splitting, if it has
+    one.
     """
     part = resolve(unicode)
     _check_library(library or _LIBRARY.get(contents.format, "tokenizers"), part, unicode)

@@ -90,8 +90,8 @@ def over_characters(
     """Return the contents of a vocabulary over characters.
 
     `prefix` is put before all symbols of a piece except the first, and `suffix` is appended to the last one. With
-    `whole_piece` a piece that is a token is emitted without merging. `fallback` is what symbols outside the vocabulary
-    become; the symbols that it names are in the vocabulary.
+    `whole_piece` a piece that is a token is emitted without merging. `fallback` replaces symbols outside the
+    vocabulary; the symbols that it names are in it.
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
@@ -189,7 +189,7 @@ def _check_prefix(pairs: Pairs, prefix: str) -> None:
 
 
 def _products(pairs: Pairs, prefix: str | None) -> list[str]:
-    """Return the products of the rules; those of a right part with a prefix lack it."""
+    """Return the products of the rules, without the prefix of the right part."""
     n_skipped = len(prefix or "")
     return [left + right[n_skipped:] for left, right in zip(pairs.left, pairs.right, strict=True)]
 

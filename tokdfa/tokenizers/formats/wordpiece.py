@@ -29,7 +29,7 @@ _CONFIG: Final = "tokenizer_config.json"
 
 
 class Case(NamedTuple):
-    """What says whether texts become lower case for a vocab.txt, which does not, and whether accents are removed.
+    """The source that says whether texts become lower case for a vocab.txt, and whether accents are removed.
 
     By default they are removed in lower case.
     """
@@ -42,9 +42,9 @@ class Case(NamedTuple):
 class WordPieceContents:
     """The contents of the file of a WordPiece tokenizer.
 
-    The special tokens are cut out of the raw text first. `ignored` names what else the file asks for, which shapes
-    batches for a model and is left to the user. `cleanup` is whether decoding removes spaces before punctuation, as the
-    decoder of tokenizers does if asked to, and `silent` are the ids that it leaves out. `case` is what says whether
+    The special tokens are cut out of the raw text first. `ignored` names the steps of the file that shape batches for a
+    model and are left to the user. `cleanup` is whether decoding removes spaces before punctuation, as the decoder of
+    tokenizers does if asked to, and `silent` are the ids that it leaves out. `case` is the source that says whether
     texts become lower case, if the file does not.
     """
 
@@ -90,7 +90,7 @@ def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
 def _configured(path: Path) -> tuple[BertNormalizer, Case]:
     """Return the normalizer that the tokenizer_config.json next to a file asks for, or the default one."""
     config = path.with_name(_CONFIG)
-    # What is not a file on a disk has nothing next to it.
+    # Only a file on a disk has others next to it.
     if not (path.is_file() and config.is_file()):
         return BertNormalizer(), Case("default")
     top = parse_object(content(config), config)
@@ -126,8 +126,7 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
-    out, and named. `plain` is what has been read of it, if its vocabulary was written plainly; `top` then has an empty
-    one.
+    out, and named. `plain` has the vocabulary if it was written plainly; the one in `top` is then empty.
     """
     check_top(top)
     vocabulary = _read_model(top, plain)
@@ -146,7 +145,8 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     specials = read_added_tokens(top, known, is_bytewise=False)
     has_blanks = any(not spaces().isdisjoint(special.content) for special in specials)
     for index, special in enumerate(specials):
-        # White space beside a token is no token itself, so taking it away changes offsets only; not so if it is in one.
+        # White space next to a token is not a token itself, so taking it away changes offsets only, unless a token has
+        # some inside.
         if special.single_word or ((special.lstrip or special.rstrip) and has_blanks):
             where = f"{top.place('added_tokens')}[{index}]"
             what = "added tokens that are single words, or strip beside others with white space, are not modelled here"
@@ -192,7 +192,7 @@ def _read_entries(model: JsonObject, place: str) -> dict[str, int]:
     entries = model.get("vocab", dict)
     if not entries:
         raise FileFormatError("the vocabulary has no tokens", where=place)
-    # What is wrong is looked for one by one only if something is.
+    # Entries are checked one by one only if one of them is wrong.
     is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
     for entry, number in () if is_sound and _is_utf8(entries) else entries.items():
         check_surrogates(entry, place)
