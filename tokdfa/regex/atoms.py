@@ -19,7 +19,7 @@ _ASCII: dict[str, unicode.Ranges] = {
     "space": ((9, 13), (32, 32)), "upper": ((65, 90),), "word": ((48, 57), (65, 90), (95, 95), (97, 122)),
     "xdigit": _HEX_DIGITS,
 }  # fmt: skip
-# In a bracket, Oniguruma asks for these symbols of Latin-1 another table, which calls them no letters of words.
+# In a bracket, Oniguruma asks for these symbols of Latin-1 another table, where they are not word characters.
 _NO_WORD_IN_BRACKETS: unicode.Ranges = ((0xB2, 0xB3), (0xB9, 0xB9), (0xBC, 0xBE))
 _PROPERTIES = {
     "tokenizers": tuple(_ASCII),
@@ -29,7 +29,7 @@ _PROPERTIES = {
     ),
 }
 
-# The categories that llama.cpp knows by name; it takes those of letters for all letters.
+# The categories that llama.cpp knows by name; it takes every category of letters for all letters.
 _OF_LLAMA_CPP = {name: name[0] for name in ("N", "L", "P", "M", "S", "Lu", "Ll", "Lt", "Lm", "Lo")} | {"Han": "han"}
 
 
@@ -133,8 +133,8 @@ class Flags:
 class AtomReader:
     """Reads single symbols and sets of symbols of a pattern, from the offset `at` on; `depth` counts the open groups.
 
-    `table` names the library whose dialect the pattern is in, or one of its tables, by version: then `table` is the
-    library, for its dialect, and `classes` the table for its classes.
+    The argument `table` names a library or, with a version, one of its tables. The attribute `table` is the library,
+    for the dialect, and `classes` the table for the character classes.
     """
 
     def __init__(self, pattern: str, table: str, budget: Budget) -> None:
@@ -148,7 +148,7 @@ class AtomReader:
         self.flags = Flags()
 
     def refuse(self, what: str, at: int, hint: str | None = None) -> NoReturn:
-        """Raise PatternError for what is at an offset of the pattern."""
+        """Raise a PatternError about an offset of the pattern."""
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}", hint=hint)
 
     def class_escape(self, at: int, *, in_bracket: bool = False) -> tuple[unicode.Ranges, bool] | None:

@@ -29,7 +29,7 @@ class Budget:
     max_entries : int
         The maximum total number of entries in all tables and sets of threads, of some tens of bytes each.
     what : str
-        The name of what is built, for error messages.
+        The name of the automaton or table, for error messages.
 
     Raises
     ------

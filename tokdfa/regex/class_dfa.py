@@ -63,7 +63,7 @@ class ClassDFA:
     ----------
     partition : Partition
     table : int32 array of shape (states, classes + 3)
-        Targets. The last three columns are for bytes that are no code point, for an edge of the text, and for the
+        Targets. The last three columns are for bytes that are not a code point, for an edge of the text, and for the
         boundary between two tokens.
     accepts : bool array, one entry per state
         Whether a match has ended: here or, if `delayed`, before the symbol just read.
@@ -72,9 +72,9 @@ class ClassDFA:
     restart : int32 array, one entry per state
         For a state that accepts, the state in which to restart at the end of that match.
     kind : int32 array, one entry per state
-        The kind of the symbol just read; for a match that ended earlier, that of a line feed as the last symbol.
+        The kind of the symbol just read; for a match that ended earlier, the kind of a line feed as the last symbol.
     kind_of : int32 array, one entry per class and two more
-        The kind of the symbols of each class, of bytes that are no code point, and of an edge. Assertions do not
+        The kind of the symbols of each class, of bytes that are not a code point, and of an edge. Assertions do not
         distinguish symbols of one kind.
     initial : int32 array, one entry per kind
         The initial state after a symbol of each kind. The last entry is for an edge of the text. The one before it, if
@@ -96,7 +96,7 @@ class ClassDFA:
 
     @property
     def no_symbol(self) -> int:
-        """The column of bytes that are no code point."""
+        """The column of bytes that are not a code point."""
         return self.partition.n_classes
 
     @property

@@ -2,8 +2,8 @@ r"""Translation of patterns from the dialect of their library into one form.
 
 The dialects differ in escapes, anchors, flags, brackets and classes. Here every atom of a pattern (a literal, an
 escape, a bracket, a dot, an anchor) is replaced by one character that represents its meaning, and every group by a
-plain one. Only operators remain, which a parser for any dialect understands. A construct is refused if it is not
-certain how the library reads it.
+plain one. Only operators remain, which a parser for any dialect understands. A construct is refused if it is not known
+how the library reads it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PASSED_GROUPS = (*_LOOKS, "?:", "?>")
 _FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\?P?<[A-Za-z_]\w*>")
 _COMMENT = re.compile(r"\?#[^()\\]*\)")
-# What may begin the number of errors allowed, in the dialect of regex.
+# The beginning of the number of errors allowed, in the dialect of regex.
 _FUZZY = re.compile(r"\{(?:[deis]|\d+(?:<|[dis]))")
 _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
 
@@ -62,10 +62,10 @@ _INTERVAL = re.compile(r"\{(?:(\d+)(,?)(\d*)|,(\d+))\}")
 class Operators:
     """A pattern in which every atom is one character.
 
-    `text` has the operators: stand-ins, whose meanings are `atoms`, plain groups ``(?:``, look-arounds, atomic groups,
-    alternation and repetition; `places` has the offset in the pattern from which each character of it comes. `looks`
-    are the offsets of the look-arounds in the pattern, `repeats` those of what is repeated, and of atomic groups, the
-    outer ones first.
+    `text` has the operators: stand-ins for the `atoms`, plain groups ``(?:``, look-arounds, atomic groups, alternation
+    and repetition; `places` has the offset in the pattern from which each character of it comes. `looks` are the
+    offsets of the look-arounds in the pattern, `repeats` the offsets of repeated parts and of atomic groups, the outer
+    ones first.
     """
 
     text: str = ""
@@ -82,8 +82,8 @@ class Operators:
 def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Operators:
     """Return the operators and atoms of `pattern`, read in the dialect of the library of `table`.
 
-    A PatternError says what the dialect does not have or automata cannot express, and where; a LimitExceededError, that
-    it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
+    A PatternError says which construct the dialect lacks or automata cannot express, and where; a LimitExceededError,
+    that it is too long, nested too deeply or has too many different atoms, or takes longer than `budget` allows.
     """
     if not isinstance(pattern, str):
         raise WrongTypeError("a pattern must be a str", value=pattern)
@@ -168,7 +168,7 @@ class _Reader(AtomReader):
         return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks, repeats)
 
     def check_std_regex(self) -> None:
-        """Refuse what llama.cpp refuses, or std::regex, and what is not supported of what they read."""
+        """Refuse constructs that llama.cpp or std::regex refuses, or that they read but tokdfa does not support."""
         if "\\p{" in self.pattern and not self.pattern.isascii():
             self.refuse("llama.cpp refuses a pattern with a category and a character outside ASCII", 0)
 
@@ -185,7 +185,7 @@ class _Reader(AtomReader):
             self.literals = ""  # consecutive literals in groups are still one sequence
 
     def repeat(self, start: int | None, at: int) -> None:
-        """Record what is repeated, or an atomic group, that begins in the text at `start`."""
+        """Record a repeated part, or an atomic group, that begins in the text at `start`."""
         if start is not None and start < len(self.places):
             at = self.places[start]
         # Of two that begin at one offset, the later one is the outer one.

@@ -36,10 +36,10 @@ def merge_equal_states(dfa: ByteDFA, budget: Budget | None = None) -> ByteDFA:
 
     Notes
     -----
-    Moore's partition refinement: states of different records are different, and so are those of which a symbol, or
-    restarting, leads to different ones. So are those in which a match may have begun, and those in which none has:
-    where matches begin is not recorded, but a search relies on that. It takes O(r n c) time for r rounds, n states and
-    c columns; if r would be more than 64, the automaton is returned as it is.
+    Moore's partition refinement: states of different records are different, and so are states from which a symbol, or
+    restarting, leads to different ones. So is a state in which a match may have begun from one in which none has: where
+    matches begin is not recorded, but a search relies on that. It takes O(r n c) time for r rounds, n states and c
+    columns; if r would be more than 64, the automaton is returned as it is.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def merge_equal_states(dfa: ByteDFA, budget: Budget | None = None) -> ByteDFA:
     budget = Budget() if budget is None else budget
     n_states = dfa.n_states
     ends, may_end = dfa.delay >= 0, dfa.end_delay >= 0
-    # What is recorded of a match counts only where there is one.
+    # The record of a match counts only where there is a match.
     targets = np.column_stack((dfa.table, np.where(ends, dfa.restart, 0), np.where(may_end, dfa.end_restart, 0)))
     records = (dfa.delay, np.where(ends, dfa.right, 0), dfa.end_delay, np.where(may_end, dfa.end_right, 0))
-    # The sink is no other state.
+    # The sink equals no other state.
     block = _numbered(np.column_stack((np.arange(n_states) == 0, _nothing_has_begun(dfa), *records)))
     for _ in range(_MAX_ROUNDS):
         budget.check_time()
@@ -111,10 +111,10 @@ DEFAULT_MAX_ENTRIES = 1 << 28
 
 @dataclass(frozen=True)
 class WordDFA:
-    """An automaton that finds words, with the lengths of those it finds.
+    """An automaton that finds words, with their lengths.
 
-    For each state, `length` is that of the longest word that ends here, 0 for none, and `shorter` a state whose longest
-    word is the next shorter one that ends here, 0 for none.
+    For each state, `length` is the length of the longest word that ends here, 0 for none, and `shorter` is a state with
+    the next shorter one as its longest, 0 for none.
     """
 
     dfa: ByteDFA
@@ -169,10 +169,10 @@ _PREFERENCE: dict[Wanted, Preference] = {"longest": "longest", "first": "first",
 class Finder:
     """An automaton that finds where matches end, with the means to find where they begin.
 
-    If the lengths of matches are known, `length` has for each state of `forward`, which reads the text, that of the
-    longest match that ends here, `shorter` a state whose longest match is the next shorter one, and `longest` is the
+    If the lengths of matches are known, `length` has for each state of `forward`, which reads the text, the length of
+    the longest match that ends here, `shorter` a state with the next shorter one as its longest, and `longest` is the
     length of the longest of all; 0 otherwise. `backward` reads the text backwards from the end of a match; its initial
-    states are those for the kinds of `forward`.
+    states belong to the kinds of `forward`.
     """
 
     forward: ByteDFA
@@ -190,7 +190,7 @@ def finder(
     table: str = "regex",
     budget: Budget | None = None,
 ) -> Finder:
-    """Return the automata that find a pattern; the parameters are those of :class:`tokdfa.Searcher`."""
+    """Return the automata that find a pattern; the parameters are as for :class:`tokdfa.Searcher`."""
     budget = Budget() if budget is None else budget
     if wanted not in get_args(Wanted):
         raise PatternError("unknown choice of matches", value=wanted, hint=f"use one of {', '.join(get_args(Wanted))}")

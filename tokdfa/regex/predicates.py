@@ -1,7 +1,7 @@
 """Look-arounds as predicates of offsets in a text: each is a program of its own, which may ask those before it.
 
-Atomic groups and possessive repetitions as look-arounds: what a pattern matches first, and nothing else. A backtracking
-engine that leaves an atomic group never returns into it. So the group matches what its body finds first. That is
+Atomic groups and possessive repetitions as look-arounds: the first match of a pattern, and nothing else. A backtracking
+engine that leaves an atomic group never returns into it. So the group matches only the first match of its body. That is
 expressed without the group: an option is taken only where the options before it do not match, and a repetition stops
 only where its body does not match.
 """
@@ -77,7 +77,7 @@ class Predicates:
 
 
 def committed(node: Node) -> Node | None:
-    """Return a pattern that matches only what `node` finds first; None if it is not certain that there is one."""
+    """Return a pattern that matches only the first match of `node`; None if no such pattern is known."""
     if isinstance(node, Atomic):
         return committed(node.body)
     if isinstance(node, Alternate):
@@ -110,7 +110,7 @@ def _options(options: list[Node]) -> Node | None:
 
 
 def _sequence(parts: list[Node]) -> Node | None:
-    """The parts; what may be read in several ways can be decided at once only if nothing after it can fail."""
+    """The parts; a part with several readings can be decided at once only if no later part can fail."""
     found: list[Node] = []
     for index, part in enumerate(parts):
         rest = parts[index + 1 :]

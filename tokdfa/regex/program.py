@@ -1,4 +1,4 @@
-"""Patterns as programs: nondeterministic automata whose threads have an order of preference."""
+"""Patterns as programs: nondeterministic automata with an order of preference among threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LookAround(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Read one symbol of a set, then go on at `following`."""
+    """Read one symbol of a set, then continue at `following`."""
 
     symbols: int
     following: int
@@ -172,7 +172,7 @@ def compile_program(
     The reader of patterns bounds the depth of the tree, so recursion is safe here. Look-arounds go to `predicates`;
     without them the program has none but those at a single symbol, and a pattern that looks behind, looks ahead at more
     than one symbol, or asks where a search began is a PatternError. So is an atomic group or a possessive repetition
-    that is not regular for certain. More than 500,000 instructions are a LimitExceededError.
+    that is not known to be regular. More than 500,000 instructions are a LimitExceededError.
     """
     compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored), predicates)
     (start,) = compiler.compile(node, (compiler.program.add(Accept()),))
@@ -197,7 +197,7 @@ class _Compiler:
         self.is_inner = is_inner  # the program of a look-around
 
     def compile(self, node: syntax.Node, following: Entries) -> Entries:
-        """Add the instructions that read `node` and then go on at `following`; return where it begins."""
+        """Add the instructions that read `node` and then continue at `following`; return where it begins."""
         program = self.program
         program.budget.check_time()
         if isinstance(node, syntax.Symbols):
@@ -291,7 +291,7 @@ class _Compiler:
             yield place
 
     def split(self, *preferred: Entries) -> Entries:
-        """Add the instructions that go on at one of several places; the first is preferred."""
+        """Add the instructions that continue at one of several places; the first is preferred."""
         ways = list(zip(*preferred, strict=True))
         known = {way: self.program.add(Fork(way)) for way in dict.fromkeys(ways)}
         return tuple(known[way] for way in ways)

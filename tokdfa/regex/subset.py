@@ -1,6 +1,6 @@
 """Subset constructions: programs as deterministic automata over classes of code points.
 
-The form of a state depends on what the automaton is for:
+The form of a state depends on the use of the automaton:
 
 *set*
     a set of threads, to decide whether something matches;
@@ -50,12 +50,12 @@ def determinize(
 
 
 class _Key(NamedTuple):
-    """A state: its threads, whether new ones are still added, the kind of the last symbol, and what was accepted.
+    """A state: its threads, whether new ones are still added, the kind of the last symbol, and whether it accepts.
 
     It also records whether it is at the boundary between two tokens, where another boundary (of a token without text)
     changes nothing, and the kind of the symbol before the last, if a match may turn out to have ended between the two;
     and, if new threads are still added, whether there are others: matches that began earlier may have come back to the
-    threads of new ones, as those of `a*b` do after each `a`, but where they begin is not where new ones would.
+    threads of new ones, as the threads of `a*b` do after each `a`, but where they begin is not where new ones would.
     """
 
     groups: tuple[Group, ...]
@@ -209,7 +209,7 @@ class _Construction:
         return kept, accepts
 
     def with_new_threads(self, groups: list[list[int]]) -> list[list[int]]:
-        """Return the threads followed by those of a match that begins here, which come last in order."""
+        """Return the threads, with the threads of a match that begins here last in order."""
         seen = {thread for group in groups for thread in group}
         new = [thread for thread in self.start if thread not in seen]
         if self.preference == "longest" or not groups:
@@ -217,7 +217,7 @@ class _Construction:
         return [*groups[:-1], groups[-1] + new]
 
     def targets(self, key: _Key) -> list[_Key]:
-        """Return the states reached on each class, on bytes that are no symbol, at an edge and at a boundary."""
+        """Return the states reached on each class, on bytes that are not a symbol, at an edge and at a boundary."""
         targets = self.targets_knowing(key) if self.delayed else self.targets_at_once(key)
         targets.append(self.at_boundary(key) if self.aligned else key)
         return targets
@@ -241,7 +241,7 @@ class _Construction:
         return [*(known[which] for which in readers), self.arrive([], key.adding, 0), edge]
 
     def targets_knowing(self, key: _Key) -> list[_Key]:
-        """Return the targets if the next symbol decides which threads go on and which match."""
+        """Return the targets if the next symbol decides which threads continue and which match."""
         targets = []
         for symbol in range(self.boundary):
             self.budget.check_time()
@@ -294,8 +294,8 @@ class _Construction:
     def resolve(self, key: _Key, symbol: int) -> tuple[list[list[int]], Literal["", "here", "late"]]:
         """Return the threads that read, now that the next symbol is known, and whether there is a match before it.
 
-        A thread that arrives with `_AT_END` goes on only at the edge of the text. In the result, the threads with
-        `_AT_END` are those for which the symbol, a line feed, must be the last one; `late` may be among them.
+        A thread that arrives with `_AT_END` continues only at the edge of the text. In the result, a thread with
+        `_AT_END` requires that the symbol, a line feed, is the last one; `late` may be among them.
         """
         next_kind = self.kind_of[symbol]
         groups: list[list[int]] = []

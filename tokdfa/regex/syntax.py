@@ -63,7 +63,7 @@ class Alternate:
 class Repeat:
     """The body `least` to `most` times, without an upper limit if `most` is None.
 
-    `greedy` prefers more, `lazy` fewer, and `possessive` takes what greedy finds first and never backtracks into it.
+    `greedy` prefers more, `lazy` fewer, and `possessive` takes the first match of greedy and never backtracks into it.
     `offset` is the offset of the body in the pattern, for messages.
     """
 
@@ -92,7 +92,7 @@ class LookAhead:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The empty word at a certain place; for a word boundary, `word` is the set of the symbols of words."""
+    """The empty word where `place` holds; for a word boundary, `word` is the set of the symbols of words."""
 
     place: Place
     word: Ranges = ()
@@ -122,8 +122,8 @@ def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> N
     pattern : str
         A regular expression.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        The library whose dialect and character classes to use, those of its newest table or of a version of it, as in
-        "tokenizers==0.20.3". `regex` means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses
+        The library, for its dialect and character classes: from its newest table or, with a version, from another, as
+        in "tokenizers==0.20.3". `regex` means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses
         fancy-regex.
     budget : Budget, optional
         The budget.
@@ -131,14 +131,14 @@ def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> N
     Returns
     -------
     Node
-        The tree, whose depth is at most a small multiple of :data:`MAX_NESTING`. It has no groups, because captures do
+        The tree; its depth is at most a small multiple of :data:`MAX_NESTING`. It has no groups, because captures do
         not matter.
 
     Raises
     ------
     PatternError
         If the pattern is not valid in the dialect, or has a back-reference, recursion, a conditional group, or
-        something else that is not supported; the message says what and at which offset.
+        something else that is not supported; the message names it and its offset.
     LimitExceededError
         If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
 

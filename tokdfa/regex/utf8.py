@@ -76,8 +76,8 @@ class ByteDFA:
 def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
     """Return the automaton that reads the same texts byte by byte; the budget allows ten times as many states for it.
 
-    Bytes that are not UTF-8 are read as symbols that are no code point: a lead byte with its continuation bytes is one
-    such symbol, and so is every byte that cannot be where it is.
+    Bytes that are not UTF-8 are read as symbols that are not code points: a lead byte with its continuation bytes is
+    one such symbol, and so is every byte that is invalid at its offset.
     """
     return _Expansion(dfa, Budget() if budget is None else budget).run()
 
@@ -85,9 +85,9 @@ def to_bytes(dfa: ClassDFA, budget: Budget | None = None) -> ByteDFA:
 class Tries(NamedTuple):
     """The UTF-8 symbols of one length as a trie with shared equal subtrees.
 
-    `classes` are those to which last bytes lead, or the number for no symbol. `levels` have the continuations, of shape
-    (rows, 64), from the last byte to the second: those of a row lead to rows of the previous level and, on the first
-    level, to classes. `leads` has the row of the last level to which each first byte leads.
+    `classes` are the classes to which last bytes lead, or the number for no symbol. `levels` have the continuations, of
+    shape (rows, 64), from the last byte to the second: the entries of a row lead to rows of the previous level and, on
+    the first level, to classes. `leads` has the row of the last level to which each first byte leads.
     """
 
     classes: Int32Array
@@ -108,7 +108,7 @@ class Tries(NamedTuple):
 class SymbolTries(NamedTuple):
     """The classes of all symbols of two, three and four bytes, as tries over the bytes of UTF-8, by this length.
 
-    `no_symbol` is in place of a class where there is no symbol: at surrogates, in overlong forms, above U+10FFFF.
+    `no_symbol` replaces the class where no symbol exists: at surrogates, in overlong forms, above U+10FFFF.
     """
 
     no_symbol: int
@@ -182,7 +182,7 @@ def unique_rows(rows: Int32Array) -> tuple[Int32Array, Int32Array]:
 
 
 class _Plain(NamedTuple):
-    """The targets on all bytes that do not continue a symbol, which are those of a state between two symbols.
+    """The targets on all bytes that do not continue a symbol, as in a state between two symbols.
 
     `state` is the state of the given automaton. If `read` is positive, a symbol turned out broken after that many
     bytes, and a match ended before it, which the state `broken` records.

@@ -2,10 +2,10 @@
 
 Libraries ship tables of different Unicode versions, so the meaning of a pattern or a normalizer depends on its own
 library's tables. `ranges` has sets of code points, their algebra and their encoding in files, `tables` the classes by
-library, `normalization` the forms and what normalizers of any kind answer, `quick_check` what of a text the
-forms change and to what, `utf8` the offsets where symbols begin among bytes, and GPT-2's spelling of bytes as
-characters. `versions` has the tables of other versions of the libraries
-than the newest. The programs in ``tests/campaigns/tables`` make the tables in ``data/`` by querying the libraries.
+library, `normalization` the forms and the interface of all normalizers, `quick_check` the segments of a text that the
+forms change and their results, `utf8` the offsets where symbols begin among bytes, and GPT-2's spelling of bytes as
+characters. `versions` has the tables of other versions of the libraries than the newest. The programs in
+``tests/campaigns/tables`` make the tables in ``data/`` by querying the libraries.
 
 Callers: `regex`, `tokenizers`.
 

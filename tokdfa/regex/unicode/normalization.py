@@ -1,4 +1,4 @@
-"""Unicode normalization as the library tokenizers performs it, whose tables follow several versions of Unicode."""
+"""Unicode normalization as the library tokenizers performs it, with tables of several versions of Unicode."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def joining() -> frozenset[str]:
 
 @cache
 def _changed(form: Form) -> re.Pattern[str]:
-    """Return the pattern of the segments that a form can change, each with what its first character can join."""
+    """Return the pattern of the segments that a form can change, with any character before them that they can join."""
     data = tables()
     changed = set(data.combining) | set(data.decompositions) | set(characters_of(((HANGUL_FIRST, HANGUL_LAST),)))
     if form in ("NFKC", "NFKD"):
@@ -197,7 +197,7 @@ def _composed(text: str) -> str:
 
 
 def lowercase(text: str) -> str:
-    """Return `text` with each character in lower case, whatever its neighbours."""
+    """Return `text` with each character in lower case, independently of its neighbours."""
     return text.translate(_lower())
 
 
@@ -223,7 +223,7 @@ def spaces() -> frozenset[str]:
 
 
 class Substitution(NamedTuple):
-    """What is put before a text that is not empty, and what some characters become; nothing else is done to it."""
+    """A prefix for texts that are not empty, and replacements of some characters; nothing else changes."""
 
     prefix: str
     becomes: dict[str, str]
@@ -238,7 +238,8 @@ class Substitution(NamedTuple):
 class Sides(NamedTuple):
     """The characters on both sides of a boundary after normalization; None for a left one that is not known.
 
-    The right one may become any of `others` instead, because of what follows it: in NFC, "=" before U+0338 becomes "≠".
+    The right one may become any of `others` instead, because of later text: in NFC, "=" before U+0338 becomes
+    "≠".
     """
 
     left: str | None
@@ -282,7 +283,7 @@ class Normalizer(ABC):
         return False
 
     def sides(self, left: str, right: str) -> Sides | None:
-        """Return what becomes of two neighbouring characters, whatever precedes and follows them.
+        """Return two neighbouring characters after normalization, in any context.
 
         Parameters
         ----------
@@ -292,8 +293,8 @@ class Normalizer(ABC):
         Returns
         -------
         Sides or None
-            None if the two sides may influence each other, or it is not known. Otherwise the normalized text is that of
-            what precedes the boundary, followed by what `later` makes of the rest.
+            None if the two sides may influence each other, or it is not known. Otherwise the text before the boundary
+            is normalized by itself, and `later` normalizes the rest.
         """
         return None
 
@@ -303,7 +304,7 @@ class Normalizer(ABC):
         return self
 
     def touched(self, characters: frozenset[str]) -> frozenset[str] | None:
-        """Return those of some characters because of which it may change a text.
+        """Return the characters of a set because of which it may change a text.
 
         None if that is not known, or it changes words between single spaces in another way.
         """

@@ -79,8 +79,8 @@ def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = Non
         The text as UTF-8.
     form : {"NFC", "NFD", "NFKC", "NFKD"}
     spans : int64 array of shape (spans, 3), optional
-        What is not to be normalized: start, stop and anything else, ascending. The text between them is normalized
-        by itself. They get where they are in the result.
+        Spans that are not to be normalized: start, stop and anything else, ascending. The text between them is
+        normalized by itself. They are updated to their offsets in the result.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = Non
 
 
 class Change(NamedTuple):
-    """A segment of a text, from byte `begin` to byte `end`, and what normalization makes of it."""
+    """A segment of a text, from byte `begin` to byte `end`, and its normalized text."""
 
     begin: int
     end: int
@@ -109,8 +109,8 @@ class Change(NamedTuple):
 def boundaries(form: Form) -> BoolArray:
     """Return, for each code point, whether every text has a boundary before it.
 
-    Normalization never changes such a character, nor anything across the offset before it: what precedes the boundary
-    and what follows it are normalized by themselves.
+    Normalization never changes such a character, nor anything across the offset before it: the texts before and after
+    the boundary are normalized by themselves.
 
     Notes
     -----

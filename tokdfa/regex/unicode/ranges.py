@@ -19,7 +19,7 @@ SCALARS: Ranges = ((0, 0xD7FF), (0xE000, LAST))
 
 
 def union(*sets: Iterable[tuple[int, int]]) -> Ranges:
-    """Return the union of `sets`, whose ranges may come in any order and overlap."""
+    """Return the union of `sets`; their ranges may come in any order and overlap."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(pair for ranges in sets for pair in ranges):
         if merged and first <= merged[-1][1] + 1:

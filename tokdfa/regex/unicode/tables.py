@@ -82,7 +82,7 @@ def ranges(name: str, table: str = "tiktoken") -> Ranges:
         one of ``\s``, ``\w``, ``\d``, with the backslash. The table ``tokenizers`` also has the classes of its own
         pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
         ``is_whitespace`` (WhitespaceSplit), ``whitespace_word`` and ``whitespace_space``, the two classes of
-        Whitespace, and those of UnicodeScripts: ``unicode_script_any``, which has no script, and
+        Whitespace, and the classes of UnicodeScripts: ``unicode_script_any``, which has no script, and
         ``unicode_script_000`` and so on, one for each script.
     table : {"tiktoken", "tokenizers", "regex"}, or such a name with a version
         The library, with its newest table: libraries use different versions of Unicode. Or with the table of one of its
@@ -104,7 +104,7 @@ def ranges(name: str, table: str = "tiktoken") -> Ranges:
     Notes
     -----
     The tables were extracted from the installed libraries by ``python -m tests.campaigns.tables.classes``, which
-    tries all code points; those of other versions by ``python -m tests.campaigns.tables.versions``.
+    tries all code points; the tables of other versions by ``python -m tests.campaigns.tables.versions``.
     """
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:

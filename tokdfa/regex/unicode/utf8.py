@@ -28,8 +28,8 @@ def cut_apart(data: bytes) -> CutText | None:
 
     Notes
     -----
-    The first two bytes of a surrogate count as those of an incomplete symbol, as in Python's incremental decoder,
-    although nothing completes them.
+    The first two bytes of a surrogate count as an incomplete symbol, as in Python's incremental decoder, although
+    nothing completes them.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The tables of other versions of the libraries, as differences to the newest ones.
 
-A table belongs to a range of versions. Its name is that of its library with one of these, such as
-``tokenizers==0.20.3``; the name of the library alone is that of the newest table.
+A table belongs to a range of versions. Its name is its library with one of these versions, such as
+``tokenizers==0.20.3``; the name of the library alone means the newest table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Range:
 
 
 def data_file(name: str) -> Path:
-    """Return a file of tables: the newest ones of a library, those of normalization, graphemes or other versions."""
+    """Return a file of tables: the newest ones of a library, or of normalization, graphemes or other versions."""
     return Path(__file__).with_name("data").joinpath(f"{name}.json")
 
 
@@ -71,7 +71,7 @@ def ranges_of(library: Table) -> tuple[Range, ...]:
 
 
 def known_versions(library: Table) -> tuple[str, ...]:
-    """Return the versions of a library whose tables are known, oldest first."""
+    """Return the versions of a library with known tables, oldest first."""
     return tuple(number for part in reversed(ranges_of(library)) for number in part.versions)
 
 
@@ -121,7 +121,7 @@ def patched(table: str) -> dict[str, Any]:
 
 
 def _apply(data: dict[str, Any], entry: dict[str, Any], part: Range) -> None:
-    """Turn the data of a table into those of the next older one."""
+    """Turn the data of a table into the data of the next older one."""
     data["version"] = part.versions[-1]
     for name, deltas in entry.get("classes", {}).items():
         changed = symmetric_difference(data["classes"].get(name, []), deltas)
@@ -135,7 +135,7 @@ def _apply(data: dict[str, Any], entry: dict[str, Any], part: Range) -> None:
 def symmetric_difference(one: Iterable[int], other: Iterable[int]) -> list[int]:
     """Return the code points that are in one of two sets, given as distances between and lengths of ranges.
 
-    The ends of ranges of the result are those of either set that are not ends in both.
+    The ends of ranges of the result are the ends in one of the sets that are not ends in both.
     """
     edges = sorted(set(accumulate(one)) ^ set(accumulate(other)))
     return [edge - before for edge, before in zip(edges, [0, *edges], strict=False)]
