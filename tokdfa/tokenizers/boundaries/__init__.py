@@ -1,7 +1,7 @@
-"""Boundaries: where a text, or ids, are always cut and both sides encoded separately, whatever follows.
+"""Boundaries: where a text, or ids, are always cut and both sides encoded separately.
 
-`protocol` has what every tokenizer's `boundaries` answer, and how to ask with little cost. Each part of a tokenizer
-says where it does not join the two sides of a text:
+`protocol` is the interface of every tokenizer's `boundaries`, with a cache for pairs. Each part of a tokenizer says
+where it does not join the two sides of a text:
 
 - added tokens in `added`: by two characters, and by the text around;
 - normalizers in their methods; see :class:`tokdfa.regex.unicode.normalization.Normalizer`;

@@ -1,4 +1,4 @@
-"""What added tokens do at a boundary: to the two characters there, and to the text around."""
+"""Effects of added tokens at a boundary: on the two characters there, and on the text around."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class AddedPairs:
-    """What added tokens of one level do to the characters on both sides of a boundary.
+    """The effects of the added tokens of one level on the characters on both sides of a boundary.
 
     Parameters
     ----------
     specials : sequence of Special
     touches : bool
-        Whether something is done to a text because it begins or ends beside an added token.
+        Whether a text changes because it begins or ends next to an added token.
 
     Notes
     -----
@@ -38,7 +38,7 @@ class AddedPairs:
         texts = [special.text for special in specials if special.text]
         self._keys = {text[:2] for text in texts if len(text) > 1}
         self._pairs = {left + right for text in texts for left, right in pairwise(text)}
-        # What depends on the character beside a token, and what on the white space there.
+        # The sides that depend on the character next to a token, and then on the white space there.
         beside = texts if touches else [special.text for special in specials if special.single_word and special.text]
         self._first, self._last = {text[0] for text in beside}, {text[-1] for text in beside}
         before = {special.text[0] for special in specials if special.lstrip and special.text}
@@ -75,14 +75,14 @@ class AddedPairs:
 
 
 class Around(NamedTuple):
-    """Whether nothing precedes a text, except what ends with a boundary, and whether nothing follows it."""
+    """Whether nothing precedes a text, except text up to a boundary, and whether nothing follows it."""
 
     begins: bool
     ends: bool
 
 
 class Occurrences:
-    """Where the texts of added tokens may be in a text, whatever surrounds it.
+    """Where the texts of added tokens may be in a text, with any text around it.
 
     White space next to one that strips counts as its text, and so do the two symbols next to a single word.
     """
@@ -96,13 +96,13 @@ class Occurrences:
         contents = sorted({special.text for special in self._specials}, key=len, reverse=True)
         self._beginnings = {text[:n] for text in contents for n in range(1, len(text))}
         self._endings = {text[n:] for text in contents for n in range(1, len(text))}
-        # What begins at one place may be longer or shorter; all of it is covered by the longest, if none is odd.
+        # Several tokens may begin at one place; the longest covers the others, if none is odd.
         self._occurrences = re.compile(f"(?=({'|'.join(map(re.escape, contents))}))") if contents else None
 
     def inside(self, text: str, around: Around) -> tuple[BoolArray, list[int], int]:
         """Return the places that added tokens may go across.
 
-        Then come the places near the end where one may begin, and the first place that depends on what follows.
+        Then come the places near the end where one may begin, and the first place that depends on the next text.
         """
         inside: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         starts: list[int] = []
@@ -149,7 +149,7 @@ class Occurrences:
 
     @staticmethod
     def _extent(text: str, start: int, end: int, odd: Special | None) -> tuple[int, int]:
-        """Return from where to where a special token reaches; its ends are within if what is beside it matters."""
+        """Return from where to where a special token reaches; its ends are within if the text next to it matters."""
         if odd is None:
             return start, end
         blanks = spaces()
@@ -160,7 +160,7 @@ class Occurrences:
             high += 1
         if odd.single_word:
             low, high = min(low, start - 1), max(high, end + 1)
-        # Nothing is known of what precedes and follows.
+        # The text before and after this one is unknown.
         return low - (low == 0 and odd.lstrip), high + (odd.rstrip and high == len(text))
 
 

@@ -1,9 +1,9 @@
 """Boundaries in texts that are one piece, or are split at single characters, and in their ids.
 
-A tokenizer over characters gives the ids of a text for what its normalizer makes of it. Between two characters that
-the normalizer treats separately, and that no token has side by side, both sides are encoded as if there were nothing
-on the other one. Where tokens do have them side by side, two neighbours decide: what merges within them in a longer
-text also merges within the text of these two alone.
+A tokenizer over characters encodes the normalized text. Between two characters that the normalizer treats separately,
+and that no token has side by side, both sides are encoded as if there were nothing on the other one. Where tokens do
+have them side by side, two neighbours decide: symbols that merge within them in a longer text also merge within the
+text of these two alone.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class CharacterBoundaries(PairBoundaries):
     # Characters
 
     def _decide(self, left: str, right: str) -> int:
-        # An added token that may go across is recognised elsewhere: between two characters of which this is DOUBT, or
+        # An added token that may go across is recognised elsewhere: between two characters with the answer DOUBT, or
         # within a token.
         found = Sides(left, right) if self._normalizer is None else self._normalizer.sides(left, right)
         if found is None or self._added[0].may_join(left, right):
@@ -222,7 +222,7 @@ class CharacterBoundaries(PairBoundaries):
 
     @cached_property
     def _neighbours(self) -> Struct:
-        """What decides about neighbouring ids."""
+        """The tables that decide about neighbouring ids."""
         texts = self._texts
         first, last, _ = texts.ends
         kinds = (self._is_special, texts.is_blank, texts.byte_of, self._plain)
@@ -260,12 +260,12 @@ class CharacterBoundaries(PairBoundaries):
         return plain
 
     def _may_begin_another(self, text: str, piece: str) -> bool:
-        """Return whether what an added token or an atom is recognised by is in the text of a token."""
+        """Return whether the text of a token has the first two characters of an added token or an atom."""
         outer, inner = self._added
         return outer.is_in(text) or inner.is_in(piece) or self._atoms.is_in(piece)
 
     def _by_characters(self, ids: Int32Array, *, starts: bool, ends: bool) -> Uint8Array:
-        """Return what characters show of ids after the first: FINE if only tokens may go across.
+        """Return the states of ids after the first by their characters: FINE if only tokens may go across.
 
         `starts` and `ends` are whether a run of byte tokens starts and ends with the ids.
         """
@@ -294,7 +294,7 @@ class CharacterBoundaries(PairBoundaries):
             (end, after, begin == 0, False, starts),
             (begin, before, end == len(ids) - 1, True, ends),
         ):
-            # What is first, or last, may be a part of a run.
+            # The first run, or the last, may be a part of a longer one.
             is_sure = (is_ascii != 0) & (is_all | ~is_first)
             inner = np.flatnonzero(beside >= 0)
             found = self._beside_runs(ids, run_end[inner], beside[inner], forwards=forwards, is_all=is_all)
@@ -305,7 +305,7 @@ class CharacterBoundaries(PairBoundaries):
     def _beside_runs(
         self, ids: Int32Array, places: Int64Array, beside: Int64Array, *, forwards: bool, is_all: bool
     ) -> Uint8Array:
-        """Return what is known of ends of runs of byte tokens and the characters beside them, if that is decided here.
+        """Return the states at ends of runs of byte tokens and the characters next to them, where this decides.
 
         An end that is ASCII is DOUBT if it is not cut from U+FFFD: the run may not be UTF-8. One that is not is cut as
         its character is, if that is always cut from U+FFFD as well.
@@ -347,12 +347,12 @@ class CharacterBoundaries(PairBoundaries):
 
 
 def _is_by_character(step: Split) -> bool:
-    """Return whether a step splits beside each occurrence of one character and drops none."""
+    """Return whether a step splits next to each occurrence of one character and drops none."""
     return step.literal and len(step.pattern) == 1 and step.behavior != "removed" and not step.invert
 
 
 def _splits(step: Split, left: str | None, right: str) -> bool:
-    """Return whether such a step certainly splits between two characters; the left one may be unknown."""
+    """Return whether such a step always splits between two characters; the left one may be unknown."""
     before, after = left == step.pattern, right == step.pattern
     if step.behavior == "merged_with_next":
         return after

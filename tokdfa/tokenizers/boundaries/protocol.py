@@ -1,8 +1,8 @@
-"""What the boundaries of every tokenizer answer: where a text, or ids, may be cut and the parts encoded separately.
+"""The interface of boundaries: where a text, or ids, may be cut and the parts encoded separately.
 
-Of "a single man", GPT-2's pattern makes the pieces "a", " single" and " man" whatever follows "m". So the text is
-*always cut* between "e" and " ", by these two characters alone. Between "a" and " ", more text decides: it is *safe* to
-cut there because no text that begins with "a single" has a piece across.
+Of a text that begins with "a  b", GPT-2's pattern makes the pieces "a" and " ", and then one that begins with " b". So
+the text is *always cut* between "a" and " ", by these two characters alone. Between the two spaces, more text decides:
+it is *safe* to cut there because no text that begins with "a  b" has a piece across.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_ASKED = 1 << 14
 
 
 class Boundaries:
-    """The boundaries of a tokenizer: in texts and in ids, where both sides are encoded separately, whatever they are.
+    """The boundaries of a tokenizer: in texts and in ids, where both sides are always encoded separately.
 
     This class knows none; it says why.
 
@@ -107,7 +107,7 @@ class Boundaries:
         Returns
         -------
         int64 array of shape (parts, 2)
-            The first id of each part and the one after its last. There is no boundary within a part.
+            The first id of each part and the one after its last. No boundary is within a part.
         """
         return np.array([[0, len(ids)]], dtype=np.int64)
 

@@ -34,9 +34,9 @@ class Safe(NamedTuple):
     places : bool array of shape (characters + 1,)
         Whether each place is safe, from the one before the first character on.
     free : bool array of shape (characters + 1,)
-        Whether, besides, no place after it depends on what precedes it.
+        Whether, besides, no place after it depends on the text before it.
     undecided : int
-        The first place that may be safe, depending on how the text goes on.
+        The first place that may be safe, depending on the next text.
     """
 
     places: BoolArray
@@ -45,7 +45,7 @@ class Safe(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """The safe places between ids, those after which nothing depends on what precedes, and the first undecided one."""
+    """The safe places between ids, the free ones (see `Safe`), and the first undecided one."""
 
     places: Int64Array
     free: Int64Array
@@ -58,16 +58,16 @@ class TextBoundaries(PairBoundaries):
     Notes
     -----
     Four things could join two sides of a text. Normalization does not if both symbols at the place are steady: then
-    nothing of one side changes the other. The right symbol may still become another one because of what follows it, so
-    the rest must hold for all that it may become. The pieces of the text must be those of both sides. No special token
-    may have the symbols side by side, or depend on them. A space that is put before texts is not put before the right
-    side if that begins with one.
+    nothing of one side changes the other. The right symbol may still become another one because of the text after it,
+    so the rest must hold for all that it may become. The pieces of the text must be the pieces of both sides. No
+    special token may have the symbols side by side, or depend on them. A space that is put before texts is not put
+    before the right side if that begins with one.
 
-    A place is *always cut* if the two symbols decide all of this. It is *safe* if the text around decides it, however
-    the text goes on. The pieces are decided exactly; without a pre-tokenizer, or with one that is not an automaton,
-    only the ends of special tokens are safe. A text that is not in the normalization form is first cut where it is
-    always cut. Each part is brought into the form; if it has special tokens that are found before that, nothing within
-    it is known to be safe.
+    A place is *always cut* if the two symbols decide all of this. It is *safe* if the text around decides it, with any
+    continuation. The pieces are decided exactly; without a pre-tokenizer, or with one that is not an automaton, only
+    the ends of special tokens are safe. A text that is not in the normalization form is first cut where it is always
+    cut. Each part is brought into the form; if it has special tokens that are found before that, nothing within it is
+    known to be safe.
     """
 
     def __init__(self, tokenizer: Tokenizer, plain: Tokenizer, form: Form | None) -> None:
@@ -166,7 +166,7 @@ class TextBoundaries(PairBoundaries):
             except UnicodeDecodeError as error:
                 bad = at + error.start
                 text, _ = utf_8_decode(view[at:bad], "strict")
-            # What is beside bytes that are not UTF-8 is unknown.
+            # The text next to bytes that are not UTF-8 is unknown.
             safe = self.of_text(text, begins=around.begins and not at, ends=around.ends and is_whole)
             offsets = np.append(np.flatnonzero(begins_symbol(data[at:bad])), bad - at)
             of_byte[:, at + offsets] = safe.places, safe.free
@@ -198,8 +198,8 @@ class TextBoundaries(PairBoundaries):
         last = int(np.flatnonzero(cut).max(initial=0))
         if self._is_normal(text):
             safe, _, undecided = self._of_normal(text, around)
-            # Two characters may decide although what follows changes the right one. It is so in both branches: a part
-            # of a text has the places of the whole.
+            # Two characters may decide although the text after them changes the right one. It is so in both branches: a
+            # part of a text has the places of the whole.
             safe |= cut
         else:
             safe = self._of_parts(text, np.flatnonzero(cut).tolist(), around)
@@ -217,7 +217,7 @@ class TextBoundaries(PairBoundaries):
         return safe
 
     def _of_part(self, part: str, around: Around) -> BoolArray:
-        """Return the safe places of a text that need not be in the form, as those of what it is brought into."""
+        """Return the safe places of a text that need not be in the form, by the safe places of its form."""
         if self._form is None or self._is_normal(part):
             return self._of_normal(part, around).places
         safe: BoolArray = np.zeros(len(part) + 1, dtype=np.bool_)
@@ -245,15 +245,15 @@ class TextBoundaries(PairBoundaries):
         known, first = len(text), 0
         if self._form is not None:
             steady = boundaries(self._form)[codes_of(text)]
-            # What follows may change a text from the last place on before which there is a boundary, unless that is its
-            # end, and so may what precedes it, up to the first one.
+            # The next text may change this one from its last steady character on, unless that ends it and composes
+            # with nothing. The text before may change it up to its first steady character.
             places = np.flatnonzero(steady)
             if not ends and not (text and steady[-1] and not composites(text[-1], self._form)):
                 known = int(places[-1]) if len(places) else 0
             if not begins:
                 first = int(places[0]) if len(places) else known
         while not ends and self._occurrences.words and text.endswith(self._occurrences.words, first, known):
-            # Whether a single word is found depends on what follows.
+            # Whether a single word is found depends on the next text.
             known -= next(len(word) for word in self._occurrences.words if text.endswith(word, first, known))
         if first <= known:
             part = slice(first, known + 1)
@@ -267,7 +267,7 @@ class TextBoundaries(PairBoundaries):
         return Safe(safe, free & safe, undecided if not ends else len(text) + 1)
 
     def _find(self, text: str, around: Around, safe: BoolArray, free: BoolArray) -> int:
-        """Find the safe places of a text, and return the first that what follows may decide."""
+        """Find the safe places of a text, and return the first that the next text may decide."""
         inside, starts, undecided = self._occurrences.inside(text, around)
         outside = np.flatnonzero(~inside)
         first = 0 if around.begins else int(outside[0]) if len(outside) else len(text) + 1
@@ -279,7 +279,7 @@ class TextBoundaries(PairBoundaries):
         return undecided
 
     def _scan(self, text: str, first: int, starts: list[int], around: Around, safe: BoolArray, free: BoolArray) -> int:
-        """Find the safe places of the pieces from a place on; return the first place that what follows may decide."""
+        """Find the safe places of the pieces from a place on; return the first place that the next text may decide."""
         undecided = len(text) + 1
         for start, stop, special in self._finder.spans(text[first:]):
             at, end = first + start, first + stop

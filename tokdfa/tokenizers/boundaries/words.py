@@ -93,7 +93,7 @@ class UnigramBoundaries(_SpaceBoundaries):
         self._known: dict[str, bool] = {}
 
     def is_cut(self, left: str, right: str) -> bool:
-        """Return whether a text is always cut between two characters, of which the right one must be a space."""
+        """Return whether a text is always cut between two characters; the right one must be a space."""
         if right != " ":
             return False
         known = self._known.get(left)
@@ -149,7 +149,7 @@ class SpacedBoundaries(_SpaceBoundaries):
         self.cuts_before = cuts_before
 
     def is_cut(self, left: str, right: str) -> bool:
-        """Return whether a text is always cut between two characters, of which the right one must be a space."""
+        """Return whether a text is always cut between two characters; the right one must be a space."""
         return right == " "
 
     def always_cut(self, ids: Int32Array, *, begins: bool = True, ends: bool = False) -> BoolArray:

@@ -28,9 +28,9 @@ _MOST_CHARACTERS = 1 << 20
 
 
 class AddedTokens:
-    """A finder of added tokens in texts: those of level 0 before the normalizer, those of level 1 after it.
+    """A finder of added tokens in texts: level 0 before the normalizer, level 1 after it.
 
-    Of each level it finds the leftmost token, the longest of those that begin at one place, and the next after that.
+    At each level it finds the leftmost token, the longest if several begin at one place, and the next after it.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class AddedTokens:
     Raises
     ------
     LimitExceededError
-        If those of a level have more than 2**20 characters in all.
+        If the tokens of a level have more than 2**20 characters in all.
 
     Notes
     -----
-    A single-word token that touches a word is skipped, together with those that overlap it. White space beside a token
-    that strips belongs to it. The next token is still found if it begins with such space, unless it strips on both
-    sides and consists only of such space: then nothing is left of it.
+    A single-word token that touches a word is skipped, together with the tokens that overlap it. White space next to a
+    token that strips belongs to it. The next token is still found if it begins with such space, unless it strips on
+    both sides and consists only of such space: then nothing is left of it.
     """
 
     def __init__(self, specials: Iterable[Special] = ()) -> None:
@@ -144,7 +144,7 @@ class AddedTokens:
         ----------
         text : str
         normalizer, first : callable or None
-            What normalizes a stretch, and what normalizes one that begins the text.
+            The normalizer of segments, and the normalizer of a segment that begins the text.
         """
         outer, inner = self._levels
         spans = self._spans(text, self.outer_finder) if outer else [(0, len(text), None)] if text else []
@@ -177,7 +177,7 @@ class AddedTokensStream:
         self._levels = levels
 
     def feed(self, part: bytes) -> list[Stretch]:
-        """Return what has become certain since the last call: tokens, and text outside of them, none empty."""
+        """Return the tokens settled since the last call, and the text outside of them, none empty."""
         found: list[Stretch] = [part] if part else []
         for level in self._levels:
             found = [out for stretch in found for out in level.feed(stretch)]

@@ -38,7 +38,7 @@ Parcel: TypeAlias = "tuple[int, Sequence[str], int, int]"
 
 
 class EncodedDocuments(NamedTuple):
-    """The ids of several documents: those of document i are ``ids[offsets[i]:offsets[i + 1]]``.
+    """The ids of several documents; document i has ``ids[offsets[i]:offsets[i + 1]]``.
 
     `ids` is an int32 array, and `offsets` an int64 array with one more entry than there are documents.
 
@@ -88,7 +88,7 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     room: Int32Array = np.zeros(0, dtype=np.int32)
     n = 0
     offsets = [np.zeros(1, dtype=np.int64)]
-    # What is there is copied while the other threads go on.
+    # Finished work is copied while the other threads continue.
     for parcel, n_done in _iter_parcels(tokenizer, texts, n_threads):
         if n + len(parcel.ids) > len(room):
             expected = (n + len(parcel.ids)) * n_texts // max(n_done, 1)
@@ -105,7 +105,7 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
 def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
     """Yield the ids of each document, in order, holding only a few parcels of documents at a time.
 
-    Parameters and errors are those of :func:`encode_batch`.
+    Parameters and errors are as for :func:`encode_batch`.
 
     Examples
     --------
@@ -183,14 +183,14 @@ def _lengths(texts: Sequence[str]) -> list[int]:
     try:
         return [*map(len, texts)]
     except TypeError:
-        # One is no text, for which it is refused where it is encoded.
+        # One is not a text: it is refused where it is encoded.
         return [_PARCEL // _AT_A_TIME] * len(texts)
 
 
 def _encode_parcel(
     tokenizer: AnyTokenizer, first: int, all_texts: Sequence[str], begin: int, end: int
 ) -> tuple[EncodedDocuments, int]:
-    """Return the ids of documents, from one up to another, the first of which has that number; and that of the next."""
+    """Return the ids of ``all_texts[begin:end]``, documents numbered from `first` on, and the number of the next."""
     texts = [*all_texts[begin:end]]
     together = tokenizer.encode_together(texts)
     if together is not None:

@@ -9,7 +9,7 @@ from tokdfa.kernels.library import Struct
 
 
 class CharacterSplitter(NamedTuple):
-    """The parts of texts that are merged separately, and what is put before a text.
+    """The parts of texts that are merged separately, and the character put before a text.
 
     `characters`, ``tokdfa_characters``, has the symbols of characters as texts have them, that is before any are
     replaced: a space has the symbol of U+2581 if it becomes that. So nothing has to be replaced in a text. `added`,

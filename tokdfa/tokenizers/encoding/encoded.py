@@ -8,7 +8,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 
 
 class Encoded(NamedTuple):
-    """The ids of several pieces: those of piece i are ``ids[offsets[i]:offsets[i + 1]]``.
+    """The ids of several pieces; piece i has ``ids[offsets[i]:offsets[i + 1]]``.
 
     `ids` is an int32 array, `offsets` an int64 array with one entry more than there are pieces.
     """
@@ -18,7 +18,7 @@ class Encoded(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A text, and for each id the end of what it adds, in bytes of UTF-8."""
+    """A text, and the end of each id in it, in bytes of UTF-8."""
 
     text: str
     ends: Int64Array

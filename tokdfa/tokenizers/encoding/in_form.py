@@ -1,4 +1,4 @@
-"""Texts that are brought into a normalization form before they are encoded: what changes, between added tokens."""
+"""Brings texts into a normalization form before they are encoded: the text between added tokens changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OverlapError(ValueError):
 
 
 class InForm:
-    """What becomes of texts that are brought into a form, between the added tokens that are found before that.
+    """Brings texts into a form, except for the added tokens that are found before that.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class InForm:
         self._outer = added_tokens.outer_finder if added_tokens.has_outer else None
 
     def __call__(self, data: bytes | memoryview) -> tuple[Uint8Array, Int64Array] | None:
-        """Return what becomes of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
+        """Return the form of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
 
         The tokens are rows of start, stop and number.
 
@@ -53,12 +53,12 @@ class InForm:
         return in_form(data, self._form, spans), spans
 
     def of_all(self, texts: list[str]) -> FoundTexts | None:
-        """Return what becomes of several texts; None if that has other added tokens of level 0.
+        """Return the forms of several texts; None if they have other added tokens of level 0.
 
         Raises
         ------
         TypeError
-            If one is no string.
+            If one is not a string.
         UnicodeEncodeError
             If one has half of a surrogate pair.
         OverlapError
@@ -68,7 +68,7 @@ class InForm:
         changed = find_changed(self._tables, found.places, found.offsets)
         if len(changed) == 0:
             return found
-        # All at once: what is between two texts is no UTF-8, so that no token reaches across, and is left as it is.
+        # All at once. The byte between two texts is not UTF-8: no token reaches across it, and it is left as it is.
         parts = [texts[at].encode() for at in changed.tolist()]
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)) + 1)
         data = _BETWEEN.join((*parts, b""))

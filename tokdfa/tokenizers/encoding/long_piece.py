@@ -1,4 +1,4 @@
-"""A piece whose tokens are returned before its end is known."""
+"""A long piece: its tokens are returned before its end is known."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LongPiece:
         Raises
         ------
         ForeignSymbolError
-            If there is no token for a symbol.
+            If a symbol has no token.
         """
         tokens = self._stream.feed(self._word(part))
         self._unsettled += part

@@ -17,7 +17,7 @@ _LONG = 64
 
 
 class Tokenized(NamedTuple):
-    """The tokens of several pieces: those of piece i are ``tokens[offsets[i]:offsets[i + 1]]``."""
+    """The tokens of several pieces; piece i has ``tokens[offsets[i]:offsets[i + 1]]``."""
 
     offsets: Int64Array
     tokens: Int32Array

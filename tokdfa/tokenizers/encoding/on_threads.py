@@ -30,7 +30,7 @@ def start(work: Callable[[], None]) -> LockType:
 
 
 def on_threads(function: Callable[[], Result], n_threads: int) -> list[Result]:
-    """Call a function on several threads, of which the calling one is one, and return the results in any order.
+    """Call a function on several threads, one of them the caller's, and return the results in any order.
 
     It returns when all threads are done. An error of the calling thread is raised, or else one of the others.
 
@@ -59,6 +59,6 @@ def on_threads(function: Callable[[], Result], n_threads: int) -> list[Result]:
         if errors:
             raise errors[0]
     finally:
-        # Its traceback has this frame, which would keep what the function refers to alive.
+        # Its traceback has this frame, which would keep the objects that the function refers to alive.
         errors.clear()
     return results

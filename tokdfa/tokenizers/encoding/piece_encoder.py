@@ -35,9 +35,9 @@ class PieceEncoder:
     one_pass : OnePass
         The dictionary.
     ids : int32 array
-        The id of each token: of those of the dictionary's alphabet, then of `extra`.
+        The id of each token: the dictionary's alphabet, then `extra`.
     extra : sequence of bytes
-        Tokens in addition to those of the dictionary, numbered after them.
+        Further tokens, numbered after the dictionary's.
     whole : sequence of int
         The tokens, of either kind, that are emitted for a piece that is that token, although merging does not make
         them.
@@ -50,7 +50,7 @@ class PieceEncoder:
     code : ByteCode or None
         Writes words as bytes; None for an encoder of characters.
     encode_long : callable or None
-        Encodes pieces that are too long to be merged, if there are no tables for them.
+        Encodes pieces that are too long to be merged, if they have no tables.
     lacks_ids : bool
         Whether there are tokens without an id.
     """
@@ -125,7 +125,7 @@ class PieceEncoder:
             The tables by which pieces of 64 bytes and more are tokenized in one pass, if the rules agree with that; or
             a function that returns them, or None, when the first such piece comes.
         encode_long : callable
-            Encodes these pieces if there are no such tables.
+            Encodes these pieces without such tables.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class PieceEncoder:
 
     @classmethod
     def of_characters(cls, characters: Struct, ids: Int32Array, *, memory: int = DEFAULT_MEMORY) -> PieceEncoder:
-        """Return the encoder of a dictionary over characters, whose pieces are cut further where nothing merges.
+        """Return the encoder of a dictionary over characters; it cuts pieces further where nothing merges.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class PieceEncoder:
         return encoder
 
     def copy(self) -> PieceEncoder:
-        """Return an encoder of the same pieces for another thread, with an empty memory of its own."""
+        """Return an encoder of the same pieces for another thread, with an empty cache of its own."""
         twin = object.__new__(PieceEncoder)
         twin.__dict__.update(self.__dict__)
         twin.__dict__.pop("run", None)
@@ -222,12 +222,12 @@ class PieceEncoder:
 
 
 def _no_words(ids: Int32Array) -> Struct:
-    """Return the tables of no words, leaving those of rules empty."""
+    """Return the tables of no words, leaving the tables of rules empty."""
     return _whole_tables(joined(()), np.zeros(0, dtype=np.bool_), ids)
 
 
 def _whole_tables(words: tuple[Uint8Array, Int64Array], chosen: BoolArray, ids: Int32Array) -> Struct:
-    """Return the tables of the chosen words, leaving those of rules empty."""
+    """Return the tables of the chosen words, leaving the tables of rules empty."""
     none = np.zeros(0, dtype=np.int32)
     names = np.array(ids[: len(chosen)], dtype=np.int32)
     found = index_words(*words, chosen, shorter=False)

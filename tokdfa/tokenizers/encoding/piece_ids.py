@@ -159,10 +159,10 @@ class PieceIds:
 
     @contextmanager
     def idle_text_encoder(self, splitter: Splitter | CharacterSplitter) -> Iterator[TextEncoder | None]:
-        """Give an engine as `text_encoder` does, which no thread uses, and which is kept, with what it remembers.
+        """Give an idle engine as `text_encoder` does; it is kept, with the pieces that it has cached.
 
-        Threads that come and go find it warm. A thread gets the one that it had before, if it can: what that remembers
-        is still in the caches of the thread's processor.
+        Threads that come and go find it warm. A thread gets the one that it had before, if it can: the cached pieces
+        are still in the caches of the thread's processor.
         """
         if not self._encodes_by(splitter):
             yield None
@@ -186,7 +186,7 @@ class PieceIds:
 
     @cached_property
     def is_one_pass(self) -> bool:
-        """Whether the libraries' order of merging gives what Algorithm 1 gives, for a proper dictionary."""
+        """Whether the libraries' order of merging agrees with Algorithm 1, for a proper dictionary."""
         from tokdfa.automata.semantics import agrees_with_leftmost
 
         dictionary = self._contents.dictionary
@@ -235,10 +235,10 @@ class PieceIds:
     def characters(
         self, becomes: Mapping[str, str], begins: Set[str], puts: tuple[str, int, int] = ("", 0, 0)
     ) -> Struct | None:
-        """Return the tables of pieces of characters some of which become others, and some of which begin pieces.
+        """Return the tables of pieces of characters; some characters become others, and some begin pieces.
 
         `begins` has characters after they have become others. `puts` is a character that is put before texts, and when;
-        see :class:`~tokdfa.kernels.encode.characters.Puts`. None is returned if there are no such tables.
+        see :class:`~tokdfa.kernels.encode.characters.Puts`. None is returned without such tables.
         """
         from tokdfa.kernels.encode.characters import Puts, characters_of
 
@@ -312,7 +312,7 @@ class PieceIds:
     def is_merged(self) -> BoolArray:
         """For each token that can be spelled, whether merging its word gives that token.
 
-        What merges into a token within a longer word also does so on its own, whether the rules are proper or not.
+        A part of a longer word that merges into a token also does so on its own, whether the rules are proper or not.
         """
         dictionary = self._contents.dictionary
         if self.is_one_pass:

@@ -27,7 +27,7 @@ class Special:
     single_word: bool = False
     normalized: str | None = None
     strips_ascii: bool = False
-    # Neither ids nor the text that `decode` returns depend on it, so it is no part of what a tokenizer is compared by.
+    # Neither ids nor the text that `decode` returns depend on it, so comparisons of tokenizers ignore it.
     is_text: bool = field(default=False, compare=False, repr=False)
 
     @property
@@ -42,5 +42,5 @@ class Special:
 
 
 def odd_ones(specials: Iterable[Special]) -> tuple[Special, ...]:
-    """Return the special tokens that are not plain: what is beside them may decide whether they are found."""
+    """Return the special tokens that are not plain: the text next to them may decide whether they are found."""
     return tuple(special for special in specials if not special.is_plain)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class EncodingStream(ABC):
-    """A text that comes in parts, whose ids are returned as soon as no continuation can change them.
+    """A text that comes in parts; its ids are returned as soon as no continuation can change them.
 
-    The ids that :meth:`feed` and :meth:`finish` return, concatenated, are those of the whole text.
+    The ids that :meth:`feed` and :meth:`finish` return, concatenated, are the ids of the whole text.
 
     Made by :meth:`tokdfa.Tokenizer.stream`.
 
@@ -117,9 +117,9 @@ class EncodingStream(ABC):
 class SettlingStream(EncodingStream):
     """The stream of a byte pair tokenizer that encodes texts unchanged.
 
-    The ids of a piece are returned when its end is known; those of a piece of more than 256 bytes token by token, as
-    the subsequential transducer settles them. What cannot be read from left to right is held back until it ends: long
-    pieces if the rules are improper or the end of a word is marked, and everything if the pre-tokenizer is not a
+    The ids of a piece are returned when its end is known; the ids of a piece of more than 256 bytes token by token, as
+    the subsequential transducer settles them. Text that cannot be read from left to right is held back until it ends:
+    long pieces if the rules are improper or the end of a word is marked, and everything if the pre-tokenizer is not a
     machine.
     """
 
@@ -211,7 +211,7 @@ class HeldStream(EncodingStream):
 
 
 def encode_from(encode: Callable[[str], Int32Array], text: str, byte: int) -> Int32Array:
-    """Return the ids of what comes after a boundary; an error says from which byte of the whole text on it is."""
+    """Return the ids of the text after a boundary; an error says at which byte of the whole text that begins."""
     try:
         return encode(text)
     except AlphabetError as error:

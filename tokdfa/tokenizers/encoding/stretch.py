@@ -88,7 +88,7 @@ class _OnePiece:
 class SplitStretch:
     """UTF-8 in parts of whole symbols, encoded piece by piece as a machine splits it.
 
-    Offsets are those of the text as the pieces spell it, with the space put before it and the replacements of spaces.
+    Offsets are in the text as the pieces spell it, with the space put before it and the replacements of spaces.
 
     Attributes
     ----------

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """What a symbol outside the alphabet becomes.
+    """The replacement of a symbol outside the alphabet.
 
     Attributes
     ----------
     bytes : tuple of str or None, optional
-        A symbol for each byte, None for a byte without one. The symbol becomes those of its bytes if all have one.
+        A symbol for each byte, None for a byte without one. The symbol becomes the symbols of its bytes if all have
+        one.
     unknown : str, optional
         Otherwise the symbol becomes this one.
     fuses : bool
@@ -54,7 +55,7 @@ class SymbolReader:
         self._atom = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
 
     def read(self, piece: str) -> list[str]:
-        """Return the symbols of a piece; those outside the alphabet are replaced, if the file says by what."""
+        """Return the symbols of a piece; symbols outside the alphabet are replaced, if the file has a replacement."""
         symbols = [*self._split(piece)]
         if self._prefix:
             symbols[1:] = [self._prefix + symbol for symbol in symbols[1:]]

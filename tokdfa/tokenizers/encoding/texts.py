@@ -30,7 +30,7 @@ def check_bytes_or_text(text: object) -> None:
 
 
 def check_texts(texts: object) -> None:
-    """Check that several texts are an iterable, and not a single text, whose characters would be taken for texts.
+    """Check that several texts are an iterable, and not a single text: its characters would be taken for texts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How texts of characters are cut without being rewritten first: spaces have the symbol of what they become."""
+"""Texts of characters, cut without being rewritten first: a space has the symbol of its replacement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Rewriting(NamedTuple):
-    """What becomes of a stretch: what is put before it, when, what characters become, and which then begin pieces."""
+    """The rewriting of a segment: its prefix and when that is put, replaced characters, and those that begin pieces."""
 
     prefix: str
     when: int
@@ -45,7 +45,7 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
         atoms = None if added is not None or tokenizer.pretokenizer is not None else _atoms(tokenizer, first)
         if atoms is None:
             return None
-        # They are in the stretch that something is put before, and without added tokens there is no later one.
+        # They are in the segment that gets the prefix. Without added tokens, it is the only one.
         (added, lacks), puts = atoms, (first.prefix, EVEN_ALONE if first.when else NOTHING, NOTHING)
         prefixes = {first.prefix}
     if prefixes - {"", puts[0]} or not _are_found(tokenizer, normalizer, first.becomes):
@@ -57,15 +57,15 @@ def character_splitter(tokenizer: Tokenizer) -> CharacterSplitter | None:
 def _atoms(tokenizer: Tokenizer, rewriting: _Rewriting) -> tuple[Struct, str | None] | None:
     """Return the tables that find symbols of several characters in texts, and a character that texts must lack.
 
-    Such a symbol may have what spaces become. In a text without that character it is found by its spaces. None is
-    returned if they are not found so.
+    Such a symbol may have the replacement of a space. In a text without that character it is found by its spaces. None
+    is returned if they are not found so.
     """
     atoms, becomes = tokenizer.contents.atoms, rewriting.becomes
     made = {new for new in becomes.values() if any(new in atom for atom in atoms)}
     if any(becomes.keys() & set(atom) for atom in atoms) or len(made) > 1:
         return None
     back = {ord(new): old for old, new in becomes.items() if new in made}
-    # Nor may what is put before a text become a part of one.
+    # Nor may the prefix of a text become a part of one.
     if made and (rewriting.when or [*becomes.values()].count(*made) > 1):
         return None
     ids = tokenizer.piece_ids.ids_of_symbols(atoms)
@@ -86,7 +86,7 @@ def _are_found(tokenizer: Tokenizer, normalizer: Normalizer | None, becomes: dic
 
 
 def _rewriting(normalizer: Normalizer | None, pretokenizer: PreTokenizer | None, *, begins: bool) -> _Rewriting | None:
-    """Return what is done to a stretch; None if it is more than that."""
+    """Return the rewriting of a segment; None if more is done to it."""
     done = Substitution("", {}) if normalizer is None else normalizer.substitution
     if done is None or len(done.prefix) > 1:
         return None
@@ -101,7 +101,7 @@ def _rewriting(normalizer: Normalizer | None, pretokenizer: PreTokenizer | None,
             if prefix:
                 return None
             prefix, when = space, UNLESS_THERE
-    # What is put before a stretch is not rewritten itself, and what is rewritten splits nothing.
+    # The prefix itself is not rewritten, and rewritten characters split nothing.
     gone = becomes.keys() - set(becomes.values()) - {prefix}
     steps = [step for step in splitting.steps if not (step.literal and not step.invert and gone & set(step.pattern))]
     splits_so = all(step.literal and step.behavior == "merged_with_next" and not step.invert for step in steps)

@@ -1,4 +1,4 @@
-"""From texts to the ids of byte pairs: in one compiled loop, or stretch by stretch; and what pairs of ids decide."""
+"""From texts to the ids of byte pairs: in one compiled loop, or segment by segment; and decisions by pairs of ids."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tokdfa.tokenizers.pretokenizers.splitter import Splitter
     from tokdfa.tokenizers.tokenizer import Tokenizer
 
-# With fewer stretches, one call of a compiled loop for each takes less time than what several in one take before.
+# With fewer segments, one call of a compiled loop for each takes less time than preparing one call for all.
 _FEWEST_TOGETHER = 3
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -144,7 +144,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
     if surrogate is not None:
         where = f"character {surrogate.start()}"
         raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
-    # What is in the form already is not brought into it stretch by stretch.
+    # A text already in the form is not brought into it segment by segment.
     found = tokenizer.stretches(text) if is_changed else tokenizer.added_tokens.stretches(text, None, None)
     stretches = [*found]
     together = _encode_together(tokenizer, stretches)
@@ -169,7 +169,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
 def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
     """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
 
-    With each comes whether it begins the text. None is returned if there is no such loop, or a stretch is refused.
+    Each is given with whether it begins the text. None is returned if the loop is missing, or refuses a segment.
     """
     if len(stretches) < _FEWEST_TOGETHER:
         return None
@@ -260,9 +260,9 @@ def _split(tokenizer: Tokenizer, stretch: str, begins: bool) -> list[str]:
 
 
 def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> tuple[PreTokenizer | None, bool]:
-    """Return the pre-tokenizer of a stretch, and whether a text begins there, rather than goes on after a cut.
+    """Return the pre-tokenizer of a segment, and whether a text begins there, rather than continues after a cut.
 
-    Nothing is put before the stretch with which a text goes on.
+    Nothing is put before a segment that continues a text.
     """
     split = tokenizer.first_pretokenizer if begins else tokenizer.pretokenizer
     return split, begins and not tokenizer.continues
@@ -318,7 +318,7 @@ def is_closed(tokenizer: Tokenizer) -> bool:
         return True
     known = {*tokenizer.dictionary.alphabet.letters}
     if tokenizer.spells_bytes:
-        # Ids that are not UTF-8 decode to U+FFFD, of which some letters may be dropped.
+        # Ids that are not UTF-8 decode to U+FFFD; some of its letters may be dropped.
         letters = {CHARACTER_OF[byte] for byte in "\ufffd".encode()}
         if not letters <= known and not letters.isdisjoint(known):
             return False

@@ -41,18 +41,18 @@ class BytePairs(Model):
     Attributes
     ----------
     dictionary : Dictionary
-        The rules, whose alphabet numbers the tokens. If they are improper, they may not determine all merges.
+        The rules; their alphabet numbers the tokens. Improper rules may not determine all merges.
     merges : Merges or None
         All merging pairs with their priorities, if the rules do not determine them.
     extra_tokens : tuple of words
-        Tokens that no rule mentions, numbered after those of the dictionary.
+        Tokens that no rule mentions, numbered after the tokens of the dictionary.
     token_to_id : int32 array, one entry a token
-        The id of each token: those of the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can
-        spell. -1 for a token without an id.
+        The id of each token: the dictionary's alphabet, then `extra_tokens`, then tokens that nothing can spell. -1 for
+        a token without an id.
     id_to_token : int32 array, one entry an id
         The number of a token; -1 for special tokens and unused ids.
     suffix, prefix : str or None
-        What is appended to the last symbol of a piece, such as ``</w>``, and put before all but the first.
+        The string appended to the last symbol of a piece, such as ``</w>``, and the one put before all but the first.
     spells_bytes : bool
         Whether the characters of the symbols represent bytes, in GPT-2's alphabet.
     whole_piece : bool
@@ -266,7 +266,7 @@ class BytePairs(Model):
         return self._read(text) + end
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
-        """Return the bytes of all ids, those of special tokens included; empty for unused ids."""
+        """Return the bytes of all ids, special tokens included; empty for unused ids."""
         text, offsets = self.spellings
         numbers = self.id_to_token.copy()
         specials = tokenizer.specials

@@ -1,4 +1,4 @@
-"""What every model of a tokenizer does."""
+"""The base class of models."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Direct: TypeAlias = Callable[[str], "Int32Array | None"]
 
 
 class NoRulesError(UnsupportedFeatureError, AttributeError):
-    """What only byte pair tokenizers have was asked of another one."""
+    """A property of byte pair tokenizers only was asked of another tokenizer."""
 
 
 class Model(Reencoding["Tokenizer"], ABC):
-    """What turns pieces of text into ids: one of the five parts of a tokenizer.
+    """A model turns pieces of text into ids; it is one of the five parts of a tokenizer.
 
     A model holds no tokenizer, so that a dropped one is freed at once. Where an answer depends on the other parts, the
     method gets the tokenizer as its first argument.
@@ -46,11 +46,11 @@ class Model(Reencoding["Tokenizer"], ABC):
     spells_bytes : bool
         Whether the characters of its entries represent bytes, in GPT-2's alphabet.
     spell : callable or None
-        What makes letters of that alphabet of pre-tokens, if the model segments those.
+        Writes pre-tokens in letters of that alphabet, if the model segments pre-tokens.
     normalizer : callable or None
-        What it does to texts itself before it makes ids.
+        The model's own normalization of texts, before it makes ids.
     capabilities : frozenset of str
-        Those of "rules", "leftmost" and "bytes" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
+        The members of "rules", "leftmost" and "bytes" that it has; see :meth:`~tokdfa.AnyTokenizer.why_not`.
     """
 
     algorithm: ClassVar[str]
@@ -77,11 +77,11 @@ class Model(Reencoding["Tokenizer"], ABC):
     @property
     @abstractmethod
     def sizes(self) -> dict[str, int]:
-        """The numbers of what it is made of: rules, pieces, entries."""
+        """The numbers of its parts: rules, pieces, entries."""
 
     @property
     def pretokenizer(self) -> str | None:
-        """The name of what splits texts into words, if the model does so itself."""
+        """The name of the pre-tokenizer, if the model itself splits texts into words."""
         return None
 
     @property

@@ -1,6 +1,7 @@
-"""Normalizers: what rewrites a text before it is split into pieces, one of the five parts of a tokenizer.
+"""Normalizers rewrite a text before it is split into pieces. They are one of the five parts of a tokenizer.
 
-`steps` are those of the library tokenizers, `sentencepiece` is SentencePiece's: a character table, and white space.
+`steps` are the normalizers of the library tokenizers, `sentencepiece` is SentencePiece's: a character table, and white
+space.
 
 Callers: `formats`, which makes them of files; models, which ask whether a text stays as it is.
 """

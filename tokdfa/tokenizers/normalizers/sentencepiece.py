@@ -24,7 +24,7 @@ _WITHOUT_TAIL = tuple((code, code) for code in range(_SYLLABLES[0], _SYLLABLES[1
 
 
 def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], str]) -> str:
-    """Return a text with its graphemes replaced: `plain` replaces texts whose graphemes are single characters.
+    """Return a text with its graphemes replaced: `plain` replaces texts of graphemes that are single characters.
 
     Notes
     -----
@@ -42,7 +42,7 @@ def map_graphemes(text: str, each: Callable[[str], str], plain: Callable[[str], 
 
 
 def is_boundary(left: str, right: str) -> bool:
-    """Return whether two characters side by side are certainly in two graphemes, whatever surrounds them.
+    """Return whether two characters side by side are always in two graphemes.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _classes() -> dict[str, str]:
 
 @cache
 def _joining() -> re.Pattern[str]:
-    """Return the pattern of what is in every grapheme of several characters."""
+    """Return a pattern with a match in every grapheme of several characters."""
     of = _classes()
     some = "".join(of[name] for name in ("extending", "spacing", "prepended", "vowel", "tail", "lead", "flag"))
     return re.compile(f"[{some}]|\r\n")
@@ -124,7 +124,7 @@ class SentencePieceNormalizer(Normalizer):
         Whether a space is put before the text; whether spaces at the ends are dropped and runs of them become one;
         whether they are written as U+2581.
     continues : bool
-        Whether the text goes on from another one that does not end with a space, so that nothing is dropped at its
+        Whether the text continues another one that does not end with a space, so that nothing is dropped at its
         beginning.
     """
 
@@ -132,7 +132,7 @@ class SentencePieceNormalizer(Normalizer):
     puts_space: bool
     trims_spaces: bool
     shows_spaces: bool
-    # Not part of what tells two normalizers of files apart.
+    # Does not tell two normalizers of files apart.
     continues: bool = field(default=False, repr=False)
     is_local = touches_ends = True
 
@@ -191,7 +191,7 @@ class SpaceAfter(Normalizer):
     Parameters
     ----------
     normalizer : SentencePieceNormalizer
-        What is done otherwise; it puts no space.
+        Does everything else; it puts no space.
     """
 
     normalizer: SentencePieceNormalizer

@@ -63,7 +63,7 @@ def check_growth(n: int, most: int, step: object) -> None:
 
 
 class _OneByOne(Normalizer):
-    """A normalizer that makes something of each character, whatever its neighbours."""
+    """A normalizer that replaces each character independently of its neighbours."""
 
     is_local = True
 
@@ -120,7 +120,7 @@ class UnicodeForm(Normalizer):
 
 @dataclass(frozen=True)
 class Lowercase(_OneByOne):
-    """Each character in lower case, whatever its neighbours."""
+    """Each character in lower case, independently of its neighbours."""
 
     keeps_beginning = True
 
@@ -140,7 +140,7 @@ class StripAccents(_OneByOne):
 
 @dataclass(frozen=True)
 class Nmt(_OneByOne):
-    """Without control characters, and with spaces for other white space and for what is invisible."""
+    """Without control characters, and with spaces for other white space and for invisible characters."""
 
     def __call__(self, text: str) -> str:
         """Return `text` normalized."""
@@ -238,7 +238,7 @@ class Replace(Normalizer):
     pattern: str
     content: str
     literal: bool
-    # The engine tries one way after the other, of which there may be exponentially many.
+    # The engine tries one way after the other; there may be exponentially many.
     most_seconds: float = field(default=20.0, repr=False, compare=False)
 
     def __call__(self, text: str) -> str:
@@ -283,7 +283,7 @@ class Replace(Normalizer):
         if len(pattern) == 1:
             before, after = self(left), self(right)
             return Sides(before[-1], after[0]) if before and after else None
-        # What is replaced may end or begin here.
+        # A match may end or begin here.
         is_beside = pattern.endswith(left) or pattern.startswith(right)
         return None if is_beside or not self.content else Sides(left, right)
 

@@ -1,4 +1,4 @@
-"""The ids of Unigram tokenizers that are accepted: word by word where their text is that of their pieces."""
+"""Accepts ids of Unigram tokenizers: word by word, where their text is the concatenation of their pieces."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _SPACE_BYTES = SPACE.encode("utf-8")
 
 
 def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) -> tuple[int, Before] | None:
-    """Return the number of bytes that canonical ids add to a text, and what counts of it for the text after them.
+    """Return the number of bytes that canonical ids add to a text, and the state after them.
 
-    `before` is what counts of the text before them; None if a text begins with them. None is returned if they are not
-    canonical, or if this does not decide it.
+    `before` is the state before them; None if a text begins with them. None is returned if they are not canonical, or
+    if this does not decide it.
     """
     acceptor = tokenizer.acceptor
     if acceptor is None:
@@ -59,7 +59,7 @@ def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) 
             at, n_bytes, after = at + n, n_bytes + size, found
         if at == len(ids):
             return n_bytes, after
-        # What is not decided there is judged by its text, up to the next place where that is cut.
+        # Undecided ids are judged by their text, up to the next place where the text is cut.
         part = ids[at : at + _NEAR]
         cut = np.flatnonzero(tokenizer.boundaries.always_cut(part))
         if not len(cut) and at + len(part) < len(ids):
@@ -83,7 +83,7 @@ def _accept_text(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | 
 def _encoded_again(
     tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None
 ) -> tuple[int, Int32Array, Before] | None:
-    """Return the bytes of the text of ids, its canonical ids, and what counts of it; None if it has none."""
+    """Return the bytes of the text of ids, its canonical ids, and the state after it; None if they have no text."""
     begins = before is None
     text = _text_of_usual(tokenizer, ids, begins)
     try:
@@ -97,11 +97,11 @@ def _encoded_again(
 def wrong_words(
     tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None
 ) -> tuple[int, int, Before, WrongWords]:
-    """Return the number of the first ids that are judged, the bytes of their text, what counts of it, and wrong words.
+    """Return how many of the first ids are judged, the bytes of their text, the state after them, and wrong words.
 
-    `before` is what counts of the text before the ids; None if a text begins with them. The tokenizer has an acceptor.
-    What this does not decide is judged by its text, up to the next place where that is cut, and counts as a word. If
-    not all ids are judged, the text before the others is cut, and what follows has no text or is refused.
+    `before` is the state before the ids; None if a text begins with them. The tokenizer has an acceptor. Undecided ids
+    are judged by their text, up to the next place where the text is cut, and count as a word. If not all ids are
+    judged, the text is cut before the others, and the next ids have no text or are refused.
     """
     acceptor = tokenizer.acceptor
     assert acceptor is not None
@@ -172,12 +172,12 @@ def _text_of_usual(tokenizer: UnigramTokenizer, ids: Int32Array, begins: bool) -
 
 
 def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
-    """Return what judges streams word by word; None if their text is not that of their pieces.
+    """Return the acceptor of streams word by word; None if their text is not the concatenation of their pieces.
 
     Notes
     -----
-    Words are ids of which the first, and no other, has a piece that begins with a visible space. The text of several is
-    these pieces, each space a real one but the first, which the decoder drops and the encoder puts back. It is
+    The first id of a word, and no other, has a piece that begins with a visible space. The text of several words is
+    these pieces with real spaces, without the first space, which the decoder drops and the encoder puts back. It is
     normalized and cut into the same words if no character of it is touched.
     """
     drops, boundaries = _drops(tokenizer), tokenizer.boundaries
@@ -194,7 +194,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
         changed |= spaces() - {" "} | {*"\x1c\x1d\x1e\x1f"}
     found = tokenizer.found_specials
     signs = {special.text[0] for special in found}
-    # Then a special token begins where no other one goes on.
+    # Then no special token begins inside another one.
     is_clear = all(signs.isdisjoint(special.text[1:]) for special in found)
     usual = is_usual(tokenizer).tolist()
     unknown = tokenizer.model.unknown
@@ -254,7 +254,7 @@ def is_usual(tokenizer: UnigramTokenizer) -> BoolArray:
 
 
 def _texts_of_usual(tokenizer: UnigramTokenizer) -> Spellings:
-    """Return the pieces of all ids in UTF-8, and what unknown characters are spelled as within a text."""
+    """Return the pieces of all ids in UTF-8; the unknown one as unknown characters are spelled within a text."""
     pieces = [token.encode("utf-8", "surrogatepass") for token in tokenizer.token_strings]
     for step in tokenizer.rewriting.decoding or ():
         if isinstance(step, DecodeSentencePiece) and step.unknown in tokenizer.token_strings:

@@ -1,6 +1,6 @@
-"""Words and what replaces them: hundreds of thousands in a usual table, few of which a text ever needs.
+"""Words and their replacements: hundreds of thousands in a usual table; a text needs few of them.
 
-`CharacterRules` are the words and their replacements, `CharacterTable` is what they make of a text.
+`CharacterRules` are the words and their replacements, `CharacterTable` applies them to a text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONG_TEXT = 1 << 10
 
 
 class CharacterRules(Mapping[str, str]):
-    """A mapping from words to their replacements, of which strings are made when they are asked for.
+    """A mapping from words to their replacements; strings are made when they are asked for.
 
     No word is empty; they are ascending and distinct.
 
@@ -53,7 +53,7 @@ class CharacterRules(Mapping[str, str]):
                 begin = len(spelled)
                 spelled += new.encode("utf-8")
                 place[new] = begin, len(spelled)
-                # Then a place is that of one replacement only, the empty one included.
+                # Then an offset belongs to one replacement only, the empty one included.
                 spelled += b"\0"
         spans: Int64Array = np.array([place[new] for _, new in rows], dtype=np.int64).reshape(-1, 2)
         arrays = RuleArrays(
@@ -244,11 +244,11 @@ class CharacterTable:
 
     @cached_property
     def touched(self) -> frozenset[str]:
-        """The characters without any of which no rule applies to a text."""
+        """The characters that rules need: no rule applies to a text that has none of them."""
         return frozenset(map(chr, np.flatnonzero(self._is_touched).tolist()))
 
     def _touched(self, text: str) -> Set[str]:
-        """Return the characters of a text that a rule replaces, or that may go on in a word of several."""
+        """Return the characters of a text that a rule replaces, or that may continue a word of several."""
         if text.isascii():
             return set(text.encode("ascii").translate(None, self._untouched_ascii).decode("ascii"))
         if len(text) < _LONG_TEXT:
@@ -261,7 +261,7 @@ class CharacterTable:
 
     @cached_property
     def _is_touched(self) -> BoolArray:
-        """For each code point, whether a rule replaces it, or it may go on in a word of several."""
+        """For each code point, whether a rule replaces it, or it may continue a word of several."""
         characters = self._rules.characters
         return characters.alone | characters.inside
 

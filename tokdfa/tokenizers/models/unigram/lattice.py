@@ -17,7 +17,7 @@ from tokdfa.tokenizers.models.unigram.segmenter import BEGINNING, Before, Segmen
 MOST_SHOWN = 48
 """The maximum number of characters of a text whose sums are kept."""
 
-# Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that go on.
+# Since version 0.2.2, SentencePiece subtracts a sum of a greater magnitude from all that continue it.
 _TOO_LARGE = 1e5
 
 
@@ -32,12 +32,12 @@ class Scores:
     before : float
         The sum up to where the two part.
     best : float
-        That of the best segmentation.
+        The sum of the best segmentation.
     given : float or None
-        That of the given ids; None if these are no segmentation of the text, as with a byte of a character that is a
+        The sum of the given ids; None if they do not segment the text: for example, bytes of a character that is a
         piece.
     text : str
-        What they segment, normalized: its first 48 characters.
+        The first 48 characters of the normalized text.
     sums : tuple of float
         The best sum at each place of `text`, its beginning and end included.
     starts : tuple of int
@@ -64,7 +64,7 @@ class Scores:
 
     @property
     def margin(self) -> float | None:
-        """By how much the best sum is greater; 0 if only the order of ways decides, None if there is no other sum."""
+        """By how much the best sum is greater; 0 if only the order of ways decides, None without another sum."""
         return None if self.given is None else self.best - self.given
 
     @property
@@ -127,7 +127,7 @@ def _rounded(total: float, model: UnigramModel) -> float:
 
 
 def _shifted(total: float, model: UnigramModel) -> float:
-    """Return the sum from which ways go on at a place."""
+    """Return the sum with which ways continue at a place."""
     return 0.0 if model.arithmetic == "sentencepiece" and abs(total) > _TOO_LARGE else total
 
 
@@ -150,7 +150,7 @@ class RecordedText:
         self._n = 0
 
     def add(self, data: bytes, sentences: Int64Array, before: Before = BEGINNING) -> Before:
-        """Add sentences, and return what is before the next one."""
+        """Add sentences, and return the state before the next one."""
         found, after = self._segmenter.record_on(data, sentences, before)
         ends = _ends_of_ids(self._segmenter, data, sentences, found, before.is_unknown)
         self._parts.append(_Part(self._n, data, sentences, found, ends))
@@ -162,9 +162,10 @@ class RecordedText:
         self._n += 1
 
     def compare(self, given: Sequence[int], low: int, high: int) -> Scores | None:
-        """Return the sums of given ids and of those of the text from `low` to `high`, the second one not included.
+        """Return the sums of given ids, and of ids `low` to `high` of the text, `high` not included.
 
-        None if these are not of one stretch between special tokens, have no text, or begin or end within a character.
+        None if the latter are not in one segment between special tokens, have no text, or begin or end within a
+        character.
         """
         part = next((part for part in self._parts if part.first <= low < high <= part.first + len(part.ends)), None)
         if part is None:
@@ -214,7 +215,7 @@ class RecordedText:
 def _ends_of_ids(
     segmenter: Segmenter, data: bytes, sentences: Int64Array, found: Recording, after_unknown: bool
 ) -> Int64Array:
-    """Return the end of each id in a text, of which the best way has been marked."""
+    """Return the end of each id in a text; the best way has been marked."""
     model, marks = segmenter.model, found.marks
     places = np.flatnonzero(marks)
     if not (marks == ENDS_UNKNOWN).any():

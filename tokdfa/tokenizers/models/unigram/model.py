@@ -1,4 +1,4 @@
-"""Unigram models: pieces, their scores, and the library whose arithmetic decides."""
+"""Unigram models: pieces, their scores, and the library that gives the arithmetic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PENALTY = 10.0
 
 
 class PieceTexts(Sequence[str]):
-    r"""Pieces by id, in UTF-8 one after the other, of which strings are made when they are asked for.
+    r"""Pieces by id, in UTF-8 one after the other; strings are made when they are asked for.
 
     Piece i is ``text[offsets[i] : offsets[i + 1] - gap]``. If `gap` is 1, a zero byte is after each, which no piece
     has.
@@ -86,7 +86,7 @@ class FoundWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnigramModel:
-    """The pieces of a Unigram model, by id, with what decides between segmentations.
+    """The pieces of a Unigram model, by id, with their scores and the arithmetic of their sums.
 
     SentencePiece rounds each sum to 32 bits, and adjacent unknown characters become one id. Up to version 0.2.1 it
     rounds a sum only after comparing it with the best one so far; since then, it subtracts the best sum at a place from
@@ -96,15 +96,15 @@ class UnigramModel:
 
     # The piece of each id; a tuple, or `PieceTexts`.
     pieces: Sequence[str]
-    # What each piece adds to a sum. For SentencePiece these are values of 32 bits, except those of user-defined pieces
-    # up to version 0.2.1.
+    # The number that each piece adds to a sum. For SentencePiece it has 32 bits, except for user-defined pieces up to
+    # version 0.2.1.
     scores: Float64Array
     # Whether each piece is found in texts. Of equal pieces at most one is.
     is_found: BoolArray
-    # The id of what no piece covers, None if such a text is refused; and what a character that is no piece adds.
+    # The id of unknown characters, None if they are refused; and the number that such a character adds to a sum.
     unknown: int | None
     unknown_score: float
-    # The library whose arithmetic is meant.
+    # The library that gives the arithmetic.
     arithmetic: Arithmetic
     # The id of each byte, -1 for none, if unknown characters become their bytes.
     byte_ids: tuple[int, ...] | None = None

@@ -81,12 +81,12 @@ class Segmenter:
         Raises
         ------
         AlphabetError
-            If a character is unknown and there is no id for it.
+            If a character is unknown and has no id.
         """
         return self.encode_on(*_joined(sentences), BEGINNING)[0]
 
     def encode_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Int32Array, Before]:
-        """Return the ids of sentences that come one after the other, and what is before the next one.
+        """Return the ids of sentences that come one after the other, and the state before the next one.
 
         The data are valid UTF-8. `ends` are the ends of the sentences, ascending; the last is the end of the data.
         """
@@ -97,9 +97,9 @@ class Segmenter:
         return ids, room.after
 
     def record_on(self, data: bytes, ends: Int64Array, before: Before) -> tuple[Recording, Before]:
-        """Return what the loop knows at each place of sentences, and what is before the next one; see `encode_on`.
+        """Return the sums, starts and marks in sentences, and the state before the next one; see `encode_on`.
 
-        The memory of words is not used, so this is slower.
+        The cache of words is not used, so this is slower.
         """
         room = self.room
         found = record(self.tables, data, ends, room, before)
@@ -109,7 +109,7 @@ class Segmenter:
 
     @property
     def room(self) -> Room:
-        """What the calls of a thread write."""
+        """The buffers that the calls of a thread write to."""
         room: Room | None = getattr(self._own, "room", None)
         if room is None:
             room = self._own.room = Room()
@@ -139,7 +139,7 @@ class Acceptor:
     No piece has a visible space but at the beginning. `kinds` tells what is known of each id, and `drops` which spaces
     are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts
     `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words. `texts` normalizes
-    what is not made of words, if that takes one pass.
+    texts that are not made of words, if that takes one pass.
 
     Attributes
     ----------
@@ -170,9 +170,9 @@ class Acceptor:
         self._own = threading.local()
 
     def accept(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before]:
-        """Return the number of the first ids that are certainly right, the bytes of their text, and what follows it.
+        """Return how many of the first ids are proven canonical, the bytes of their text, and the state after it.
 
-        The ids are valid, and end with the text or at a place where it is certainly cut. `before` tells what is before
+        The ids are valid, and end with the text or at a place where it is always cut. `before` is the state before
         them, if they follow such a place; otherwise they begin a text.
         """
         room = self._segmenter.room
@@ -180,9 +180,9 @@ class Acceptor:
         return n, size, room.after
 
     def wrong_words(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before, WrongWords]:
-        """Return the number of the first ids that are judged, the bytes of their text, what follows, and wrong words.
+        """Return how many of the first ids are judged, the bytes of their text, the state after it, and wrong words.
 
-        The parameters are those of `accept`.
+        The parameters are as for `accept`.
         """
         room = self._segmenter.room
         n, size, wrong = find_wrong_words(self._tables, ids, self._reader, room, before, self._writer)

@@ -27,7 +27,7 @@ _ASCII = 0x80
 
 
 class _OfThread(threading.local):
-    """What the calls of a thread write, made when the thread first asks for it."""
+    """The buffers that the calls of a thread write to, made when the thread first asks for them."""
 
     room: Room
     writer: Writer
@@ -88,7 +88,7 @@ class TextSegmenter:
         self._own = _OfThread()
 
     def _lacked_rules(self, own: _OfThread) -> bool:
-        """Return whether what a call used lacked rules; then they are there for the next one."""
+        """Return whether the tables of a call lacked rules; the next call gets tables with them."""
         if own.is_whole:
             return False
         if not self._is_whole:
@@ -97,9 +97,9 @@ class TextSegmenter:
         return True
 
     def encode(self, data: bytes, before: Before | None = None) -> tuple[Int32Array, Before] | None:
-        """Return the ids of a text in UTF-8, and what is before the next one; None if it must be normalized first.
+        """Return the ids of a text in UTF-8, and the state after it; None if it must be normalized first.
 
-        `before` is what is before it, if it continues with a space at a place where a text is certainly cut.
+        `before` is the state before it, if it continues another text with a space, where a text is always cut.
         """
         own = self._of_thread
         ids = segment_text(data, len(data), own.writer, own.room, before)
@@ -122,7 +122,7 @@ class TextSegmenter:
         return self.encode_whole(text) if ids is None and self._lacked_rules(own) else ids
 
     def encode_texts(self, texts: Sequence[bytes], first: int = 0) -> tuple[Int32Array, Int64Array]:
-        """Return the ids of texts from the first one wanted on, and the end of those of each.
+        """Return the ids of texts from the first one wanted on, and the end of the ids of each text.
 
         If they are fewer than the texts, the next one must be normalized first.
         """
@@ -134,12 +134,12 @@ class TextSegmenter:
 
     @property
     def writer(self) -> Writer:
-        """What the calls of a thread write, together with the room of the segmenter."""
+        """The buffers that the calls of a thread write to, together with the `room` of the segmenter."""
         return self._of_thread.writer
 
     @property
     def _of_thread(self) -> _OfThread:
-        """What the calls of a thread write."""
+        """The buffers of this thread."""
         own = self._own
         if not hasattr(own, "call"):
             own.room = self._segmenter.room
@@ -170,7 +170,7 @@ def text_segmenter(segmenter: Segmenter, normalizer: Normalizer | None) -> TextS
     if not isinstance(normalizer, SentencePieceNormalizer) or not normalizer.shows_spaces or normalizer.continues:
         return None
     table = normalizer.table or CharacterTable({}, (), "")
-    # Then spaces cut a text whatever is around them, and no visible space comes of a rule.
+    # Then spaces always cut a text, and no rule makes a visible space.
     if table.rules.words_have(" ") or table.rules.first_with(SPACE) is not None:
         return None
     if any(" " in word or SPACE in word for word in table.kept):

@@ -1,4 +1,4 @@
-"""Unigram: pieces with scores, of which the segmentation with the greatest sum counts."""
+"""Unigram: the segmentation into pieces with the greatest sum of scores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Unigram"]
 
-# What Python's strings take for white space, and Unicode does not.
+# The white space of Python's strings that Unicode does not count as such.
 _OF_PYTHON = re.compile("[\x1c-\x1f]")
 _SPACE_BYTES = SPACE.encode("utf-8")
 
@@ -51,9 +51,9 @@ class Unigram(Model):
     Attributes
     ----------
     table : UnigramModel
-        The pieces, their scores, and what is done about unknown characters.
+        The pieces, their scores, and the treatment of unknown characters.
     pieces, scores, is_found, unknown, unknown_score, arithmetic, byte_ids, is_single
-        Those of the table.
+        As in the table.
     spells_bytes : bool
         Whether pre-tokens become letters of GPT-2's byte alphabet before they are segmented.
     """
@@ -77,7 +77,7 @@ class Unigram(Model):
 
     @property
     def symbols(self) -> tuple[int | None, tuple[int, ...] | None, bool]:
-        """What characters become: the piece of unknown ones, the pieces of bytes, and whether letters spell bytes."""
+        """The piece of unknown characters, the pieces of bytes, and whether letters spell bytes."""
         return self.unknown, self.byte_ids, self.spell is not None
 
     @property
@@ -109,14 +109,14 @@ class Unigram(Model):
     def encode_on(
         self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before]:
-        """Return the ids of a text, or of one that goes on after a place where texts are certainly cut.
+        """Return the ids of a text, or of the rest of a text after a place where it is always cut.
 
         Parameters
         ----------
         tokenizer : Tokenizer
         text : str
         before : Before or None
-            What counts of the text before it; None if nothing does.
+            The state before the text; None if nothing before it counts.
         begins : bool
             Whether a text begins here, and nothing is before it.
 
@@ -124,7 +124,7 @@ class Unigram(Model):
         -------
         ids : int32 array
         before : Before
-            What counts of this text after it.
+            The state after the text.
         """
         _check_encodable(text)
         start = BEGINNING if begins or before is None else before
@@ -151,7 +151,7 @@ class Unigram(Model):
     def accept(
         self, tokenizer: Tokenizer, ids: Int32Array, before: Before | None, *, begins: bool
     ) -> tuple[int, Before] | None:
-        """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
+        """Return the number of bytes of canonical ids, and the state after them; see :meth:`RoundTrip.accept`."""
         return accept(cast("UnigramTokenizer", tokenizer), ids, None if begins else before or BEGINNING)
 
     def wrong_words(
@@ -163,7 +163,7 @@ class Unigram(Model):
     def recorded(self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool) -> RecordedText:
         """Return the sums of scores in a text, with which other segmentations of its parts are compared.
 
-        The parameters are those of `encode_on`.
+        The parameters are as for `encode_on`.
         """
         start = BEGINNING if begins or before is None else before
         recorded = RecordedText(self.segmenter)
@@ -175,7 +175,7 @@ class Unigram(Model):
         return recorded
 
     def encode_side_by_side(self, tokenizer: Tokenizer, texts: list[str], n_threads: int) -> EncodedDocuments | None:
-        """Return the ids of several texts, on one thread; None if there is no short way for them, or one is refused.
+        """Return the ids of several texts, on one thread; None without a short way for them, or if one is refused.
 
         They are normalized and segmented in one pass, except those that must be normalized first, one by one.
         """
@@ -302,10 +302,10 @@ class Unigram(Model):
 
 
 def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Special | tuple[bytes, Int64Array]]:
-    """Yield the special tokens of a text, and for the stretches between them the sentences and the end of each.
+    """Yield the special tokens of a text, and for the segments between them the sentences and the end of each.
 
-    The model segments each sentence by itself: a pre-token, or a whole stretch. `begins` is whether the text begins
-    here, and does not go on after a place where texts are cut.
+    The model segments each sentence by itself: a pre-token, or a whole segment. `begins` is whether the text begins
+    here, rather than continues after a cut.
     """
     normalizer, first = tokenizer.rewriting.normalizer, _normalizer_at(tokenizer, begins)
     for stretch, is_first in tokenizer.added_tokens.stretches(text, normalizer, first):
@@ -317,7 +317,7 @@ def _splits_at_spaces(tokenizer: Tokenizer) -> bool:
 
 
 def _in_bytes(tokenizer: Tokenizer, stretch: str, *, begins: bool) -> tuple[bytes, Int64Array]:
-    """Return what is segmented of a normalized stretch, in UTF-8, and the ends of the sentences in it."""
+    """Return the text that is segmented of a normalized segment, in UTF-8, and the ends of its sentences."""
     split, spell = tokenizer.pretokenizer, tokenizer.model.spell
     if split is None and spell is None:
         data = stretch.encode("utf-8")
@@ -373,7 +373,7 @@ def _ends_before_spaces(data: bytes) -> Int64Array:
 
 
 def _normalizer_at(tokenizer: Tokenizer, begins: bool) -> Normalizer | None:
-    """Return the normalizer of a text, or of one that goes on after a boundary."""
+    """Return the normalizer of a text, or of the rest of a text after a boundary."""
     normalizer = tokenizer.rewriting.normalizer
     return normalizer if begins or normalizer is None else tokenizer.derived(_later_normalizer)
 

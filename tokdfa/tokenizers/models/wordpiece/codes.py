@@ -34,9 +34,9 @@ class CodeTable(NamedTuple):
 
     The code of c is ``blocks[pages[c >> 8] * 256 + c % 256]``: a kind, a flag and a payload, as
     `tokdfa.kernels.wordpiece.end_to_end` describes them. `pool` has the codes of the sequences, each after its length.
-    The code points whose normal form has a combining mark that stays, and all other marks, are in `marks`, ascending.
-    The decomposition of mark i is ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class
-    and symbol number; the number is -1 if the part is removed.
+    `marks` has the code points with a combining mark that stays in their normal form, and all other marks, ascending.
+    The decomposition of mark i is ``mark_parts[mark_pointer[i]:mark_pointer[i + 1]]``, each part as combining class and
+    symbol number; the number is -1 if the part is removed.
     """
 
     pages: Uint16Array
@@ -50,13 +50,13 @@ class CodeTable(NamedTuple):
     def of(cls, normalizer: WordNormalizer, points: Int32Array, alone: Words, other: int) -> CodeTable:
         """Compile `normalizer`.
 
-        `points` are the code points beyond ASCII that are symbols of the trie, ascending; their numbers follow those of
+        `points` are the code points beyond ASCII that are symbols of the trie, ascending; their numbers come after
         ASCII. `alone` are the words of one character, and `other` the id of such words that are not entries.
         """
         forms = _forms(normalizer)
         words = np.full(LAST + 1, _code(ALONE, other + 1), np.uint32)
         words[alone.codes] = (alone.ids.astype(np.uint32) + 1) << KIND_BITS | ALONE
-        # What each code point is in a normalized text, and what it becomes.
+        # The code of each code point in a normalized text, and of its normal form.
         items = np.full(LAST + 1, _code(SYMBOL, ASCII + len(points)), np.uint32)
         symbols = np.append(np.arange(ASCII, dtype=np.int32), points)
         items[symbols] = np.arange(len(symbols), dtype=np.uint32) << KIND_BITS | SYMBOL

@@ -37,10 +37,10 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     Notes
     -----
     An entry is live if some word has it in its tokenization. Tokenizers with the same live entries give all words the
-    same tokens: at every place the longest match of one is live, so it is an entry of the other, whose match is then at
-    least as long, and vice versa. Conversely, if only one of them has an entry, or they have it with different ids,
-    they differ on the shortest word that ends with it. So the live entries are compared, and of those that differ, the
-    one with the shortest word is taken.
+    same tokens: at every place the longest match of one is live, so it is an entry of the other. Then the match of the
+    other is at least as long, and vice versa. Conversely, if only one of them has an entry, or they have it with
+    different ids, they differ on the shortest word that ends with it. So the live entries are compared, and of those
+    that differ, the one with the shortest word is taken.
     """
     texts = [*_by_character(ours, theirs)] if ours.normalizer != theirs.normalizer else []
     best = _least(texts, ours, theirs)
@@ -163,9 +163,9 @@ def _treated_differently(ours: EndToEnd, theirs: EndToEnd) -> list[str]:
 
 
 def is_shortest(ours: EndToEnd, theirs: EndToEnd, text: str) -> bool:
-    """Return whether it is certain that no text with fewer bytes of UTF-8 than `text` is encoded differently.
+    """Return whether it is proven that no text with fewer bytes of UTF-8 than `text` is encoded differently.
 
-    All texts of up to two bytes are tried; nothing is certain of texts of more than three.
+    All texts of up to two bytes are tried; nothing is proven for a `text` of more than three.
     """
     n_bytes = len(text.encode("utf-8"))
     shorter = [""]
@@ -178,7 +178,7 @@ def is_shortest(ours: EndToEnd, theirs: EndToEnd, text: str) -> bool:
 
 
 def _encoded_differently(ours: EndToEnd, theirs: EndToEnd, texts: list[str]) -> Iterator[str]:
-    """Yield those of many texts to which the two give different ids."""
+    """Yield the texts to which the two give different ids."""
     (ids, rows), (other_ids, other_rows) = (side.try_encode_batch(texts) for side in (ours, theirs))
     lengths = np.diff(rows)
     is_same = lengths == np.diff(other_rows)

@@ -159,13 +159,13 @@ class EndToEnd:
         return room.ids[place >> SHARED_BITS : place & _END]
 
     def try_encode(self, text: str) -> tuple[int, ...] | None:
-        """Return the ids of `text`; None if it has a word without a tokenization and there is no unknown token."""
+        """Return the ids of `text`; None if a word has no tokenization and the vocabulary no unknown token."""
         data = _utf8(text)
         ids = self._tokenize(data, np.array([len(data)], np.int64), None)[0].ids
         return None if self._unknown < 0 and (ids < 0).any() else tuple(ids.tolist())
 
     def try_encode_batch(self, texts: Sequence[str]) -> tuple[Int32Array, Int64Array]:
-        """Return the ids of many texts and where those of each begin, with -1 for words without a tokenization."""
+        """Return the ids of many texts and where the ids of each begin, with -1 for words without a tokenization."""
         tokens, rows = self._tokenize(*_together(texts), None)
         return tokens.ids, rows
 
@@ -179,7 +179,7 @@ class EndToEnd:
         """Tokenize texts in UTF-8 with one byte between them, with offsets in bytes; see :meth:`encode_batch`.
 
         Text t ends at ``stops[t]``, and the byte after it is not a letter or digit. The id of a word without a
-        tokenization is -1 if there is no unknown token.
+        tokenization is -1 if the vocabulary has no unknown token.
         """
         return self._tokenize(data, stops, "bytes")
 
@@ -200,7 +200,7 @@ class EndToEnd:
         return tokens, rows
 
     def _tokenize(self, data: bytes, stops: Int64Array, offsets: str | None) -> tuple[Tokens, Int64Array]:
-        """Run the kernel; the id of unknown words is -1 if there is no unknown token."""
+        """Run the kernel; the id of unknown words is -1 without an unknown token."""
         if offsets not in (None, "characters", "bytes"):
             raise TokdfaError("offsets must be counted in characters or in bytes", value=offsets)
         room = Room(len(data), self._limit, offsets=offsets is not None)
@@ -226,7 +226,7 @@ class EndToEnd:
 def with_stripped(
     tokens: Tokens, text: str | bytes, unit: Literal["characters", "bytes"], specials: Sequence[Special]
 ) -> Tokens:
-    """Return the tokens of a text, those of added tokens that strip with the white space beside them.
+    """Return the tokens of a text; added tokens that strip include the white space next to them.
 
     That changes where they come from, and no ids. White space between two of them belongs to the first, if that strips
     on its right. None of them contains any.
@@ -303,7 +303,7 @@ def _as_utf8(text: str | bytes) -> bytes:
 
 
 def _index(words: Words, longest: int) -> Any:
-    """Return the lookup table of whole words: those of ASCII letters and digits that are not longer than this."""
+    """Return the lookup table of whole words of ASCII letters and digits that are not longer than this."""
     chosen = words.where(words.consist_of(_LETTERS_AND_DIGITS) & (words.lengths <= longest))
     return index_words(*chosen)
 

@@ -12,7 +12,7 @@ from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 
 
 class WordState(NamedTuple):
-    """The state within a word: a node of the trie, and the length of the word, or 0 if there is no limit."""
+    """The state within a word: a node of the trie, and the length of the word, or 0 without a limit."""
 
     node: int
     length: int
@@ -130,7 +130,7 @@ class WordLanguage(Displayed):
 
     @cached_property
     def _left_out(self) -> set[int]:
-        """The nodes reached only on words whose first token is an entry with the prefix."""
+        """The nodes reached only on words with a first token that is an entry with the prefix."""
         trie = self.trie
         left_out = set()
         below_root = [True, False]

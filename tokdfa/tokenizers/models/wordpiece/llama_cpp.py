@@ -11,7 +11,7 @@ from tokdfa.regex.unicode import Ranges, characters_of, contains, difference, in
 from tokdfa.regex.unicode.tables import content
 from tokdfa.tokenizers.models.wordpiece.normalizer import WordCharacters, WordNormalizer
 
-# As llama.cpp lists them; one range begins 256 code points after that of the Unicode Standard.
+# As llama.cpp lists them; one range begins 256 code points after the Unicode Standard's.
 _IDEOGRAPHS: Ranges = (
     (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF),

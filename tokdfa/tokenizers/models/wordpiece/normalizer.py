@@ -27,7 +27,7 @@ class WordCharacters(NamedTuple):
 
 
 class WordNormalizer(ABC):
-    """What cleans a text, and says where its words end, for a tokenizer that reads it in one pass.
+    """A normalizer cleans a text, and says where its words end, for a tokenizer that reads it in one pass.
 
     The result for a character does not depend on its neighbours, except for the order of combining marks if `reorders`.
     """
@@ -38,7 +38,7 @@ class WordNormalizer(ABC):
     chinese: bool
     strip_accents: bool
     lowercase: bool
-    # The library whose Unicode tables it has.
+    # The library that it has the Unicode tables of.
     library: ClassVar[str]
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Words of ids decoded and encoded again, many at once: only those that are not known to be canonical.
 
-In the ids 11 12 13, for " the", " dri" and "##fty", the first is what the text " the" is encoded as, so only the word
-of 12 and 13 is encoded again.
+In the ids 11 12 13, for " the", " dri" and "##fty", the first is the encoding of the text " the", so only the word of
+12 and 13 is encoded again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Reencoder(OfTokenizer["WordPieceTokenizer"]):
         super().__init__(tokenizer)
         usual, first = tokenizer.id_spellings, tokenizer.model.first_spellings
         self._n_ids = len(usual.offsets) - 1
-        # The words of ids after others, then before all others, and what separates words.
+        # The words of ids after others, then before all others, and the separator of words.
         text = np.concatenate((usual.text, first.text, np.frombuffer(_SEPARATOR, dtype=np.uint8)))
         ends = len(usual.text) + first.offsets
         self._spelled = Spellings(text, np.concatenate((usual.offsets[:-1], ends, ends[-1:] + len(_SEPARATOR))))

@@ -26,8 +26,8 @@ _CONTINUES = "\0"
 class StreamState(NamedTuple):
     """The state within a stream.
 
-    `node` and `length` are those of the current word, the root and 0 between words; `order` is the combining class of
-    its last character.
+    `node` and `length` are the state within the current word, the root and 0 between words; `order` is the combining
+    class of its last character.
     """
 
     node: int
@@ -78,7 +78,7 @@ class StreamLanguage(Displayed):
     """The id streams that decoding and encoding map to themselves, as a deterministic automaton over ids.
 
     It implements :class:`tokdfa.automata.protocol.TokenAutomaton`. A stream is a sequence of words, of characters that
-    are separate words, and of special tokens. Words are those of
+    are separate words, and of special tokens. Words are as in
     :class:`tokdfa.tokenizers.models.wordpiece.language.WordLanguage` over the entries that normalization keeps. All
     states are final.
 

@@ -22,11 +22,11 @@ class Pop(NamedTuple):
 
 
 class FailureTrie:
-    """The trie of a WordPiece vocabulary, with the action to take at each node when matching cannot go on.
+    """The trie of a WordPiece vocabulary, with the action to take at each node when matching cannot continue.
 
-    Node 0 is the root, where a word begins; node 1 is the suffix root, where a match inside a word begins. At a node
-    v without an edge for the next symbol, the tokens ``pops[v]`` are certain, and the symbols read after them are the
-    path to the node ``failure[v]``. It is -1 if there is no such node, and then the word has no tokenization.
+    Node 0 is the root, where a word begins; node 1 is the suffix root, where a match inside a word begins. At a node v
+    without an edge for the next symbol, the tokens ``pops[v]`` are settled, and the symbols read after them are the
+    path to the node ``failure[v]``. It is -1 if such a node is missing, and then the word has no tokenization.
 
     The edges of a node lead from symbols to `children`. `parent`, `failure` and `entry`, the id of the token that ends
     at a node, are -1 where there is none. More than 2²⁶ pops in total, which take entries of thousands of symbols, are

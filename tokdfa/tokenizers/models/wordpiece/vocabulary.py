@@ -43,7 +43,7 @@ class WordPieceVocabulary(SuggestsNames):
     unknown : str, optional
         The entry for words that have no tokenization. The vocabulary may lack it.
     longest_word : int or None, optional
-        Words with more characters than this are unknown whatever they are; None for no limit.
+        All words with more characters than this are unknown; None for no limit.
     opening : str, optional
         The opening of entries that begin a word; may be empty.
 
@@ -101,7 +101,7 @@ class WordPieceVocabulary(SuggestsNames):
             entries = dict(zip(entries, range(len(entries)), strict=True)) if len(distinct) == len(entries) else entries
         pairs = entries.items() if isinstance(entries, Mapping) else ((entry, i) for i, entry in enumerate(entries))
         if isinstance(entries, Mapping) and _is_sound(entries):
-            # Nearly all are, and to see that of all at once takes a fraction of the time.
+            # Nearly all are, and a check of all entries at once takes a fraction of the time.
             pairs = ()
             self._ids, self._entries = dict(entries), {number: entry for entry, number in entries.items()}
         for entry, number in pairs:
@@ -186,7 +186,7 @@ class WordPieceVocabulary(SuggestsNames):
 
     @property
     def n_ids(self) -> int:
-        """One more than the largest id; 0 when there are no entries."""
+        """One more than the largest id; 0 without entries."""
         return 1 + (max(self._entries, default=-1) if self._texts is None else int(self._texts.ids.max()))
 
     def id(self, entry: str) -> int | None:

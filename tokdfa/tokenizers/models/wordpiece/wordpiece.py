@@ -43,7 +43,7 @@ class WordPiece(Model):
     silent : frozenset of int
         The ids that decoding leaves out.
     case : Case or None
-        What says whether texts become lower case, if the file does not.
+        The source of the choice of lower case, if the file does not make it.
     """
 
     algorithm = "WordPiece"
@@ -62,7 +62,7 @@ class WordPiece(Model):
 
     @property
     def pretokenizer(self) -> Literal["BertPreTokenizer", "llama.cpp"]:
-        """The name of what splits text into words, at white space and around punctuation."""
+        """The name of the pre-tokenizer, which splits text into words at white space and around punctuation."""
         return "BertPreTokenizer" if self.normalizer.library == "tokenizers" else "llama.cpp"
 
     @property
@@ -152,7 +152,7 @@ class WordPiece(Model):
 
     @cached_property
     def _spelled(self) -> tuple[list[str], list[str]]:
-        """What each id adds to the text, after other ids and before all."""
+        """The text that each id adds, after other ids and before all."""
         n_ids = max(self.vocabulary.n_ids, 1 + max((special.id for special in self._specials), default=-1))
         if self.vocabulary.opening:
             pieces = self._pieces(n_ids)
@@ -166,7 +166,7 @@ class WordPiece(Model):
         return behind, first
 
     def _pieces(self, n_ids: int) -> list[str]:
-        """Return what each id adds to the text if the entries have an opening: a space for each of these."""
+        """Return the text that each id adds if the entries have an opening: a space for each of these."""
         pieces = [""] * n_ids
         for entry, number in self.vocabulary.items():
             pieces[number] = entry.replace(self.vocabulary.opening, " ")
@@ -221,7 +221,7 @@ class WordPiece(Model):
         return self._spelled[1][number]
 
     def ends(self, tokenizer: Tokenizer, text: str, canonical: Int32Array, *, begins: bool) -> Int64Array:
-        """Return the ends of canonical ids in the text that was encoded, whatever they would decode to."""
+        """Return the ends of canonical ids in the text that was encoded, which may differ from the decoded text."""
         return self.encode_with_ends(tokenizer, text)[1]
 
     def encode_with_ends(self, tokenizer: Tokenizer, text: str) -> tuple[Int32Array, Int64Array]:
@@ -302,7 +302,7 @@ class WordPiece(Model):
 
 
 class _StreamDecoder(Decoder):
-    """A decoder for ids of which the first one comes before all others.
+    """A decoder with another spelling for an id that comes before all others.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ class _StreamDecoder(Decoder):
         return self._later
 
     def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of what each adds."""
+        """Return the text of checked ids, and the end of each in it."""
         text, ends = super().text_of(ids)
         # The very first token has no space before it, but has its prefix.
         return Decoded(text, ends + (len(text.encode("utf-8")) - ends[-1:].sum()))

@@ -1,4 +1,4 @@
-"""Words and entries as arrays, so that what holds for all of them is found out at once."""
+"""Words and entries as arrays, so that one call of numpy checks all of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Words(NamedTuple):
         return Words(longer.codes[stays], running_sum(longer.lengths - size), longer.ids)
 
     def consist_of(self, is_allowed: BoolArray) -> BoolArray:
-        """Return for each word, none of which is empty, whether all of its characters are allowed, by code point."""
+        """Return for each word whether all of its characters are allowed, by code point; no word is empty."""
         if not len(self.ids):
             return np.empty(0, dtype=np.bool_)
         found: BoolArray = np.logical_and.reduceat(is_allowed[self.codes], self.offsets[:-1])
