@@ -43,7 +43,7 @@ class Target:
 
     @property
     def flags(self) -> list[str]:
-        """What the compiler is told about the system."""
+        """The flags that tell the compiler about the system."""
         named = ["-target", self.triple] if self.triple else []
         return named + ([] if self.system == "win32" else ["-fPIC", "-fvisibility=hidden"])
 
@@ -75,7 +75,7 @@ class BuildError(Exception):
 
 
 def compiler_of_this_machine() -> list[str] | None:
-    """Return the command of a C compiler that works: that of ``CC`` or a usual one; None if there is none.
+    """Return the command of a C compiler that works: ``CC`` or a usual one; None if there is none.
 
     A BuildError says that ``CC`` names one that does not work.
     """
@@ -85,7 +85,7 @@ def compiler_of_this_machine() -> list[str] | None:
             raise BuildError(f"CC names a compiler that does not work, {shlex.join(named)}: correct it, or unset it")
         return named
     if sys.platform == "win32":
-        # Zig alone: that what others leave to a runtime library of theirs is not missed on another machine.
+        # Zig alone: other compilers need a runtime library of theirs, which another machine may lack.
         return None
     candidates = [[name] for name in ("cc", "gcc", "clang") if shutil.which(name)]
     return next((command for command in candidates if _works(command)), None)
@@ -119,7 +119,7 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
     """Compile the library and write it, and the module ``_ffi``, into a folder, by default the package's own.
 
     With `sanitize`, the library stops at wrong accesses and undefined behaviour; then it runs under a preloaded
-    libasan. A BuildError says that there is no compiler, that it fails, or that the folder cannot be written.
+    libasan. A BuildError says that no compiler was found, that it fails, or that the folder cannot be written.
     """
     command = compiler_of_this_machine()
     kind = "cc"
@@ -152,7 +152,7 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
 def cross(folder: Path) -> list[Path]:
     """Compile the library for each of the targets, by Zig, with warnings as errors; return the libraries.
 
-    That of a target is in a folder of its name. A BuildError says that there is no Zig, or that it fails.
+    The library of a target is in a folder of its name. A BuildError says that Zig was not found, or that it fails.
     """
     command = _zig()
     if command is None:
@@ -173,7 +173,7 @@ def cross(folder: Path) -> list[Path]:
 
 
 def _zig_environment(folder: str) -> dict[str, str]:
-    """Return the environment of a process in which Zig keeps what it needs in a folder."""
+    """Return the environment of a process in which Zig keeps its caches in a folder."""
     cache = str(Path(folder, "zig"))
     return dict(os.environ) | dict.fromkeys(("ZIG_LOCAL_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR"), cache)
 
@@ -188,7 +188,7 @@ def compile_objects(
     environment: dict[str, str] | None = None,
     target: Target = HERE,
 ) -> list[Path]:
-    """Compile each C file by itself into a folder, those of two sets of instructions twice; return the object files.
+    """Compile each C file by itself into a folder, ``*.wide.c`` twice for x86-64; return the object files.
 
     The compiler is a `command` of a `kind`, "cc" or "zig", with `flags` beyond the usual; `sources` is the hash that
     the library is to carry. A BuildError says that the compiler fails.

@@ -1,4 +1,4 @@
-"""What the library of kernels is made from, and its hash."""
+"""The sources of the library of kernels, and their hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def sources_with(ending: str) -> list[Path]:
 
 
 def digest() -> str:
-    """Return the hash of all C files and headers: their names and contents, whatever ends their lines."""
+    """Return the hash of all C files and headers: their names and contents, line endings aside."""
     found = hashlib.sha256()
     for path in sorted([*sources_with(".c"), *sources_with(".h")]):
         found.update(f"{path.relative_to(KERNELS).as_posix()}\0".encode())

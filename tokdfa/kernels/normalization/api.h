@@ -9,8 +9,8 @@
 /* The results of tokdfa_normalize: done; a segment is too long; the buffer is full. */
 enum { TOKDFA_IN_FORM = 0, TOKDFA_SEGMENT_TOO_LONG = 1, TOKDFA_FORM_BUFFER_FULL = 2 };
 
-/* A normalization form; the Hangul syllables are computed. Without boundaries there is no form. Read-only once it is
-   built. */
+/* A normalization form; the Hangul syllables are computed. Without boundaries it stands for no form. Read-only once it
+   is built. */
 typedef struct {
     const uint64_t *boundary; /* bit c, of 17,408 words, is set if there is a boundary before code point c */
     int64_t n_boundary;
@@ -26,7 +26,7 @@ typedef struct {
     int64_t n_parts;
     const int64_t *pair; /* the pairs that compose, left << 32 | right, ascending */
     int64_t n_pair;
-    const int32_t *composed; /* what each composes to */
+    const int32_t *composed; /* the code point that each composes to */
     int64_t n_composed;
     int64_t composes;      /* whether it composes after it has decomposed */
     const uint8_t *filter; /* 576: which bytes may begin a character without a boundary before it; see `may_begin` */

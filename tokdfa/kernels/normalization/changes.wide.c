@@ -1,7 +1,8 @@
-/* Where texts change when they are normalized, and what becomes of them.
+/* Where texts change when they are normalized, and their normal forms.
 
-   A filter looks at two bytes at 64 offsets at once, which tell of nearly all characters that there is a boundary
-   before them. Of `cafe` and U+0301 only the mark is looked at by itself; then `e` with it, which becomes `é`. */
+   A filter looks at two bytes at 64 offsets at once. For nearly all characters these two show that there is a boundary
+   before the character. Of `cafe` and U+0301 only the mark is looked at by itself; then `e` with it, which becomes
+   `é`. */
 #include "../common/wide.h"
 #include "../common/byte_bits.h"
 #include "normal.h"
@@ -9,7 +10,7 @@
 int64_t VARIANT(first_change)(const tokdfa_form *form, const uint8_t *text, int64_t n);
 int VARIANT(normalize)(const tokdfa_form *form, tokdfa_normalizing *job, const uint8_t *text, int64_t n);
 
-/* A segment between two boundaries, and the parts of what it becomes; -1 of them if it is too long. */
+/* A segment between two boundaries, and the parts of its normal form; -1 of them if it is too long. */
 typedef struct {
     int64_t begin, end, n_parts;
     uint32_t parts[MOST_PARTS];

@@ -1,4 +1,4 @@
-/* Which words take part in what becomes of a text when it is normalized. */
+/* Which words have characters that may change, or join the text before them, when a text is normalized. */
 #include "normal.h"
 
 /* Tell of each word whether it begins within a symbol, or has a whole one without a boundary before it. */

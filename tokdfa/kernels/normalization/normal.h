@@ -1,6 +1,6 @@
 /* Whether a text is in a normalization form: The Unicode Standard, sections 3.11 and 3.12.
 
-   A text has a boundary before every character that never changes and never changes with what precedes it; what is
+   A text has a boundary before every character that never changes, by itself or with the text before it; the segment
    between two boundaries is normalized by itself (Unicode Standard Annex 15, section 9). Nearly all characters of most
    texts are boundaries, so only the others are looked at: with the character before them, decomposed, ordered, composed
    and compared. */
@@ -10,7 +10,7 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* Stretches of more characters are not looked at here, nor those whose parts are more. */
+/* Segments of more characters, or more parts, are not looked at here. */
 enum { MOST_CHARACTERS = 64, MOST_PARTS = 4 * MOST_CHARACTERS };
 
 enum { CHANGED = 0, NORMAL = 1, TOO_LONG = 2 };
@@ -32,7 +32,7 @@ ALWAYS_INLINE int64_t utf8_size(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
 }
 
-/* The code of a symbol that has all its bytes; at most 0x10FFFF, whatever the bytes are. */
+/* The code of a symbol that has all its bytes; at most 0x10FFFF for any bytes. */
 ALWAYS_INLINE uint32_t symbol_code(const uint8_t *bytes, int64_t size) {
     uint32_t code = size == 1 ? bytes[0] : bytes[0] & (0x7Fu >> size);
     for (int64_t i = 1; i < size; i++) {
@@ -60,7 +60,7 @@ ALWAYS_INLINE int order_of(const tokdfa_form *form, uint32_t code) {
     return index < 0 ? 0 : form->order[index];
 }
 
-/* What two characters compose to; 0 if they do not. */
+/* The character that two characters compose to; 0 if they do not compose. */
 ALWAYS_INLINE uint32_t composed_of(const tokdfa_form *form, uint32_t left, uint32_t right) {
     if (left - LEAD_JAMO < N_LEADS && right - VOWEL_JAMO < N_VOWELS) {
         return SYLLABLE + ((left - LEAD_JAMO) * N_VOWELS + (right - VOWEL_JAMO)) * N_TAILS;
@@ -109,8 +109,8 @@ ALWAYS_INLINE int64_t decompose(const tokdfa_form *form, uint32_t code, uint32_t
     return n;
 }
 
-/* Write the parts of what characters between two boundaries become, which fit; returns their number, -1
-   if they are too many. */
+/* Write the parts of the normal form of the characters between two boundaries; returns their number, -1 if they are too
+   many to fit. */
 ALWAYS_INLINE int64_t normalize_segment(const tokdfa_form *form, const uint32_t *codes, int64_t n_codes,
                                         uint32_t *parts) {
     uint8_t orders[MOST_PARTS];

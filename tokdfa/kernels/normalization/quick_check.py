@@ -1,7 +1,7 @@
 """Whether texts are in a normalization form, and bringing them into it where they are not.
 
-A text has a boundary before every character that never changes, whatever precedes it. Only segments with other
-characters are examined, those of up to `MOST_CHARACTERS`.
+A text has a boundary before every character that never changes, regardless of the text before it. Only segments with
+other characters are examined, of up to `MOST_CHARACTERS` each.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ typedef struct {
     const uint8_t *table;
     int64_t width;          /* the number of classes */
     const int64_t *offsets; /* the bytes of id i are offsets[i] to offsets[i + 1] */
-    const uint8_t *parts;   /* by id: whether there are cuts next to it, whatever comes there */
+    const uint8_t *parts;   /* by id: whether there are always cuts next to it */
 } tokdfa_id_cuts;
 
 /* Matches in ids, and the regions around them that are encoded again. It belongs to one thread. */

@@ -1,4 +1,4 @@
-/* The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves.
+/* The ids around matches that are encoded again: the ids up to the nearest cuts that a replacement leaves.
 
    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
    side, unless these symbols, or those in their index, make a cut as well. Where two matches touch, both change. */
@@ -23,7 +23,7 @@ static int64_t bytes_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job,
     return left;
 }
 
-/* Whether there is a cut before the first id of a match, whatever replaces it. `previous` is the match before, or
+/* Whether there is a cut before the first id of a match, with any replacement. `previous` is the match before, or
    NULL. */
 static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match,
                          const int64_t *previous) {
@@ -47,7 +47,7 @@ static bool stays_before(const tokdfa_id_cuts *cuts, const tokdfa_around *job, c
     return left >= 0 && right >= 0 && cuts->table[left + right];
 }
 
-/* Whether there is a cut after the last id of a match, whatever replaces it. */
+/* Whether there is a cut after the last id of a match, with any replacement. */
 static bool stays_after(const tokdfa_id_cuts *cuts, const tokdfa_around *job, const int64_t *match) {
     const int64_t stop = match[1];
     if (stop == job->n_ids) {
@@ -143,9 +143,9 @@ static bool are_equal(const tokdfa_around *job, const int64_t *one, const int64_
     return true;
 }
 
-/* Number the kinds of regions: those of one kind have the same ids and matches. Writes the kind of each region, and the
-   first region of each kind; returns the number of kinds. The table has 2^k entries, more than there are regions, all
-   -1 at first. No region is open. */
+/* Number the kinds of regions: regions of one kind have the same ids and matches. Writes the kind of each region, and
+   the first region of each kind; returns the number of kinds. The table has 2^k entries, more than there are regions,
+   all -1 at first. No region is open. */
 TOKDFA_API int64_t tokdfa_kinds_of_regions(const tokdfa_around *job, int64_t n_regions, int64_t *table, int64_t n_table,
                                            int64_t *kind, int64_t *example) {
     const uint64_t mask = (uint64_t)n_table - 1;

@@ -14,7 +14,7 @@ OPEN = -1
 def cut_tables(
     first: Int32Array, last: Int32Array, table: BoolArray, width: int, offsets: Int64Array, parts: BoolArray
 ) -> Struct:
-    """Return the cuts between ids; the fields are those of ``tokdfa_id_cuts``."""
+    """Return the cuts between ids; the fields are explained at ``tokdfa_id_cuts``."""
     return Struct(
         "tokdfa_id_cuts", first=first, last=last, table=table, width=width, offsets=np.ascontiguousarray(offsets),
         parts=parts,
@@ -26,7 +26,7 @@ def regions_around(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    `matches`, of shape (n, 4), are those of :class:`tokdfa.jobs.replacing.rewriting.Found`, in order, within the ids,
+    `matches`, of shape (n, 4), come from :class:`tokdfa.jobs.replacing.rewriting.Found`, in order, within the ids,
     which are checked. `beside` has the classes of the first and the last symbol of all replacements; None if they
     differ, or have none. An int64 array of shape (n, 4) has the first id of each region, the one after its last, its
     first match and the one after its last. The end of the last region may be `OPEN`.

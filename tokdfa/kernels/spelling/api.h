@@ -52,7 +52,7 @@ typedef struct {
     int64_t n_rule_bytes; /* written */
     int64_t in_pairs;     /* written: whether rules are pairs */
     int64_t vocab_begin;  /* written: the offsets of both in the file, from the bracket to the byte after the other */
-    int64_t vocab_end;    /* one; 0 for what is not there */
+    int64_t vocab_end;    /* one; 0 for a part that is not there */
     int64_t merges_begin;
     int64_t merges_end;
 } tokdfa_model_text;
@@ -69,7 +69,7 @@ typedef struct {
     int64_t *offsets; /* written: one more than words */
     int64_t *values;  /* written: by word */
     int64_t most_words;
-    uint8_t *path;   /* written: the bytes that lead to what is refused; TOKDFA_LONGEST_KEY and one more */
+    uint8_t *path;   /* written: the bytes that lead to the refused node; TOKDFA_LONGEST_KEY and one more */
     int64_t n_path;  /* written */
     int64_t n_words; /* written: the number of words, those included that do not fit */
     int64_t n_bytes; /* written: of these words */

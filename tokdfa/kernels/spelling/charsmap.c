@@ -80,8 +80,8 @@ TOKDFA_API void tokdfa_mark_characters(const uint8_t *text, const int64_t *offse
     }
 }
 
-/* What bytes of UTF-8 may still need: nothing, so many more bytes, or bytes of which the first is bounded by the byte
-   before it. No path leads out of the last. */
+/* The states of UTF-8 between bytes: whole; so many bytes to come; or after a lead byte that bounds the next byte. No
+   path leads out of the last. */
 enum { WHOLE, ONE_MORE, TWO_MORE, THREE_MORE, AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4, NOT_UTF8, N_UTF8 };
 
 /* The state after each byte, by the state before it.
@@ -176,10 +176,10 @@ static bool are_inside(const uint32_t *units, int64_t n_units) {
     return !outside;
 }
 
-/* Read the words, each of which is followed by a zero byte, and their values. What does not fit is counted only.
-   Returns 0; TOKDFA_OUTSIDE_TABLE if a unit points outside of the table; TOKDFA_CROWDED_TABLE if more words than are
-   allowed are prefixes of each other, TOKDFA_LARGE_TABLE if there are too many nodes, or too deep: ends may be shared,
-   so that there may be cycles. The bytes that lead there are then in `path`. */
+/* Read the words, each followed by a zero byte, and their values. Words that do not fit are only counted. Returns 0;
+   TOKDFA_OUTSIDE_TABLE if a unit points outside of the table; TOKDFA_CROWDED_TABLE if more words than are allowed are
+   prefixes of each other, TOKDFA_LARGE_TABLE if there are too many nodes, or too deep: ends may be shared, so that
+   there may be cycles. The bytes that lead there are then in `path`. */
 TOKDFA_API int64_t tokdfa_read_charsmap(tokdfa_charsmap *map) {
     if (!are_inside(map->units, map->n_units)) {
         return TOKDFA_OUTSIDE_TABLE;

@@ -53,7 +53,7 @@ def read_table(units: Uint32Array, expected: tuple[int, int] = (8, 64)) -> Table
         raise ValueError(_OUTSIDE)
     n_words, n_bytes = (each * len(units) for each in expected)
     while True:
-        # What is not written to takes no memory.
+        # Untouched pages take no memory.
         text: Uint8Array = np.empty(n_bytes, dtype=np.uint8)
         offsets: Int64Array = np.empty(n_words + 1, dtype=np.int64)
         values: Int64Array = np.empty(n_words, dtype=np.int64)

@@ -2,7 +2,7 @@
 
    The words of a text and the parts of its rules are separated by bytes that they do not contain. A rule needs three
    words: its parts, and the two joined, which is hashed and compared where its parts are. The hash is SipHash-1-3
-   (Aumasson, Bernstein) with a key that the caller draws, so that no file can be made whose words collide. */
+   (Aumasson, Bernstein) with a key that the caller draws, so that no file can force collisions. */
 #include "../common/base.h"
 #include "api.h"
 
@@ -165,7 +165,7 @@ TOKDFA_API int64_t tokdfa_find_splits(const tokdfa_word_table *table, int64_t un
     return n / 3;
 }
 
-/* The end of the part that begins at an offset: that of the text, or the next of either separator. */
+/* The end of the part that begins at an offset: the next separator of either kind, or the end of the text. */
 ALWAYS_INLINE int64_t end_of_part(const tokdfa_rule_lines *lines, int64_t at) {
     while (at < lines->n_text && lines->text[at] != lines->inner && lines->text[at] != lines->outer) {
         at++;
@@ -173,8 +173,8 @@ ALWAYS_INLINE int64_t end_of_part(const tokdfa_rule_lines *lines, int64_t at) {
     return at;
 }
 
-/* Read the rule at an offset: its parts, and what they become without the first `skipped` bytes of the right one.
-   Returns where the next rule begins; -1 if this is not a rule. */
+/* Read the rule at an offset: its parts, and their product without the first `skipped` bytes of the right one. Returns
+   where the next rule begins; -1 if this is not a rule. */
 ALWAYS_INLINE int64_t read_rule(const tokdfa_word_table *table, const tokdfa_rule_lines *lines, int64_t at,
                                 wanted *words) {
     const uint8_t *text = lines->text;

@@ -11,12 +11,12 @@ from tokdfa.kernels.library import Struct, call, check_memory, lib, slots_for
 
 
 class WordTable:
-    """Words by their spelling: word i is ``text[offsets[i] : offsets[i + 1] - gap]``, of which there is one at least.
+    """Words by their spelling: word i is ``text[offsets[i] : offsets[i + 1] - gap]``; at least one word.
 
     `gap`, 0 or 1, is the number of bytes that separate words; they are less than 2**31, and other offsets are a
     ValueError. `again` is the first word that is equal to an earlier one; -1 if all are distinct. If some are equal,
     the table is not complete, and finds nothing. The key of the hash is drawn anew for each table, so that no file can
-    be written whose words collide.
+    force collisions.
     """
 
     def __init__(self, text: Uint8Array, offsets: Int64Array, gap: int = 0) -> None:

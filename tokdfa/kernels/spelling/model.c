@@ -1,8 +1,8 @@
 /* Reading the two large parts of a tokenizer.json, the vocabulary and the rules of its model, without objects for their
    strings.
 
-   Only what is written plainly is read: anything odd, wrong or unexpected ends the reading, and whoever reads all of
-   JSON then finds out what it is. What precedes, separates and follows the two parts is skipped and not checked. */
+   Only plain JSON is read: anything odd, wrong or unexpected ends the reading, and a reader of all of JSON then finds
+   out the cause. The bytes before, between and after the two parts are skipped and not checked. */
 #include "../common/base.h"
 #include "api.h"
 #include "utf8.h"
@@ -45,7 +45,7 @@ static const uint8_t *after_string(const uint8_t *at, const uint8_t *end) {
         if (*at == '"') {
             return at + 1;
         }
-        /* A backslash goes with what it escapes. */
+        /* A backslash goes with the byte that it escapes. */
         at += *at == '\\' && end - at > 1 ? 2 : 1;
     }
     return NULL;

@@ -31,8 +31,8 @@ class ModelText(NamedTuple):
     """A vocabulary and its rules, as they were read.
 
     Word i of the vocabulary, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, and the separator follows it. None
-    is empty; there may be equal ones. They have `ids`, and `scores` if that is what they have; the ids are then their
-    places. `rules` has the rules as strings, or the parts of rules if they are `in_pairs`, each followed by the
+    is empty; there may be equal ones. They have `ids`; if scored, they also have `scores`, and their ids are their
+    indices. `rules` has the rules as strings, or the parts of rules if they are `in_pairs`, each followed by the
     separator. `vocab` and `merges` are the first byte of each, which is a bracket, and the byte after the other
     bracket; `NOWHERE` for rules that are not there.
     """
@@ -51,18 +51,18 @@ class ModelText(NamedTuple):
 def read_model(data: bytes, largest_id: int, *, scored: bool = False) -> ModelText | None:
     """Read the members ``vocab`` and ``merges`` of the member ``model`` of a JSON object: O(n).
 
-    Ids are read up to `largest_id`, less than 2**31; if `scored`, the vocabulary is an array of words with scores. What
-    is outside them is skipped, and not checked: the file is JSON if it is with an empty object and an empty array in
-    their places.
+    Ids are read up to `largest_id`, less than 2**31; if `scored`, the vocabulary is an array of words with scores. The
+    rest of the file is skipped, and not checked: the file is JSON if it is with an empty object and an empty array in
+    their place.
 
-    None if there is no vocabulary; if it is anything but one of words and ids, or scores, or the rules anything but a
-    list of strings, or of pairs of strings; if something is not UTF-8, or has half of a surrogate pair or U+0000, or an
-    empty word; if a word is missing altogether, or a score has too many digits.
+    None if the vocabulary is missing; if it is anything but words and ids, or words and scores, or the rules anything
+    but a list of strings, or of pairs of strings; if something is not UTF-8, or has half of a surrogate pair or U+0000,
+    or an empty word; if a word is missing altogether, or a score has too many digits.
     """
     if not 0 <= largest_id < 1 << 31:
         raise ValueError(f"{largest_id} is no largest id")
     most = min(len(data) // _LEAST_ENTRY, largest_id) + 1
-    # What is not written to takes no memory.
+    # Untouched pages take no memory.
     words, rules = (np.empty(len(data) + 1, dtype=np.uint8) for _ in range(2))
     offsets, ids = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.int32)
     n_scores = most if scored else 1
@@ -108,11 +108,11 @@ class PieceList(NamedTuple):
 def read_pieces(data: bytes) -> PieceList | None:
     """Read the pieces of a SentencePiece model: O(n).
 
-    None if there is no piece, or anything odd: a field of a piece that is unknown or there twice, a piece that is
-    empty, long or has a zero byte, a group, or a message that does not end.
+    None if all pieces are missing, or anything is odd: a field of a piece that is unknown or there twice, a piece that
+    is empty, long or has a zero byte, a group, or a message that does not end.
     """
     most = len(data) // _LEAST_PIECE + 1
-    # What is not written to takes no memory.
+    # Untouched pages take no memory.
     text, left = (np.empty(len(data) + 1, dtype=np.uint8) for _ in range(2))
     offsets, scores = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.float64)
     kinds = np.empty(most, dtype=np.uint8)
@@ -129,8 +129,8 @@ def read_pieces(data: bytes) -> PieceList | None:
 def check_spellings(text: Uint8Array, offsets: Int64Array, kinds: Uint8Array) -> tuple[int, bool] | None:
     """Return the number of characters of pieces, and whether all of normal ones are normal pieces themselves: O(n).
 
-    The pieces are those of a :class:`PieceList`; the zero bytes after them count as characters. None if a spelling is
-    not UTF-8.
+    The pieces come from a :class:`PieceList`; the zero bytes after them count as characters. None if a spelling is not
+    UTF-8.
     """
     lengths = np.diff(offsets)
     if len(lengths) != len(kinds) or offsets[0] != 0 or offsets[-1] != len(text) or lengths.min(initial=2) < 2:
@@ -147,7 +147,7 @@ def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, In
     """Read every line of a base64 word, a space and a rank that is not empty: O(n).
 
     Word i is ``text[offsets[i]:offsets[i + 1]]``; then come its rank, and the number of its line, from 1 on. Last come
-    0 if there is no fault, otherwise the fault of the last line that was read, and its place as a byte of `data`: 1 a
+    0 without a fault, otherwise the fault of the last line that was read, and its place as a byte of `data`: 1 a
     character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word, 5 no
     rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
     """

@@ -127,9 +127,9 @@ TOKDFA_API int64_t tokdfa_read_pieces(tokdfa_piece_list *list) {
 }
 
 /* Check the spellings of pieces: piece i is text[offsets[i]] to text[offsets[i + 1] - 1], not empty, and a zero byte.
-   `known` has a bit for each code point, all 0, and gets those of normal pieces of one character. Returns the number of
-   characters, zero bytes included; -1 if something is not UTF-8. `*has_all` gets whether those of normal pieces are
-   known. */
+   `known` has a bit for each code point, all 0; the bits of normal pieces of one character are set. Returns the number
+   of characters, zero bytes included; -1 if something is not UTF-8. `*has_all` says whether all characters of normal
+   pieces are known. */
 TOKDFA_API int64_t tokdfa_check_spellings(const uint8_t *text, const int64_t *offsets, const uint8_t *kinds, int64_t n,
                                           uint8_t *known, int64_t *has_all) {
     uint32_t point;

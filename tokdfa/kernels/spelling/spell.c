@@ -34,9 +34,9 @@ TOKDFA_API void tokdfa_spell(const uint8_t *text, int64_t n_text, const int64_t 
     }
 }
 
-/* Read words in UTF-8 whose code points represent bytes: byte_of[code point], -1 for those that represent none. Writes
-   the bytes of all words, one after the other. A word with another code point is foreign, and has no bytes. Returns the
-   number of bytes, which is at most that of the words. */
+/* Read words in UTF-8. A code point represents the byte byte_of[code point], -1 for none. Writes the bytes of all
+   words, one after the other. A word with a code point that represents no byte is foreign, and has no bytes. Returns
+   the number of bytes, at most the number of bytes of the words. */
 TOKDFA_API int64_t tokdfa_read_letters(const tokdfa_word_table *words, const int32_t *byte_of, int64_t n_byte_of,
                                         uint8_t *bytes, int64_t *offsets, uint8_t *foreign) {
     int64_t written = 0;

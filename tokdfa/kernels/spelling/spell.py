@@ -12,7 +12,7 @@ from tokdfa.kernels.library import Struct, call, lib, readable, writable
 from tokdfa.kernels.spelling.lookup import check_words
 
 _BLOCK = 1 << 15
-"""Number of words whose lengths are found at once, so that they stay in the cache."""
+"""Number of words to measure at once, so that their lengths stay in the cache."""
 
 
 def spell(text: Uint8Array, offsets: Int64Array, numbers: Int32Array) -> tuple[Uint8Array, Int64Array]:
@@ -54,7 +54,7 @@ def spell_bytes(text: Uint8Array, offsets: Int64Array, numbers: Int32Array, leav
 def read_letters(
     text: Uint8Array, offsets: Int64Array, gap: int, byte_of: Int32Array
 ) -> tuple[Uint8Array, Int64Array, BoolArray]:
-    """Read the words ``text[offsets[i] : offsets[i + 1] - gap]``, UTF-8 whose code points represent bytes.
+    """Read the words ``text[offsets[i] : offsets[i + 1] - gap]``, UTF-8 with a code point for each byte.
 
     `byte_of` has the byte that each code point below U+0800 represents, -1 for none. Returns the bytes of the words,
     their offsets, and which words have a code point that represents no byte; these have no bytes.

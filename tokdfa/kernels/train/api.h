@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* Memory: the arrays of a corpus are allocated by Python (numpy), and must live as long as the training. C allocates a
-   training (tokdfa_begin_training) and a table of pieces (tokdfa_new_pieces), NULL if there is no memory, and lets them
+   training (tokdfa_begin_training) and a table of pieces (tokdfa_new_pieces), NULL if out of memory, and lets them
    grow; the caller frees them (tokdfa_end_training, tokdfa_free_pieces). */
 
 /* The input and the output of a greedy training; see merging.c. It belongs to one thread. */
@@ -17,7 +17,7 @@ typedef struct {
     const int32_t *rank; /* of each token, for fixed ties; empty if pairs are ordered by age */
     int64_t n_rank;
     const int32_t *units;   /* for ties by spelling: the units that spell the symbols, */
-    const int64_t *unit_at; /* and where the spelling of each position begins, and that of the last one ends */
+    const int64_t *unit_at; /* and where the spelling of each position begins, and where the last one ends */
     int32_t *left;          /* written: the tokens that each rule merges, */
     int32_t *right;
     int64_t *gain; /* and the number of replacements that it makes in the corpus */

@@ -6,8 +6,8 @@
 
 #include "../common/base.h"
 
-/* An array with a capacity for `more` elements after those used, moved and at least doubled if need be. NULL if there
-   is no memory; then the array stays unchanged. */
+/* An array with a capacity for `more` elements after those used, moved and at least doubled if need be. NULL if out of
+   memory; then the array stays unchanged. */
 static inline void *with_capacity(void *array, int64_t *capacity, int64_t used, int64_t more, size_t size) {
     if (LIKELY(used + more <= *capacity)) {
         return array;

@@ -27,8 +27,8 @@ static int64_t tie_of(const tokdfa_corpus *c, int64_t row, int64_t first, int64_
 }
 
 /* Count the pairs of symbols that begin before `stop`. For now `to` is the number of positions, and `from` the position
-   of the second symbol of the pair that counted last, which is needed for runs. False if there is no memory: then it
-   can be called again. */
+   of the second symbol of the pair that counted last, which is needed for runs. False if out of memory: then it can be
+   called again. */
 static bool count_symbols(tokdfa_training *t, int64_t stop) {
     const tokdfa_corpus *c = t->corpus;
     for (; t->at < stop; t->at++) {
@@ -61,8 +61,8 @@ static bool count_symbols(tokdfa_training *t, int64_t stop) {
     return true;
 }
 
-/* Reserve the positions of the pairs that are frequent enough, and the queue for these. False if there is no
-   memory: then nothing has changed. */
+/* Reserve the positions of the pairs that are frequent enough, and the queue for these. False if out of memory: then
+   nothing has changed. */
 static bool lay_out_pool(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     int64_t wanted = 0, n_queued = 0;
@@ -103,7 +103,7 @@ static void list_symbols(tokdfa_training *t, int64_t stop) {
     }
 }
 
-/* Whether the run of `token` whose last one begins at `at` has an even number of tokens.
+/* Whether the run of `token` that ends with the one at `at` has an even number of tokens.
 
    The walks of one merge together are about as long as the text that it replaces: if the token's pair with itself were
    more frequent than the merged pair, it would have been merged first. */
@@ -115,7 +115,7 @@ static bool ends_even_run(const int32_t *text, int64_t at, int64_t token, int64_
     return even;
 }
 
-/* Whether the run of `token` whose first one begins at `at` has an even number of tokens. */
+/* Whether the run of `token` that begins with the one at `at` has an even number of tokens. */
 static bool begins_even_run(const int32_t *text, int64_t at, int64_t token, int64_t length) {
     bool even = false;
     for (; text[at + length] == token; at += length) {
@@ -279,8 +279,8 @@ static bool settle_top(tokdfa_training *t) {
     return false;
 }
 
-/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if there is no memory:
-   then nothing has changed. */
+/* Merge the top of the queue, which is up to date, and count the pairs that this makes; false if out of memory: then
+   nothing has changed. */
 static bool begin_merge(tokdfa_training *t) {
     const tokdfa_corpus *c = t->corpus;
     const int64_t row = t->heap[0].row;
@@ -303,7 +303,7 @@ static bool begin_merge(tokdfa_training *t) {
     return true;
 }
 
-/* List and queue the pairs that a merge has made; false if there is no memory: then it can be called again. */
+/* List and queue the pairs that a merge has made; false if out of memory: then it can be called again. */
 static bool end_merge(tokdfa_training *t) {
     const int64_t n_pool = t->unlisted.n_pool, n_kept = t->unlisted.n_kept;
     int32_t *pool = with_capacity(t->pool, &t->pool_capacity, t->n_pool, n_pool - t->n_pool, sizeof *pool);
@@ -326,9 +326,9 @@ static bool end_merge(tokdfa_training *t) {
     return true;
 }
 
-/* Merge pairs until `target` rules are made, which must fit, or no pair is left, or the merges have
-   inspected `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is
-   left. After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can go on. */
+/* Merge pairs until `target` rules are made, which must fit, or no pair is left, or the merges have inspected
+   `patience` positions, 1 or more. Returns the total number of rules made, more than before unless no pair is left.
+   After TOKDFA_NO_MEMORY the training stands where it stood, or within a merge, and can continue. */
 TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64_t patience) {
     if (training->unlisted.row >= 0 && !end_merge(training)) {
         return TOKDFA_NO_MEMORY;
@@ -345,7 +345,7 @@ TOKDFA_API int64_t tokdfa_train(tokdfa_training *training, int64_t target, int64
     return training->n_made;
 }
 
-/* Begin to train; tokdfa_find_pairs comes next. NULL if there is no memory. */
+/* Begin to train; tokdfa_find_pairs comes next. NULL if out of memory. */
 TOKDFA_API tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) {
     tokdfa_training *t = calloc(1, sizeof *t);
     if (!t) {
@@ -372,7 +372,7 @@ TOKDFA_API tokdfa_training *tokdfa_begin_training(const tokdfa_corpus *corpus) {
 }
 
 /* Count the pairs of the text, list their positions and queue them, at `patience` positions, 1 or more, in a call.
-   Returns 1 if there is more to do and 0 if not. After TOKDFA_NO_MEMORY it can go on. */
+   Returns 1 if there is more to do and 0 if not. After TOKDFA_NO_MEMORY it can continue. */
 TOKDFA_API int64_t tokdfa_find_pairs(tokdfa_training *training, int64_t patience) {
     tokdfa_training *const t = training;
     const int64_t end = t->corpus->n_text - 1, stop = least(end, t->at + least(patience, end));

@@ -37,7 +37,7 @@ class Text:
 class Training:
     """A greedy training under way: O(N log P) for N symbols and P pairs, for any number of merges; see ``merging.c``.
 
-    The caller has checked the text, whose symbols are less than `n_symbols`. For `FIXED` ties, `rank` has the ranks of
+    The caller has checked the text; its symbols are less than `n_symbols`. For `FIXED` ties, `rank` has the ranks of
     all ``n_symbols + merges`` tokens: the pair with the least rank on the left wins, then on the right; without ranks
     the oldest pair. If `overlapping`, runs count every position. A merge has the frequency `least` or more, at least 1,
     and its product at most `longest` symbols.
@@ -67,7 +67,7 @@ class Training:
     def run(self, target: int) -> int:
         """Merge pairs until `target` rules are made or no pair is left; return the total number of rules made.
 
-        On a MemoryError the rules made so far are kept, and the training can go on when there is memory.
+        On a MemoryError the rules made so far are kept, and the training can continue when there is memory.
         """
         target, before = min(target, len(self._left)), -1
         while before < self._made < target:

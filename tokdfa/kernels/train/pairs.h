@@ -40,8 +40,8 @@ struct tokdfa_training {
     int32_t *new_left, *new_right; /* by token: the number of a pair that a merge makes with it; -1 between merges */
     int32_t *row_of;               /* by the number of such a pair: its row, -1 if it is forgotten */
     int64_t n_tokens, n_made;
-    /* A merge whose new pairs are counted and not listed, for want of memory: its row, -1 for none, the number of these
-       pairs, and where in the pool their positions will end. */
+    /* A merge with new pairs that are counted and not listed, for want of memory: its row, -1 for none, the number of
+       these pairs, and where in the pool their positions will end. */
     struct {
         int64_t row, n_kept, n_pool;
     } unlisted;
@@ -120,8 +120,8 @@ static int compare_units(const int32_t *units, int64_t start, int64_t end, int64
     return (start < end) - (other < other_end);
 }
 
-/* Whether pair `a` is merged before the equally frequent pair `b` by its spelling. The spelling of a pair is that of
-   the text at any of its positions, merged or not. */
+/* Whether pair `a` is merged before the equally frequent pair `b` by its spelling. A pair is spelled like the text at
+   any of its positions, merged or not. */
 NEVER_INLINE bool is_spelled_before(const tokdfa_training *t, const pair *a, const pair *b) {
     const tokdfa_corpus *c = t->corpus;
     const int64_t p = t->pool[a->from], q = t->pool[b->from];

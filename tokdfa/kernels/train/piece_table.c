@@ -78,7 +78,7 @@ static uint32_t *piece_slot(const tokdfa_pieces *pieces, packed_word key, const 
     return find_hashed(pieces, key, hash_packed(key.low, key.high), piece, length);
 }
 
-/* Keep a new piece; returns its number plus one, 0 if there is no memory. */
+/* Keep a new piece; returns its number plus one, 0 if out of memory. */
 NEVER_INLINE uint32_t keep_piece(tokdfa_pieces *pieces, packed_word key, const uint8_t *piece, int64_t length) {
     uint8_t *bytes = with_capacity(pieces->bytes, &pieces->bytes_capacity, pieces->n_bytes, length, 1);
     pieces->bytes = bytes ? bytes : pieces->bytes;
@@ -186,7 +186,7 @@ TOKDFA_API void tokdfa_copy_pieces(const tokdfa_pieces *pieces, uint8_t *bytes, 
     }
 }
 
-/* An empty table; NULL if there is no memory. */
+/* An empty table; NULL if out of memory. */
 TOKDFA_API tokdfa_pieces *tokdfa_new_pieces(void) {
     tokdfa_pieces *pieces = calloc(1, sizeof *pieces);
     if (!pieces) {

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* The meaning of a code point: a code has a kind in its lowest three bits, then a flag, and a payload above. That of a
-   space, U+0020, is TOKDFA_CODE_SPACE; letters and digits of ASCII are symbols. */
+/* The meaning of a code point: a code has a kind in its lowest three bits, then a flag, and a payload above. The code
+   of a space, U+0020, is TOKDFA_CODE_SPACE; letters and digits of ASCII are symbols. */
 enum {
     TOKDFA_CODE_SYMBOL = 0,    /* a symbol of a word; payload: its number */
     TOKDFA_CODE_SKIP = 1,      /* nothing; it does not end a word */
@@ -21,7 +21,7 @@ enum {
 
 /* Flags of a byte of text. */
 enum {
-    TOKDFA_BYTE_EDGE = 1, /* an ASCII byte before which a word ends, whatever follows */
+    TOKDFA_BYTE_EDGE = 1, /* an ASCII byte before which a word always ends */
     TOKDFA_BYTE_LEAD = 2  /* an added token begins with it */
 };
 
@@ -74,11 +74,11 @@ typedef struct {
     int32_t *lengths; /* as many */
     int64_t at_a_time; /* a call pauses between two words after about so many bytes; 0 for never */
     int64_t is_paused; /* where it has paused: in which text, */
-    int64_t row, start, at, shift, n; /* where that begins, the offset in it, what offsets lack, and the tokens so far */
+    int64_t row, start, at, shift, n; /* where that begins, the offset in it, the shift of offsets, the tokens so far */
 } tokdfa_wordpiece_room;
 
-/* What one short text after another is tokenized with: their tokens share the ids of a room without offsets, whose calls
-   never pause. It belongs to one thread. */
+/* The tables and buffers for one short text after another: their tokens share the ids of a room without offsets, and
+   calls never pause. It belongs to one thread. */
 typedef struct {
     const tokdfa_wordpiece *tables;
     tokdfa_wordpiece_room *room;

@@ -124,9 +124,9 @@ def encode_text(tables: Any, data: bytes, room: Room) -> Int32Array:
 
 
 class SharedRoom:
-    """A room for one short text after another of one thread, whose tokens are parts of one array, `ids`.
+    """The buffers for one short text after another of one thread; their tokens are parts of one array, `ids`.
 
-    Nothing is written to those of texts before. :func:`encode_short` takes the pointer.
+    The tokens of earlier texts are never written to. :func:`encode_short` takes the pointer.
     """
 
     __slots__ = ("_struct", "ids", "pointer")

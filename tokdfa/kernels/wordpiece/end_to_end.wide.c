@@ -30,7 +30,7 @@ typedef struct {
 } reader;
 
 /* A word that is being collected: its symbols, where the first of them begins, and where the last of all its symbols
-   ends, including those for which there is no room. */
+   ends, including those that do not fit. */
 typedef struct {
     const tokdfa_wordpiece_room *room;
     int64_t size, last;
@@ -69,7 +69,7 @@ static void go_back(const tokdfa_wordpiece *w, reader *from) {
 }
 
 /* Append the symbols of a combining sequence to a word, in canonical order, and go to the end of the sequence. `from`
-   is at the first of its code points of which a part remains.
+   is at its first code point with a part left.
 
    As in the tokenizers library, the source of a part is determined by position: the k-th part that replaces a code point
    is attributed to the k-th code point, wherever it has been moved to. */
@@ -77,7 +77,7 @@ NEVER_INLINE void reorder(const tokdfa_wordpiece *w, reader *from, word *into) {
     go_back(w, from);
     const uint8_t *const text = from->text;
     const int64_t first = from->at;
-    /* The code point whose parts come next by position; its offset is where the last source ends. */
+    /* The code point with the next parts by position; its offset is where the last source ends. */
     int64_t cursor = first, source = first - from->shift, source_end = source, stop = first;
     for (int32_t order = -1, following = N_CLASSES; order < N_CLASSES; order = following) {
         /* All parts of one class, in the order of the text, and the next class that occurs. */
@@ -291,7 +291,7 @@ typedef struct {
     bool wide;
 } text_list;
 
-/* Read up to the end of a word, and append its tokens and that of a separate word that ends it. */
+/* Read up to the end of a word, and append its tokens and the token of a separate word that ends it. */
 ALWAYS_INLINE void read_word(const tokdfa_wordpiece *w, reader *from, int64_t size, sequence *items,
                              const tokdfa_wordpiece_room *room, tokens *to) {
     word gathered = {room, 0, 0, to->spans};
@@ -336,7 +336,7 @@ ALWAYS_INLINE void pause(tokdfa_wordpiece_room *room, int64_t row, const reader 
 /* Tokenize texts. */
 ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, tokdfa_wordpiece_room *room,
                              const bool spans) {
-    /* What is read in the loop is copied: tokens are written, which might change it. */
+    /* The values read in the loop are copied: otherwise the compiler assumes that writing tokens may change them. */
     const int64_t size = texts->size, n_texts = texts->n_texts;
     bool resumes = room->is_paused;
     tokens to = {room->ids, room->begins, room->ends, resumes ? room->n : 0, spans};
@@ -401,8 +401,7 @@ TOKDFA_API int64_t tokdfa_encode_wordpiece_text(const tokdfa_wordpiece *tables, 
 }
 
 /* Tokenize one short text. Returns where its tokens begin in the shared ids and where they end, in two numbers of
-   TOKDFA_SHARED_BITS, the second one below; or -1 if it is not short, or there is no room for one token a byte and one
-   more. */
+   TOKDFA_SHARED_BITS, the second one below; or -1 if it is not short, or one token a byte and one more do not fit. */
 TOKDFA_API int64_t tokdfa_encode_wordpiece_short(tokdfa_wordpiece_shared *shared, const uint8_t *text, int64_t size) {
     const int64_t first = shared->n_used;
     if (size > shared->longest || size >= shared->n_ids - first) {

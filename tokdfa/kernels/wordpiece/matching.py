@@ -26,14 +26,13 @@ class BuiltTrie(NamedTuple):
 def build_trie(symbols: Int32Array, offsets: Int64Array, ids: Int32Array, n_beginnings: int, n_kinds: int) -> BuiltTrie:
     """Build the trie of words, with its failure links and failure pops.
 
-    Word i, not empty, is ``symbols[offsets[i] : offsets[i + 1]]``, of symbols less than `n_kinds`, each of which may be
-    looked up in the trie. Its id is not negative; of equal words the last one counts. The first `n_beginnings` words
-    begin words of texts; the others continue them. Other words are a ValueError; more than 2²⁸ nodes, 2³¹ cells or
-    more, or more than 2²⁶ pops in total, which takes words of thousands of symbols, a LimitExceededError.
+    Word i, not empty, is ``symbols[offsets[i] : offsets[i + 1]]``, of symbols less than `n_kinds`; each may be looked
+    up in the trie. Its id is not negative; of equal words the last one counts. The first `n_beginnings` words begin
+    words of texts; the others continue them. Other words are a ValueError; more than 2²⁸ nodes, 2³¹ cells or more, or
+    more than 2²⁶ pops in total, which takes words of thousands of symbols, a LimitExceededError.
 
     *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 2; :class:`tokdfa.tokenizers.models.wordpiece.trie.FailureTrie`
-    is the slow twin. The key of the hash is drawn anew for each trie, so that no file can be written whose words
-    collide.
+    is the slow twin. The key of the hash is drawn anew for each trie, so that no file can force collisions.
     """
     _check_words(symbols, offsets, ids, n_beginnings, n_kinds)
     keys = np.frombuffer(os.urandom(16), dtype=np.uint64).tolist()

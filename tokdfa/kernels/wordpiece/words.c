@@ -35,8 +35,8 @@ ALWAYS_INLINE int64_t match_text(const tokdfa_word_trie *trie, const uint8_t *te
 }
 
 /* Tokenize one word of one code point or more, of `size` bytes of UTF-8, in which surrogates may be encoded as well.
-   `room` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the number
-   of tokens; -1 if there is no tokenization. */
+   `room` is for three entries a byte: the ids come first, and from `size` on their numbers of symbols. Returns the
+   number of tokens; -1 without a tokenization. */
 TOKDFA_API int64_t tokdfa_match_word(const tokdfa_word_trie *trie, const uint8_t *text, int64_t size, int32_t *room) {
     return match_text(trie, text, size, room, NULL);
 }
