@@ -1,11 +1,11 @@
 """Replacing what matches a pattern in the text of streams of ids, without decoding them.
 
 Read `api` first (`replace` and `Replacer`), then `regions` (the ids around matches that have to be encoded again, up to
-the boundaries on both sides), `text_run` (the replacing in one text, chunk by chunk, whose matches are found on the
-ids, or where that is not enough, in the decoded text), `rewriting` (templates, and the new ids of a region) and
-`output` (the ids given out, with the new ones in their places). `result` holds the answer.
+the boundaries on both sides), `text_run` (the replacing in one text, chunk by chunk; matches are found on the ids, or
+where that is not enough, in the decoded text), `rewriting` (templates, and the new ids of a region) and `output` (the
+ids given out, with the new ones in their places). `result` holds the answer.
 
 Used by: the command `replace`.
 
-Cost: that of searching and of copying once, and some microseconds per match whose surroundings are new.
+Cost: searching, copying once, and some microseconds for each match with new surroundings.
 """

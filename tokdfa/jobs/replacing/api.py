@@ -40,9 +40,9 @@ def replace(
     documents: int | npt.ArrayLike | None = None,
     max_seconds: float = DEFAULT_MAX_SECONDS,
 ) -> Replacement:
-    r"""Return ids in whose text the matches of a pattern are replaced.
+    r"""Replace the matches of a pattern in the text of ids, and return the new ids.
 
-    Parameters and errors are those of :class:`Replacer` and :meth:`Replacer.replace`.
+    For parameters and errors see :class:`Replacer` and :meth:`Replacer.replace`.
 
     Examples
     --------
@@ -59,11 +59,12 @@ def replace(
 
 
 class Replacer(SuggestsNames):
-    r"""A pattern and what comes in the place of its matches, to be applied to streams of a tokenizer's ids.
+    r"""A pattern and the replacement of its matches, to be applied to streams of a tokenizer's ids.
 
-    For canonical ids, the new ids are those of the new text: ``encode(regex.sub(pattern, replacement, decode(ids)))``.
-    Only what is around the matches is decoded and encoded again, up to the nearest positions where the pre-tokenizer
-    certainly cuts both the old and the new text. In other streams, ids that are not around a match stay as they are.
+    For canonical ids, the new ids are the encoding of the new text: ``encode(regex.sub(pattern, replacement,
+    decode(ids)))``. Only the ids around the matches are decoded and encoded again, up to the nearest boundaries where
+    the pre-tokenizer always cuts both the old and the new text. In other streams, ids that are not around a match stay
+    as they are.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ class Replacer(SuggestsNames):
         are text are matched, and replaced, like other text. If the tokenizer finds special tokens in texts, it finds
         those that a replacement spells, too.
     pattern : str, or iterable of str or bytes
-        A regular expression, as `regex` reads it; or words, each of which is searched for literally. Matches are the
-        leftmost ones that a backtracking engine finds first, none overlapping another; an earlier word is preferred.
+        A regular expression, as `regex` reads it; or words, each searched for literally. Matches are the leftmost ones
+        that a backtracking engine finds first, none overlapping another; an earlier word is preferred.
     replacement : str
         A template as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups of the pattern, ``\g<0>`` is the match, and
         a backslash is written ``\\``.
@@ -96,7 +97,7 @@ class Replacer(SuggestsNames):
     LimitExceededError
         If the pattern exceeds its budget; the error says which, and what to do.
     UnsupportedFeatureError
-        If what an id adds to the text depends on the ids beside it.
+        If the text of an id depends on its neighbours.
 
     Notes
     -----
@@ -141,7 +142,7 @@ class Replacer(SuggestsNames):
         self._check = check
         if not isinstance(pattern, str) and isinstance(pattern, Iterable):
             pattern = list(pattern)
-        # Those of the installed library, which reads what groups capture.
+        # The classes of the installed library, which reads the captures of groups.
         version = regex.__version__
         table = f"regex=={version}" if version in known_versions("regex") else "regex"
         searcher = Searcher(
@@ -198,7 +199,7 @@ class Replacer(SuggestsNames):
     def iter_replaced(
         self, chunks: Iterable[npt.ArrayLike], *, documents: int | npt.ArrayLike | None = None
     ) -> Iterator[Replacement]:
-        """Yield the new ids of a stream that comes in chunks, as soon as they are certain.
+        """Yield the new ids of a stream that comes in chunks, as soon as they are settled.
 
         The parts do not depend on how the stream is cut into chunks, except for where one ends and the next begins.
         Places in them count from the beginning of the stream.
@@ -263,7 +264,7 @@ class _Run:
         return replaced(found, ids=unchanged(ids))
 
     def feed(self, ids: IntegerArray) -> Replacement:
-        """Take more ids, and return what is certain."""
+        """Take more ids, and return the new ids that are settled."""
         self._read(ids, is_all=False)
         return self._take()
 

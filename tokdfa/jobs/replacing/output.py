@@ -1,4 +1,4 @@
-"""What has been replaced so far: ids given out with others in the place of some."""
+"""The output so far: ids given out, with new ones in place of some."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class OwnIds(NamedTuple):
 
 
 class Output:
-    """What has been replaced so far, `limit` matches at most, and not been taken yet."""
+    """The ids given out so far and not yet taken, with `limit` matches replaced at most."""
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
@@ -60,7 +60,7 @@ class Output:
         self._count = 0
 
     def give(self, ids: Int32Array, edits: Edits | None = None, n_matches: int = 0, *, n_free: int = 0) -> None:
-        """Give out ids, with others in the place of some, which are those of `n_matches` matches.
+        """Give out ids, with new ones in place of some, the ids of `n_matches` matches.
 
         If there are edits and `n_free` is not zero, the ids and as many positions before them may be overwritten.
         """

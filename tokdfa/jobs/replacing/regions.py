@@ -97,7 +97,7 @@ def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, ne
     at = places[:, None] - np.arange(near + 1)
     is_cut = _between(cuts, ids, at)
     is_cut[at == 0] = True
-    # Whether there is a cut next to the match depends on what comes in its place.
+    # Whether there is a cut next to the match depends on its replacement.
     is_cut[:, 0] = cuts.parts[ids[places - 1]] if len(ids) else False
     is_cut[places == 0, 0] = begins
     return _first(is_cut, at)
@@ -137,7 +137,7 @@ class Cuts(ABC):
     Attributes
     ----------
     parts : bool array, one entry an id
-        Whether the text before the id and the text after it are encoded separately, whatever they are.
+        Whether the text before the id and the text after it are always encoded separately.
     ends_text : bool array, one entry an id
         Whether, besides, a text ends before the id and another one begins after it.
     spells_alone : bool
@@ -153,7 +153,7 @@ class Cuts(ABC):
 
     @abstractmethod
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
-        """Return whether there is a cut between each of the ids `left` and that of `right`, as long as both stay."""
+        """Return whether there is a cut between each id of `left` and its neighbour in `right`, as long as both stay."""
 
     def beside(self, text: bytes | None) -> tuple[int, int] | None:
         """Return the classes of the first and the last symbol of a text; None if they are not known."""
@@ -166,7 +166,7 @@ class Cuts(ABC):
         Raises
         ------
         TokenStreamError
-            If the tokenizer cannot spell ids whose bytes are not UTF-8.
+            If the tokenizer cannot spell ids that are not UTF-8.
         """
 
     @abstractmethod
@@ -192,10 +192,10 @@ def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
 class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
     """For tokenizers that encode texts unchanged and spell ids one after the other.
 
-    The pre-tokenizer splits the two parts of a text as it splits the whole, whatever is around such a pair of symbols,
-    and no special token that would be found in the text has symbols of these classes side by side. Besides, there is a
-    cut on both sides of a control token, if that is found wherever its content is: of ``ab`` and ``bc``, the text "abc"
-    has the first one, but "xbc" the second.
+    The pre-tokenizer splits the two parts of a text as it splits the whole, with any text around such a pair of
+    symbols, and no special token that would be found in the text has symbols of these classes side by side. There is
+    also a cut on both sides of a control token, if that is found wherever its content is: of ``ab`` and ``bc``, the
+    text "abc" has the first one, but "xbc" the second.
     """
 
     spells_alone = True
@@ -225,7 +225,7 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         for each in classes:
             each[self.parts] = n
         self._first, self._last = classes[0], classes[1] * np.int32(n + 1)
-        # The last text whose classes were asked for, and these.
+        # The last text given to :meth:`beside`, and its classes.
         self._text_beside: tuple[bytes, tuple[int, int]] = b"", (n, n)
         self._table = table.reshape(-1)
         self.tables = cut_tables(self._first, self._last, self._table, n + 1, offsets, self.parts)

@@ -116,7 +116,8 @@ class Replacement(SuggestsNames):
         The ids that became others. There may be fewer changes than matches: a match may be replaced by its own text,
         and the ids of several matches may be encoded again together.
     starts : int64 array or None
-        Where documents were given by their first tokens: those of the documents that begin here, in the new stream.
+        Where documents were given by their first tokens: the first tokens of the documents that begin here, in the new
+        stream.
 
     Examples
     --------

@@ -16,21 +16,21 @@ from tokdfa.jobs.replacing.regions import Cuts
 from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.regex.syntax import Assertion, Atomic, Node, Repeat, children, parse
 
-# An escaped backslash, or a group. What looks like one and is an octal escape does no harm.
+# An escaped backslash, or a group. An octal escape that looks like a group does no harm.
 _GROUP = regex.compile(r"\\(?:(g<0>)|(g<|[1-9])|(?s:.))")
 
 
 class Template:
     r"""A replacement, as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups, and ``\n`` is a line feed.
 
-    The pattern is what is searched for: an expression, or words, which have no groups.
+    The pattern is an expression, or words, which have no groups.
 
     Attributes
     ----------
     text : bytes or None
         The replacement, if it is the same for all matches.
     captures : bool
-        Whether it depends on what the groups of the pattern have captured.
+        Whether it depends on the captures of the pattern's groups.
     looks_far : bool
         Whether captures may depend on text that is far from the match.
     pattern : regex.Pattern
@@ -86,7 +86,7 @@ def _encoded(text: str, replacement: str) -> bytes:
 
 
 def _looks_far(tree: Node) -> bool:
-    """Return whether which path a match takes may depend on more than the symbols beside it."""
+    """Return whether which path a match takes may depend on more than the symbols next to it."""
     nodes = [tree]
     for node in nodes:  # grows during the loop
         if isinstance(node, (Atomic, Assertion)) or (isinstance(node, Repeat) and node.mode == "possessive"):
@@ -106,13 +106,13 @@ class Tuning:
     near: int = 12
     # Ids after a region that captures are read with at first.
     context: int = 4
-    # Regions whose new ids are remembered, and the ids of the longest one.
+    # The number of regions with remembered new ids, and of the ids of the longest one.
     max_known: int = 1 << 14
     max_key: int = 64
 
 
 class Found(NamedTuple):
-    """Matches in ids, and what comes in their places; None if that is not known yet.
+    """Matches in ids, and their replacements; None if these are not known yet.
 
     A row has the first id of a match, the one after its last, the number of bytes of the first id before the match, and
     the number of bytes of the match. An empty match between two ids is before the second and has no ids.
@@ -131,7 +131,7 @@ class Rewritten(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """Stretches of ids, each from its first id to the one after its last, in order, and what replaces each kind."""
+    """Segments of ids, each from its first id to the one after its last, in order, and the new ids of each kind."""
 
     bounds: Int64Array
     kind: Int64Array
@@ -153,12 +153,12 @@ class Rewriter:
     ) -> Edits:
         """Return the new ids of regions, up to the first one for which what is captured depends on further ids.
 
-        The regions are those of :func:`tokdfa.jobs.replacing.regions.regions`; none is open. `first` is the index of
-        the first id in the stream, for messages; `begins` and `final` tell whether a text begins and ends with the ids.
+        The regions come from :func:`tokdfa.jobs.replacing.regions.regions`; none is open. `first` is the index of the
+        first id in the stream, for messages; `begins` and `final` tell whether a text begins and ends with the ids.
         """
         kind = example = np.arange(len(regions), dtype=np.int64)
         if len(regions) > 1 and not self._template.captures:
-            # What comes in the place of a match depends on its text alone.
+            # The replacement of a match depends on its text alone.
             kind, example = kinds_of(ids, found.rows, regions, begins=begins)
         new: list[Rewritten] = []
         for region in regions[example].tolist():
@@ -259,8 +259,8 @@ class Rewriter:
     def _captured(self, data: bytes, after: Int32Array, start: int, end: int, is_all: bool) -> bytes | None:
         """Return the replacement of a match, read with the text after the region; None if it needs more of that.
 
-        A path that ends where the match does depends only on the two symbols after it, so the first such path is the
-        first one whatever follows. A path that goes on to the end of what is given may fail with more of the text.
+        A path that ends where the match does depends only on the two symbols after it, so the first such path stays the
+        first one, whatever comes next. A path that reads to the end of the given text may fail with more of it.
         """
         text, _ = self._cuts.spelled(after, begins=False)
         context = text.decode("utf-8", "replace")

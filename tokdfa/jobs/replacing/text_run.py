@@ -1,4 +1,4 @@
-"""Replacing under way in one text: the ids that are held, the matches in them, and what is given out."""
+"""Replacing under way in one text: the ids that are held, the matches in them, and the output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is replaced by what, in the streams of which tokenizer."""
+    """The pattern, the template and the tables of one replacement."""
 
     # The machine of the search; None if matches are found in the decoded text.
     plan: SearchPlan | None
@@ -60,10 +60,10 @@ class TextRun:
         self._waiting: list[Int32Array] = []
         self._n_waiting = 0
         self._first = 0  # the index of the first of them in the text
-        self._begins = True  # whether the text begins with them, or what follows a special token
+        self._begins = True  # whether the text begins with them, or the part after a special token
         self._rows = _NO_ROWS
         self._is_done = False
-        self._wait = 1  # the number of ids from which on it is worth to look for what is decided
+        self._wait = 1  # look for decided ids only from this number of ids on
 
     def feed(self, ids: Int32Array) -> None:
         """Take more ids, which are not copied, and give out those that are decided."""

@@ -1,15 +1,15 @@
-"""Check rollouts of reinforcement learning: what of them is not canonical, and whether the model wrote it.
+"""Check rollouts of reinforcement learning: find the parts that are not canonical, and whether the model wrote them.
 
-Trainers keep the ids that the model sampled, so a correct rollout is not canonical inside the sampled spans. What is
-wrong outside of them is a bug; inside it is drift, what decoding and encoding again would change; across an edge it
-is a junction. Read in this order:
+Trainers keep the ids that the model sampled, so a correct rollout is not canonical inside the sampled spans. A
+non-canonical part outside of them is a bug; inside it is drift, which decoding and encoding again would change; across
+an edge it is a junction. Read in this order:
 
-1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is what they take, with which
-   ids were sampled, and `result` holds the answers and sums them up in a line.
-2. `stretches`: what a stretch is, exactly, and what a bug, drift and a junction are.
+1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is their input, with the mask
+   of sampled ids, and `result` holds the answers and sums them up in a line.
+2. `stretches`: the exact definitions of a stretch, a bug, drift and a junction.
 3. `finding`: many rollouts by one walk, or word by word (`words`), and by the definition where neither decides. `cause`
    says why a stretch is not canonical.
-4. `prefix`: `check_prefix`, which explains why ids do not begin with those of the turn before; `control`: special
+4. `prefix`: `check_prefix`, which explains why ids do not begin with the ids of the turn before; `control`: special
    tokens in streams.
 5. For the command: `frameworks`, the fields of each, `records`, their rollouts, `reading` files, and `tally`, the sums
    of many checks.
@@ -17,5 +17,5 @@ is a junction. Read in this order:
 
 Used by: the command `rollouts`, and the hooks in `integrations`.
 
-Cost: that of validation for canonical rollouts; 2 to 4 µs more for each stretch that is not.
+Cost: as for validation if rollouts are canonical; 2 to 4 µs more for each stretch that is not.
 """

@@ -1,4 +1,4 @@
-"""Checking rollouts: what of their ids is not canonical, and who wrote it."""
+"""Checking rollouts: which of their ids are not canonical, and who wrote them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_rollout(
     Returns
     -------
     RolloutCheck
-        Truthy iff there is no bug.
+        Truthy iff there are no bugs.
 
     Raises
     ------
@@ -72,14 +72,13 @@ def check_rollout(
         If they are not integers, the mask has another length or other values, the prompt is longer than the ids, or
         documents do not begin in order; the error says which.
     ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
+        If the dictionary is not proper and its format does not say how libraries merge with it.
 
     Notes
     -----
     An id that the tokenizer does not have is a stretch of its own, and the ids before and after it are judged
-    separately. Special tokens, those of chat templates included, split the text as they do in the tokenizer's own
-    library. See :class:`~tokdfa.jobs.rollouts.stretches.Stretches` for ids without a text and for tokenizers that
-    normalize.
+    separately. Special tokens, also those in chat templates, split the text as they do in the tokenizer's own library.
+    See :class:`~tokdfa.jobs.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
 
     A canonical rollout costs what :func:`tokdfa.validate` costs, and some microseconds. If something is wrong, only
     that and a few ids around it are decoded and encoded again; tokenizers that are validated by encoding encode all.
@@ -190,8 +189,8 @@ def iter_outcomes(
     """Yield the check of each rollout, or the error of one that cannot be checked, in order and with where it is.
 
     An item is where a rollout is, to be named in errors, and the rollout, or the error of reading it. Unless
-    `keep_going`, the first error is raised. `names` are what errors call the ids, the mask and the prompt; rollouts go
-    to a thread once they have `n_ids` ids.
+    `keep_going`, the first error is raised. `names` are the names of the ids, the mask and the prompt in errors;
+    rollouts go to a thread once they have `n_ids` ids.
     """
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise WrongTypeError("the number of threads must be a positive integer", value=threads)
@@ -214,7 +213,7 @@ _ONE: Int64Array = np.zeros(1, dtype=np.int64)
 
 
 class _Prepared(NamedTuple):
-    """A rollout with its ids checked; `begins` and `ends` are those of its texts, or _ONE if there is only one."""
+    """A rollout with its ids checked; `begins` and `ends` bound its texts, or are _ONE if there is only one."""
 
     ids: Int32Array
     sampled: BoolArray | None
@@ -314,7 +313,7 @@ def _check_or_error(tokenizer: AnyTokenizer, rollout: _Prepared) -> RolloutCheck
 
 
 def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
-    """Return the checks of some rollouts, whose ids are walked over as one array."""
+    """Return the checks of some rollouts; their ids are walked over as one array."""
     finder = tokenizer.derived(finder_of)
     ids = np.concatenate([rollout.ids for rollout in parcel]) if len(parcel) > 1 else parcel[0].ids
     offsets = running_sum(np.fromiter((len(rollout.ids) for rollout in parcel), dtype=np.int64, count=len(parcel)))
@@ -379,7 +378,7 @@ def _threaded(work: Callable[[P], R], parcels: Iterable[P], n_threads: int) -> I
 def _together(
     ids: Iterable[npt.ArrayLike], masks: Iterable[npt.ArrayLike | None] | None, prompts: Iterable[int] | int
 ) -> Iterator[Rollout]:
-    """Yield rollouts, of which there must be as many as masks and prompts."""
+    """Yield rollouts; there must be as many as masks and prompts."""
     given: dict[str, Iterator[Any]] = {} if masks is None else {"masks": iter(masks)}
     if not isinstance(prompts, (int, np.integer)):
         given["prompts"] = iter(prompts)

@@ -58,8 +58,8 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 class WalkFinder(Finder):
     """Finds stretches by one walk over all ids; only what is wrong is encoded, with a little around it.
 
-    Streams of which something wrong is not UTF-8, is not in the normalization form, or spells a special token are
-    judged by the definition.
+    Streams with a wrong part that is not UTF-8, is not in the normalization form, or spells a special token are judged
+    by the definition.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, model: Model, walk: Table) -> None:
@@ -93,7 +93,7 @@ class WalkFinder(Finder):
     def _in_odd_streams(
         self, ids: Int32Array, parts: Int64Array, stream: Int64Array, begins: Int64Array, ends: Int64Array
     ) -> Iterator[Stretches]:
-        """Yield the stretches of streams of which some parts are not UTF-8 or spell something odd."""
+        """Yield the stretches of streams with parts that are not UTF-8 or spell something odd."""
         trip = self.tokenizer.round_trip
         lows: list[int] = []
         highs: list[int] = []
@@ -131,7 +131,7 @@ def _by_encoding(trip: RoundTrip, ids: Int32Array) -> Stretches:
 
 
 def _all_by_encoding(tokenizer: AnyTokenizer, ids: Int32Array, begins: Int64Array, ends: Int64Array) -> Stretches:
-    """Return those of several streams, not in order: most of them are encoded at once."""
+    """Return the stretches of several streams, not in order: most streams are encoded at once."""
     trip = tokenizer.round_trip
     lows, highs = begins, ends
     if trip.cuts.any():
@@ -176,7 +176,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
         except TokenStreamError:
             is_bad = _bad_ids(trip, part)
             bad = begin + np.flatnonzero(is_bad if is_bad.any() else ~is_bad)
-            # What is between the ids without a text, in the order in which it is taken up again.
+            # The parts between the ids without a text, in the order in which they are taken up again.
             places = [begin - 1, *bad.tolist(), stop]
             rest = [(low + 1, high, begins and low < begin) for low, high in pairwise(places) if high > low + 1]
             waiting += reversed(rest)

@@ -23,7 +23,7 @@ class Fields(NamedTuple):
     Attributes
     ----------
     ids : str
-        The ids: those of all of the rollout, or those after the prompt if that is a list of ids.
+        The ids: all of the rollout, or only the ones after the prompt if the prompt is a list of ids.
     prompt : str or None
         The ids of the prompt, or their number.
     mask : str or None
@@ -34,14 +34,14 @@ class Fields(NamedTuple):
     ranges : str or None
         The sampled ids as pairs of a first index and the one after the last.
     each : str or None
-        A list of objects, each of which is a rollout; their `ids` are fields of these.
+        A list of objects, each a rollout; `ids` and the others are fields of these.
     messages : str or None
-        A list of messages, some of which have `prompt` and `ids`; together they are one rollout.
+        A list of messages, some with `prompt` and `ids`; together they are one rollout.
     needs_mask : bool
         Whether a record without the mask is an error.
     others : tuple of str
-        Fields with a name like that of a mask which say nothing about what was sampled. Any such field that is not used
-        is an error, unless the caller chose a mask: it may be the mask that is missing.
+        Fields named like a mask that do not say which ids were sampled. Any such field that is not used is an error,
+        unless the caller chose a mask: it may be the mask that is missing.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Fields(NamedTuple):
 
     @property
     def described(self) -> str:
-        """The fields and what they are, in one line."""
+        """The fields and their roles, in one line."""
         parts = {
             "list": self.each or self.messages, "prompt": self.prompt, "ids": self.ids, "mask": self.mask,
             "sampled ranges": self.ranges, "length of the response": self.response,
@@ -82,7 +82,7 @@ class Fields(NamedTuple):
         for name in names:
             full = f"{path}{name}"
             if isinstance(name, str) and ("mask" in name.lower() or name == LABELS) and not {name, full} & known:
-                # In lists of objects, fields are those of each.
+                # In lists of objects, fields belong to each object.
                 mask = name if path.endswith("].") else full
                 hint = f"give --mask {mask} to use it, --mask {NO_MASK} if all ids after the prompt were sampled"
                 if self.mask is not None:
@@ -100,7 +100,7 @@ class Fields(NamedTuple):
 
     @property
     def names(self) -> Names:
-        """What errors call the ids, the mask and the prompt."""
+        """The names of the ids, the mask and the prompt in errors."""
         from tokdfa.jobs.rollouts.rollout import Names
 
         both = f"field {self.ids}" if self.prompt is None else f"fields {self.prompt} and {self.ids}"
@@ -109,7 +109,7 @@ class Fields(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The outermost fields, without those of `each` and `messages`."""
+        """The outermost fields, without the fields of `each` and `messages`."""
         if self.messages is not None:
             return (self.messages.partition(".")[0],)
         inner = () if self.each is None else (self.each,)

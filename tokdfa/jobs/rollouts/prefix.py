@@ -64,7 +64,7 @@ class PrefixCheck(Displayed):
     ids_a, ids_b : tuple of int
         The differing ids up to the next boundary that both share, or up to the end of a; none if the text differs.
     text_a, text_b : bytes
-        What the ids spell from `byte_offset` on, some bytes of it.
+        Some of the bytes that the ids spell from `byte_offset` on.
     canonical : {"a", "b", "both", "neither", ""}
         Which of them are canonical there, each in its own stream. Both are if only what follows a makes the
         difference. Empty if b begins with a, or the text is another one.
@@ -110,7 +110,7 @@ class PrefixCheck(Displayed):
 def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) -> PrefixCheck:
     """Decide whether ids b begin with ids a, and if not, say where, why, and which of them are canonical there.
 
-    Trainers that keep what was sampled rely on this: the ids of a turn must begin with the ids of the turns before it.
+    Trainers that keep the sampled ids rely on this: the ids of a turn must begin with the ids of the turns before it.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
     TokenStreamError
         If they are not ids of the tokenizer; the error says which.
     ImproperDictionaryError
-        If the dictionary is not proper and its format does not say what a library makes of it.
+        If the dictionary is not proper and its format does not say how libraries merge with it.
 
     Notes
     -----
@@ -165,7 +165,7 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
     which = {(False, False): "both", (False, True): "a", (True, False): "b", (True, True): "neither"}
     cause = wrong_a or wrong_b
     if cause is None:
-        # Each is right by itself, so it is what follows a in b that merges with it.
+        # Each is right by itself, so the text after a in b merges with it.
         after = text_b[int(ends_a[stop_a - 1]) : int(ends_b[stop_b - 1])].decode("utf-8", "ignore")
         joined: Int32Array = np.concatenate((left[:stop_a], tokenizer.encode(after), right[stop_b:]))
         cause = _wrong(tokenizer, joined, index, stop_a + 1)

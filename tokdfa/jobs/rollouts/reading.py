@@ -37,12 +37,12 @@ Item = tuple[Source, Rollout | TokdfaError]
 
 
 def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]:
-    """Yield the rollouts of files, each with where it is, and errors in place of what cannot be read.
+    """Yield the rollouts of files, each with where it is, and errors in place of unreadable ones.
 
     Files are ``.jsonl`` (or ``.ndjson``), also with ``.gz`` or ``.zst`` after it, one object a line; ``.parquet``; and
     ``.arrow`` and ``.feather``, an Arrow stream or file. Lines that are not JSON, files that end too early, and fields
-    that are missing, null or of another shape give an error that names them; reading goes on with the next record, or
-    the next file if nothing follows. A file without rollouts gives an error, too.
+    that are missing, null or of another shape give an error that names them; reading continues with the next record, or
+    with the next file after the last one. A file without rollouts gives an error, too.
     """
     return chain.from_iterable(_some(Path(path), fields) for path in [*paths])
 

@@ -18,7 +18,7 @@ from tokdfa.jobs.rollouts.rollout import Rollout, by_labels
 def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
     """Return the rollouts of a record, each with its place in it; empty if there is only one.
 
-    A record whose ids are a list of lists is a batch, and the other fields are lists too.
+    If the ids of a record are a list of lists, it is a batch, and the other fields are lists too.
     """
     if not isinstance(record, Mapping):
         raise TokenStreamError("a record must be an object", value=record)
@@ -42,7 +42,7 @@ def _rollouts_of(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, R
         uneven = next((name for name, value in columns.items() if not _has_length(value, len(ids))), None)
         if uneven is not None:
             raise TokenStreamError("a batch has columns of different lengths", where=f"field {uneven}")
-        # As flat names, whatever dots they have.
+        # As flat names, dots included.
         rows = ({name: value[at] for name, value in columns.items()} for at in range(len(ids)))
         return [(f"rollout {at}", _of_one(row, fields, _flat)) for at, row in enumerate(rows)]
     return [("", _of_one(record, fields, _optional))]
@@ -128,7 +128,7 @@ def _of_each(record: Mapping[str, Any], fields: Fields) -> Iterator[tuple[str, R
 
 
 def _of_messages(record: Mapping[str, Any], fields: Fields) -> Rollout:
-    """Return the rollout of messages, of which those that were sampled have the ids before them, and their own."""
+    """Return the rollout of messages; the sampled ones have the ids before them, and their own."""
     assert fields.messages is not None
     assert fields.prompt is not None
     ids: list[int] = []

@@ -25,7 +25,7 @@ _Violations: TypeAlias = tuple[Violation, ...]
 
 
 class Found(NamedTuple):
-    """The stretches of a rollout among those of a parcel: from `low` to `high`, their rollout beginning at `first`."""
+    """A rollout's stretches among the stretches of a parcel: from `low` to `high`; the rollout begins at `first`."""
 
     stretches: Stretches
     classes: Int64Array
@@ -66,7 +66,7 @@ class Summed:
 
 
 class RolloutCheck(Summed, Displayed):
-    """What of a rollout is not canonical, by who wrote it; truthy iff there is no bug.
+    """The stretches of a rollout that are not canonical, by who wrote them; truthy iff there are no bugs.
 
     Violations are made when they are asked for; counts and shares cost nothing.
 
@@ -126,7 +126,7 @@ class RolloutCheck(Summed, Displayed):
 
     @property
     def holds(self) -> bool:
-        """Whether there is no bug."""
+        """Whether there are no bugs."""
         return not self.counts.bugs
 
     @property
@@ -136,17 +136,17 @@ class RolloutCheck(Summed, Displayed):
 
     @property
     def bugs(self) -> _Violations:
-        """The stretches of which no id was sampled, in order."""
+        """The stretches without a sampled id, in order."""
         return self._by_class[StretchClass.BUG]
 
     @property
     def drift(self) -> _Violations:
-        """The stretches of which all ids were sampled, in order."""
+        """The stretches with all ids sampled, in order."""
         return self._by_class[StretchClass.DRIFT]
 
     @property
     def junctions(self) -> _Violations:
-        """The stretches of which some ids were sampled and some were not, in order."""
+        """The stretches with some ids sampled and some not, in order."""
         return self._by_class[StretchClass.JUNCTION]
 
     def of_class(self, stretch_class: StretchClass) -> _Violations:
@@ -271,5 +271,5 @@ def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollou
 
 
 def counted(count: int, noun: str, plural: str = "s") -> str:
-    """Return a number and what it counts, in the plural unless it is one."""
+    """Return a number and its noun, in the plural unless it is one."""
     return f"{count:,} {noun}{plural * (count != 1)}"

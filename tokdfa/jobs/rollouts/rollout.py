@@ -1,4 +1,4 @@
-"""A rollout: its ids, which of them the model sampled, and what errors call its parts."""
+"""A rollout: its ids, which of them the model sampled, and the names of its parts in errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rollout(NamedTuple):
 
 
 class Names(NamedTuple):
-    """What errors call the ids, the mask and the prompt of a rollout; empty for nothing."""
+    """The names of the ids, the mask and the prompt of a rollout in errors; empty for no name."""
 
     ids: str = ""
     mask: str = ""

@@ -1,4 +1,4 @@
-"""The stretches of rollouts whose ids are not those that their text is encoded as, and their classes."""
+"""The stretches of rollouts that differ from the encoding of their text, and their classes."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ __all__ = [
 ]
 
 ENCODED, NOT_UTF8, NOT_ENCODABLE, OUT_OF_RANGE = 0, 1, 2, 3
-"""What the tokenizer makes of a stretch: other ids; nothing, for no text has these ids; an error; it has no such id."""
+"""Why a stretch is wrong: its text has other ids; no text has these ids; encoding is an error; no token has the id."""
 
 
 class Stretches(NamedTuple):
     """Stretches of ids that differ from the canonical ids of their text, in order.
 
-    The canonical ids y of ids x are those that the text of x is encoded as. A boundary is shared if a token of x and a
-    token of y end there. Between two neighbouring boundaries that both share there is a stretch of x and a stretch of
-    y, and they differ if their ids do. Equal ids are stretches of one token each, so what differs is cut as finely as
-    it can be. Four things have no canonical ids beside them, or not these:
+    The canonical ids y of ids x are the encoding of the text of x. A boundary is shared if a token of x and a token of
+    y end there. Between two neighbouring boundaries that both share there is a stretch of x and a stretch of y, and
+    they differ if their ids do. Equal ids are stretches of one token each, so differences are cut as finely as
+    possible. There are four exceptions:
 
-    - Special tokens that `encode` never gives split the text, and what is between them is encoded separately. Documents
-      are encoded separately too.
-    - Ids whose bytes are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and what is
-      before and after them is encoded separately.
+    - Special tokens that `encode` never gives split the text, and the parts between them are encoded separately.
+      Documents are encoded separately too.
+    - Ids that are not UTF-8 have no text. Neighbouring ones are a stretch without canonical ids, and the ids before and
+      after them are encoded separately.
     - An id that the tokenizer does not have is a stretch without canonical ids, and cuts the text as they do.
     - If the canonical ids spell another text, because the tokenizer normalizes it, no boundary is known to be shared
-      but those of the longest common prefix and suffix, and those where the tokenizer certainly cuts the text.
+      except in the longest common prefix and suffix, and where the tokenizer always cuts the text.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is wrong in many rollouts, counted: by class, by kind, by rule and by position."""
+"""The findings in many rollouts, counted: by class, by kind, by rule and by position."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _MOST_UNITS = 1 << 14
 
 
 class FoundByWords(NamedTuple):
-    """The stretches of texts, but for those of which words do not decide: a bool array, one entry a text."""
+    """The stretches of texts, except texts that words do not decide: a bool array, one entry a text."""
 
     stretches: Stretches
     undecided: BoolArray
@@ -221,7 +221,7 @@ def _right_of(ids: Int32Array, words: WrongWords, bounds: tuple[int, int], numbe
 
 
 def _stretches(rows: Int64Array, places: Int64Array, canonical: Int32Array) -> Stretches:
-    """Return what differs as stretches, given the index of each id of the words among those of all texts."""
+    """Return differences as stretches, given the index of each id of the words among the ids of all texts."""
     chosen, offsets = ranges(rows[:, 3], rows[:, 4])
     bounds = np.column_stack((places[rows[:, 1]], places[rows[:, 2] - 1] + 1))
     return Stretches(bounds, canonical[chosen], offsets, np.full(len(rows), ENCODED, dtype=np.int8))

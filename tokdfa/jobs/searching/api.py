@@ -38,7 +38,7 @@ def search(
 ) -> Matches:
     """Return the matches of a pattern in the text of ids.
 
-    Parameters and errors are those of :class:`Searcher` and :meth:`Searcher.search`.
+    For parameters and errors see :class:`Searcher` and :meth:`Searcher.search`.
 
     Examples
     --------
@@ -67,13 +67,13 @@ class Searcher(SuggestsNames):
     Parameters
     ----------
     tokenizer : AnyTokenizer
-        The tokenizer of the ids. The text is that of ``tokenizer.decode_bytes``, cut at control tokens: nothing matches
-        across or inside one, and what is between two of them is searched as a text of its own. Added tokens that are
+        The tokenizer of the ids. The text is ``tokenizer.decode_bytes(ids)``, cut at control tokens: nothing matches
+        across or inside one, and the part between two of them is searched as a text of its own. Added tokens that are
         text, those with ``"special": false``, are searched like other text. The visible space of SentencePiece is a
         space, and the one before the text is not there; nor is the one after the last word, where words end with a
         suffix. Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
     pattern : str, or iterable of str or bytes
-        A regular expression; or words, each of which is searched for literally.
+        A regular expression; or words, each searched for literally.
     wanted : {"longest", "first", "all"}
         Which matches to find: the leftmost longest ones (POSIX), or the leftmost ones that a backtracking engine finds
         first (Perl), none overlapping another; or every stretch of the text that matches, ordered by end and then by
@@ -81,7 +81,7 @@ class Searcher(SuggestsNames):
     aligned : bool
         Whether matches must begin and end at token boundaries.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        The library whose dialect and character classes the expression uses: those of its newest table, or of a version
+        The library with the dialect and character classes of the expression: from its newest table, or from a version
         as in ``regex==2023.12.25``. In the dialect of `regex`, as in `re`, ``$`` matches at the end of the text and
         before a line feed that ends it; ``\Z`` matches only at the end.
     max_states, max_seconds : int, float
@@ -100,7 +100,7 @@ class Searcher(SuggestsNames):
     LimitExceededError
         If the pattern exceeds its budget; the error says which, and what to do.
     UnsupportedFeatureError
-        If what an id adds to the text depends on the ids beside it.
+        If the text of an id depends on its neighbours.
 
     Examples
     --------
@@ -181,17 +181,17 @@ class Searcher(SuggestsNames):
         return Matches(np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64))
 
     def iter_matches(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Matches]:
-        """Yield the matches in a text whose ids come in chunks, as soon as they are certain.
+        """Yield the matches in a text, given its ids in chunks, as soon as they are settled.
 
         Parameters
         ----------
         chunks : iterable of array_like of int
-            The ids, in order. Only those of matches that have begun are kept.
+            The ids, in order. Only the ids of matches that have begun are kept.
 
         Raises
         ------
         TokenStreamError
-            If a chunk has what cannot be ids; the error says which.
+            If a chunk has items that cannot be ids; the error says which.
         LimitExceededError
             If a match that has begun stays undecided for more than `max_pending` tokens.
         """

@@ -55,10 +55,10 @@ class Words:
     by `n_ids`.
     """
 
-    # The number of ids; those of a stream are smaller.
+    # The number of ids; the ids of a stream are smaller.
     n_ids: int
     spelled: Spellings
-    # For each id whether it is that of a control token, or unused.
+    # For each id whether its token is a control token, or it is unused.
     cuts: BoolArray
     holes: BoolArray
     # Which id of a stream is spelled differently.
@@ -106,8 +106,8 @@ class Words:
 class Placed:
     """The ids of a stream in any chunks, those that are spelled differently where they are larger by `n_ids`.
 
-    Example: in the stream 1, 7, 5 with a control piece 1 and 7 = "▁a", whose first space is not part of the text, 1 and
-    7 become 1 + `n_ids` and 7 + `n_ids`.
+    Example: in the stream 1, 7, 5 with a control piece 1 and 7 = "▁a", where the first space is not part of the text, 1
+    and 7 become 1 + `n_ids` and 7 + `n_ids`.
     """
 
     def __init__(self, words: Words) -> None:
@@ -133,7 +133,7 @@ class Placed:
 
 
 _FEW_CLASSES = 8
-# The number of ended searches whose memory is kept for later ones.
+# The number of ended searches that leave their memory to later ones.
 _SPARE = 8
 
 

@@ -24,7 +24,7 @@ class Stream:
     """The state of a search: the ids that may still be needed, and the current position.
 
     For many ids, `n_expected` of them, it pays to prepare more. Without `spells`, the ids of matches are not kept for
-    :meth:`spell`. What cannot be ids is refused as they are read.
+    :meth:`spell`. Items that cannot be ids are refused as they are read.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Stream:
             yield from self._search_in_copy(block, 0)
             return
         self._add(block)
-        # A match that goes on for long is read in ever larger steps.
+        # A long match is read in ever larger steps.
         if self.filled >= 2 * self.kept:
             yield from self._step(0)
 
@@ -76,13 +76,13 @@ class Stream:
         self._end()
 
     def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Iterator[Matches]:
-        """Yield the remaining matches of a stream, of whose ids `own` becomes a checked copy meanwhile.
+        """Yield the remaining matches of a stream; `own` becomes a checked copy of its ids meanwhile.
 
         `ids` are all of the stream, contiguous; those read so far are not looked at again. `own` does not overlap them.
         """
         words = self.plan.words
         assert not words.varies
-        # What has been read and is needed no more comes from the ids, and what is still needed from the buffer.
+        # The ids that were read and are not needed any more come from `ids`, the others from the buffer.
         n_read, moved = self.n_read, self.first
         self.n_read = 0
         own[:moved] = self._checked(ids[:moved])
@@ -169,7 +169,7 @@ class Stream:
         return ids
 
     def takes(self, ids: IntegerArray) -> bool:
-        """Return whether :meth:`read` takes ids as they are, so that many of them are no more expensive than few."""
+        """Return whether :meth:`read` takes ids as they are, so that many of them cost as little as few."""
         return self._copies and ids.dtype in _OF_32_BITS and ids.flags.c_contiguous and ids.flags.aligned
 
     def _to_copy(self, block: npt.ArrayLike) -> Int32Array:
@@ -203,14 +203,14 @@ class Stream:
             if done == len(ids) and not at.more:
                 return
             if not at.more:
-                # What ends the search is no id, or one beyond the first that is not in use.
+                # The search ends at an item that is not an id, or is beyond the first id not in use.
                 self.n_read = n_before + done
                 self._checked((block if isinstance(block, np.ndarray) else ids)[done:])
                 self.n_read = n_before + len(ids)
                 copying.pointer.limit = words.n_ids
 
     def _room_in_cache(self) -> Int32Array:
-        """Return a part of the buffer that begins with what fills it, with capacity for more than that."""
+        """Return a part of the buffer that begins with the ids in it, with capacity for more."""
         size = 2 * max(self._at_a_time, self.filled)
         self._room_for(size - self.filled)
         return self.buffer[:size]

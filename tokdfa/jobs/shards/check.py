@@ -1,4 +1,4 @@
-"""Checking one shard: what it has, and where it is not canonical."""
+"""Checking one shard: its counts, and where it is not canonical."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_shard(
     threads: int = 1,
     advance: Callable[[int], object] | None = None,
 ) -> Report:
-    """Check whether a shard of a corpus is canonical, document by document, and count what is in it.
+    """Check whether a shard of a corpus is canonical, document by document, and count its ids and documents.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ def check_shard(
     dtype, field : str, optional
         See :func:`tokdfa.open_store`.
     documents : int or "none", optional
-        The id between documents, which is in none of them. By default the documents are those of the store; with
+        The id between documents, which is in none of them. By default the store says where documents begin; with
         ``none`` it is one stream, as are the samples of a corpus that was cut into equal lengths.
     literal : bool
         See :func:`tokdfa.validate`.
     end : int, optional
         The id with which documents should end; by default any special token.
     threads : int
-        The number of threads; they judge parts of the shard that begin with documents, or where the text is certainly
-        cut. The report is the same.
+        The number of threads; they judge parts of the shard that begin with documents, or where the text is always cut.
+        The report is the same.
     advance : callable, optional
         Called with the number of ids that were judged, again and again.
 
     Returns
     -------
     Report
-        A shard that cannot be opened, is inconsistent, or is damaged further on, is in `broken`, with the place; what
-        was read of it before is counted. The ids before and after an id out of range are judged separately.
+        A shard that cannot be opened, is inconsistent, or is damaged further on, is in `broken`, with the place;
+        everything read of it before is counted. The ids before and after an id out of range are judged separately.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check_store(
         if wanted > 1:
             return _in_parts(tokenizer, store, options, threads, advance, wanted)
     except (TokdfaError, OSError):
-        # What was read before the place that is damaged is known only if it is read in order.
+        # The ids read before the damage are known only if the store is read in order.
         pass
     part = Part(tokenizer, options, has_documents=store.has_documents)
     try:
@@ -143,7 +143,7 @@ def _in_parts(
     advance: Callable[[int], object] | None,
     wanted: int,
 ) -> Report:
-    """Return the report on a store whose parts are judged by several threads."""
+    """Return the report on a store; several threads judge its parts."""
     has_documents = store.has_documents and options.documents != "none"
     bounds = bounds_of(tokenizer, store, wanted) if has_documents or not store.has_documents else [0, store.n_steps]
 
@@ -160,7 +160,7 @@ def _in_parts(
     total = replace(sum(reports, Report()), shards=1)
     if has_documents:
         return total
-    # It is one document, of which each part is a piece.
+    # It is one document, and each part is a piece of it.
     count = sum(row.violations for report in reports for row in report.worst)
     where = store.place(0, 0, 0)
     worst = (WrongDocument(count, where.file, where.unit, where.number),) if count else ()
@@ -187,8 +187,8 @@ def bounds_of(tokenizer: AnyTokenizer, store: Store, parts: int) -> list[int]:
     Returns
     -------
     list of int
-        Parts begin with documents, if the store has any. Otherwise the text is cut where they begin, whatever follows,
-        and no special token that it spells goes across.
+        Parts begin with documents, if the store has any. Otherwise the text is always cut where they begin, and no
+        special token that it spells crosses.
 
     Raises
     ------

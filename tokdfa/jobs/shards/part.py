@@ -1,4 +1,4 @@
-"""The judging of a part of a store, document by document, with counts of what its ids are."""
+"""The judging of a part of a store, document by document, with counts of its kinds of ids."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Part:
         self._n_marked = 0
         self._worst: list[WrongDocument] = []
         self._wrong = 0
-        # The document that has begun last: where, its number, its last id; and the wrong ones that may go on.
+        # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
         self._is_open = not self._has_documents
         self._begun, self._number, self._last = 0, 0, -1
         # Where violations may still be found: that document, and those before it that the validator has not closed.
@@ -89,7 +89,7 @@ class Part:
         advance: Callable[[int], object] | None = None,
         stop: int | None = None,
     ) -> None:
-        """Judge chunks; from id `stop` on they are only read for what is before it."""
+        """Judge chunks; from id `stop` on they are only read for the ids before it."""
         self._stop = stop
         for chunk in chunks:
             self._feed(store, chunk)
@@ -145,7 +145,7 @@ class Part:
             self._bad[begun, number] += count
 
     def _count(self, ids: Int32Array, bad: Int64Array) -> None:
-        """Count ids by what they are."""
+        """Count ids by kind."""
         self._ids += len(ids)
         if self._flags is None:
             return
@@ -160,7 +160,7 @@ class Part:
             self._dead.update(dict(zip(*(part.tolist() for part in np.unique(dead, return_counts=True)), strict=True)))
 
     def _take(self, store: Store, found: Iterable[Sequence[Violation]], documents: _Documents) -> None:
-        """Count violations; those of each kind that come first are made."""
+        """Count violations; the first ones of each kind are made."""
         for is_late, parts in groupby(filter(len, found), key=lambda part: isinstance(part, Spans)):
             for part in parts if is_late else ([*chain.from_iterable(parts)],):
                 outline = Outline.of(part)
@@ -193,7 +193,7 @@ class Part:
         if len(starts):
             begun = np.append(self._begun - first, starts) if self._is_open else starts
             ends = begun[1:]
-            # What ends a document is not in it.
+            # The id that ends a document is not in it.
             is_empty = ends - begun[:-1] == (self._separator is not None)
             if self._separator is None:
                 lasts = ids[ends[ends > 0] - 1].astype(np.int64)
@@ -213,7 +213,7 @@ class Part:
             self._last = int(ids[-1])
 
     def _place(self, store: Store, number: int, token: int, index: int) -> Place:
-        """Return where an id is; by its index, if the documents are not those of the store."""
+        """Return where an id is; by its index, if the documents are not the store's own."""
         if store.has_documents and not self._has_documents and store.unit != "byte":
             return Place(str(store.path), "token", self._base + index, self._base + index)
         return store.place(number, token, self._base + index)

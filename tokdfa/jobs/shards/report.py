@@ -1,4 +1,4 @@
-"""What was found in shards of a corpus; reports of different shards add up."""
+"""The findings in shards of a corpus; reports of different shards add up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     ids : tuple of int
         The ids of the piece concerned, at most 16 of them.
     canonical_ids : tuple of int or None
-        What belongs there, at most 16 ids; None if no text has these bytes.
+        The ids that belong there, at most 16; None if no text has these bytes.
     rule : int or None
         The rule that keeps two ids apart.
     reason : str
@@ -61,7 +61,7 @@ class WrongDocument(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A shard that could not be read to its end; what was read of it is counted."""
+    """A shard that could not be read to its end; the part read before is counted."""
 
     file: str
     where: str
@@ -70,7 +70,7 @@ class Broken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Report(SuggestsNames):
-    """What was found in some shards.
+    """The findings in some shards.
 
     Adding is associative and commutative, and ``Report()`` is its zero, so shards may be checked anywhere and in any
     order.
@@ -82,8 +82,8 @@ class Report(SuggestsNames):
     ids : int
         The number of ids that were read.
     documents, empty_documents, wrong_documents, unended_documents : int
-        The numbers of documents: of all, of those without ids, of those that are not canonical, and of those whose last
-        id is not one that ends documents. A shard that does not say where documents begin is one document.
+        The numbers of documents: of all, of those without ids, of those that are not canonical, and of those with a
+        last id that does not end documents. A shard that does not say where documents begin is one document.
     kinds : dict of str to int
         The number of violations of each kind.
     rules : dict of int to int

@@ -26,7 +26,7 @@ def check_rows(
     literal: bool = False,
     end: int | None = None,
 ) -> Report:
-    """Check whether rows with ids are canonical, each a document, and count what is in them.
+    """Check whether rows with ids are canonical, each a document, and count their ids.
 
     Parameters
     ----------

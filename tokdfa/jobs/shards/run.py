@@ -52,9 +52,9 @@ def check_shards(
     threads : int
         The number of threads, over shards, or over parts of each if there are fewer shards.
     report_path : str or Path, optional
-        A file of JSON for the report. While it is made, what is known is in a file beside it whose name ends in
-        ``.partial``; a later run with the same tokenizer and options goes on from there, with the shards that are left
-        or have changed.
+        A file of JSON for the report. While it is made, intermediate results are in a file next to it that ends in
+        ``.partial``; a later run with the same tokenizer and options continues from there, with the shards that are
+        left or have changed.
     advance : callable, optional
         Called with the number of ids that were judged, again and again, by all threads.
     finished : callable, optional
@@ -138,7 +138,7 @@ class _Journal:
             self._write(self._head)
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        """Return the lines of a run before this one; what is not whole, and runs of another kind, are dropped."""
+        """Return the lines of a run before this one; incomplete lines, and runs of another kind, are dropped."""
         rows: dict[str, dict[str, Any]] = {}
         whole = 0
         with suppress(FileNotFoundError), self._partial.open("rb") as stream:
