@@ -153,7 +153,7 @@ class Cuts(ABC):
 
     @abstractmethod
     def between(self, left: Int32Array, right: Int32Array) -> BoolArray:
-        """Return whether there is a cut between each id of `left` and its neighbour in `right`, as long as both stay."""
+        """Return whether there is a cut between each id of `left` and its neighbour in `right`, if both stay."""
 
     def beside(self, text: bytes | None) -> tuple[int, int] | None:
         """Return the classes of the first and the last symbol of a text; None if they are not known."""
