@@ -1,4 +1,4 @@
-"""Token automata: the languages of correct tokenizations, and what is decided about them.
+"""Token automata: the languages of correct tokenizations, and decisions about them.
 
 `dictionary` has ordered rules, proper or not, over an `alphabet` of tokens; `bpe` is Algorithm 1 and its neighbours as
 printed: slow, obvious, the oracle.

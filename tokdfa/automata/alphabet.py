@@ -78,8 +78,8 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
     Parameters
     ----------
     symbols : str, bytes or sequence of words
-        The base alphabet, in order. The symbols of a string are its characters and those of bytes are single bytes.
-        Otherwise every element is one symbol: a string (of any length) or a word of length one.
+        The base alphabet, in order. The symbols of a string are its characters, and the symbols of bytes are single
+        bytes. Otherwise every element is one symbol: a string (of any length) or a word of length one.
     tokens : iterable of words
         The other tokens, each of two or more symbols.
 

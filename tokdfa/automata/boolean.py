@@ -238,7 +238,7 @@ def _common_spelling(first: TokenAlphabet | None, second: TokenAlphabet | None) 
 
 
 def _mask(automaton: object, state: Any) -> BoolArray:
-    # What is a dead end of one automaton need not be one of both.
+    # A dead end of one automaton need not be one of both.
     if isinstance(automaton, Combination):
         return automaton._mask(state)
     if isinstance(automaton, TokenDFA):
@@ -249,25 +249,25 @@ def _mask(automaton: object, state: Any) -> BoolArray:
 
 
 def intersection(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what both automata accept."""
+    """Return the lazy automaton of the tokenizations that both automata accept."""
     return Combination(first, second, {(True, True)})
 
 
 def union(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what at least one of the automata accepts."""
+    """Return the lazy automaton of the tokenizations that at least one of the automata accepts."""
     return Combination(first, second, {(True, True), (True, False), (False, True)})
 
 
 def difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what the first automaton accepts and the second does not."""
+    """Return the lazy automaton of the tokenizations that only the first automaton accepts."""
     return Combination(first, second, {(True, False)})
 
 
 def symmetric_difference(first: TokenAutomaton[S], second: TokenAutomaton[T]) -> Combination[S, T]:
-    """Return the lazy automaton of what exactly one of the automata accepts."""
+    """Return the lazy automaton of the tokenizations that exactly one of the automata accepts."""
     return Combination(first, second, {(True, False), (False, True)})
 
 
 def complement(automaton: TokenAutomaton[S], n_tokens: int) -> Complement[S]:
-    """Return the lazy automaton of what `automaton` does not accept, over the tokens 0 to ``n_tokens - 1``."""
+    """Return the lazy automaton of the sequences of tokens below `n_tokens` that `automaton` does not accept."""
     return Complement(automaton, n_tokens)

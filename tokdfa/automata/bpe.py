@@ -73,7 +73,7 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
 def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
     """Tokenize `word` by repeatedly applying the strongest applicable rule at its leftmost position.
 
-    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+    Parameters, result and errors are as for :func:`tokenize_single_pass`.
 
     Notes
     -----
@@ -95,9 +95,9 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
 
 
 def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple[Word, ...]:
-    """Tokenize `word` in rounds, each of which applies the strongest applicable rule to exhaustion from the left.
+    """Tokenize `word` in rounds; each applies the strongest applicable rule to exhaustion from the left.
 
-    Parameters, result and errors are those of :func:`tokenize_single_pass`.
+    Parameters, result and errors are as for :func:`tokenize_single_pass`.
 
     Notes
     -----
@@ -136,7 +136,7 @@ def _first_place(tau: list[Word], rule: Rule) -> int | None:
 
 @lru_cache(maxsize=4)
 def _priorities(dictionary: Dictionary) -> dict[Rule, int]:
-    """Return the priority of each rule; a rule given twice has that of its first occurrence."""
+    """Return the priority of each rule; a rule given twice has the priority of its first occurrence."""
     priority: dict[Rule, int] = {}
     for index, rule in enumerate(dictionary):
         priority.setdefault(rule, index)

@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     start, stop : shape (intervals,)
         The intervals.
     of_state : shape (states,)
-        The row of a state; -1 for unreachable states. Row 0 is that of the initial state.
+        The row of a state; -1 for unreachable states. Row 0 belongs to the initial state.
     of_token : shape (tokens,)
         The row of the state reached on a token; -1 for dead tokens.
     """
@@ -75,7 +75,8 @@ class CompactTokenDFA(Displayed):
     position : int32 array, one entry per token
         The position of a token in an order in which the tokens that one rule forbids form an interval.
     width : int32 array, one entry per state
-        State s forbids what its parent forbids and the ``width[s]`` positions from that of ``removed[s]`` on.
+        State s forbids the tokens that its parent forbids, and ``width[s]`` positions from the one of ``removed[s]``
+        on.
 
     Raises
     ------
@@ -85,10 +86,10 @@ class CompactTokenDFA(Displayed):
     Notes
     -----
     The construction is Algorithm 2 of *Constructing a BPE Tokenization DFA* applied to the universal DFA. In that DFA
-    every token leads to one state, whatever the state before (Observation 2), so a rule u≀v copies one state. The new
-    state forbids v and those later tokens whose construction began with that v. Order the tokens by a depth-first walk
-    of the forest in which uv is a child of u, latest-born children first. Then the tokens that one rule takes away form
-    an interval, and a state forbids the union of the disjoint intervals on its way up. States are equivalent iff these
+    every token leads to one state from all states (Observation 2), so a rule u≀v copies one state. The new state
+    forbids v and the later tokens built with that v as their first part. Order the tokens by a depth-first walk of the
+    forest in which uv is a child of u, latest-born children first. Then the tokens that one rule takes away form an
+    interval, and a state forbids the union of the disjoint intervals on its way up. States are equivalent iff these
     unions are equal, because all states are final and the target of a transition depends on the token alone.
 
     Examples
@@ -139,7 +140,7 @@ class CompactTokenDFA(Displayed):
         return zip(tokens.tolist(), self.state[tokens].tolist(), strict=True)
 
     def state_of(self, token: Word | int) -> int | None:
-        """Return the state reached on `token`, whatever precedes it; None for a dead token."""
+        """Return the state reached on `token` from any state that allows it; None for a dead token."""
         (number,) = self.alphabet.numbers((token,))
         state = int(self.state[number])
         return None if state < 0 else state

@@ -53,10 +53,10 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
     differ, and always extends the one that has read less text. A configuration consists of the states of both runs and
     the text by which one is ahead. When that text is empty, one text has been read in two ways.
 
-    A first search uses the automaton whose states are the last tokens read and whose transitions are the pairs of
-    tokens that follow each other somewhere. It reads everything that `dfa` reads, so if it has no such runs, neither
-    has `dfa`; and the cost does not depend on the number of states. This first search settles every automaton that
-    comes from folding a proper dictionary into a string DFA, where the pairs alone determine the tokenization (Obs 2).
+    A first search uses an automaton with the last tokens read as states and the pairs of tokens that follow each other
+    somewhere as transitions. It reads everything that `dfa` reads, so if it has no such runs, neither has `dfa`; and
+    the cost does not depend on the number of states. This first search settles every automaton that comes from folding
+    a proper dictionary into a string DFA, where the pairs alone determine the tokenization (Obs 2).
 
     Examples
     --------
@@ -120,7 +120,7 @@ def _shortest_ambiguity(
     rows: Mapping[int, Mapping[int, int]],
     max_configurations: int,
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return two tokenizations of a shortest text that has two, from what tokens and states lead to; or None."""
+    """Return two tokenizations of a shortest text that has two, or None; `reached` and `rows` have the transitions."""
     serial = count()
     # Shortest text first, then fewest tokens. The serial number avoids comparing configurations.
     queue: list[tuple[int, int, int, _Configuration, _Configuration | None, int]] = []

@@ -188,7 +188,7 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
     def save(self, path: str | Path, *, pretokenizer: str = "none", suffix: str | None = None) -> list[Path]:
         """Write the rules as a merges.txt, a tokenizer.json, a .tiktoken file, or a folder, as its name says.
 
-        Parameters and errors are those of :func:`tokdfa.training.output.write_dictionary`. :func:`tokdfa.load` reads
+        Parameters and errors are as for :func:`tokdfa.training.output.write_dictionary`. :func:`tokdfa.load` reads
         the file back.
 
         Returns

@@ -221,9 +221,9 @@ def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | t
     Returns
     -------
     Verdict
-        If they are isomorphic, its witness maps the reachable states of the first to those of the second. Otherwise it
-        is a spelled tokenization at the end of which the two first differ, or reach states that are already matched
-        with others.
+        If they are isomorphic, its witness maps the reachable states of the first to the states of the second.
+        Otherwise it is a spelled tokenization; at its end the two differ for the first time, or reach states that are
+        already matched with others.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | t
 
 
 def _second_tokens(first: TokenDFA, second: TokenDFA) -> tuple[list[Word], Int32Array]:
-    """Return the tokens of both automata, those of the first automaton first, and the second's transitions in them."""
+    """Return the tokens of both automata, the first automaton's before others, and the second's transitions in them."""
     if first.alphabet == second.alphabet:
         return list(first.alphabet), second.tokens
     if first.alphabet.kind != second.alphabet.kind:
@@ -307,7 +307,7 @@ def from_networkx(graph: nx.MultiDiGraph[Any]) -> TokenDFA:
     graph : networkx.MultiDiGraph
         A graph as returned by :func:`to_networkx`. Nodes may be anything and become states in the order of the graph;
         exactly one has ``initial`` set. Edges have their token, a word, in ``token``. Without the attribute
-        ``alphabet``, the alphabet is that of :meth:`TokenDFA.from_edges`.
+        ``alphabet``, the alphabet is the default of :meth:`TokenDFA.from_edges`.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Exploring automata and graphs: numbering states, reachability, shortest paths, and runs.
 
-There is one piece of code for each of these, whatever the states are: those of token automata, of transducers and their
-squares, or sets of hypotheses of a pre-tokenizer.
+One piece of code does each of these for all kinds of states: of token automata, of transducers and their squares, or of
+a pre-tokenizer, where they are sets of hypotheses.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Merge(NamedTuple):
     Attributes
     ----------
     dfa : TokenDFA
-        The result A'. Its states are those of A, followed by the fresh ones.
+        The result A'. Its states are the states of A, followed by the fresh ones.
     rule : Rule
         The rule u≀v.
     fresh : dict
@@ -57,13 +57,13 @@ def apply_merge(dfa: TokenDFA, left: Word, right: Word, *, check: bool = True) -
     Returns
     -------
     Merge
-        A' and how its states correspond to those of A.
+        A' and how its states correspond to the states of A.
 
     Raises
     ------
     AutomatonError
         If `dfa` is not context-invariant; the message shows two runs. Without the check, only if the result would be
-        nondeterministic; otherwise the result is whatever the algorithm makes of such an automaton.
+        nondeterministic; otherwise the result has no meaning.
 
     Notes
     -----
@@ -104,10 +104,10 @@ def iter_token_dfas(
     dictionary : Dictionary
         D, with n rules. Aᵢ is over the token alphabet of its prefix Dᵢ.
     language : TokenDFA or str, optional
-        A DFA of the regular language L whose tokens are symbols of D, or a regular expression for L; Σ* by default.
+        A DFA of the regular language L with symbols of D as tokens, or a regular expression for L; Σ* by default.
     check : bool
-        Whether to refuse a dictionary that is not proper. Without the check the construction goes on, but the languages
-        need not be those of any tokenization (Example 5).
+        Whether to refuse a dictionary that is not proper. Without the check the construction continues, but its
+        languages need not belong to any tokenization (Example 5).
     max_transitions : int
         The maximum number of transitions of an automaton.
 

@@ -27,9 +27,9 @@ DEFAULT_MAX_TRANSITIONS = 20_000_000
 
 
 class Language(Displayed, Generic[S]):
-    """The language of a token automaton, whose reachable part is explored once.
+    """The language of a token automaton; its reachable part is explored once.
 
-    Iteration yields the members as tuples of token numbers, shortest first and those of equal length in token order.
+    Iteration yields the members as tuples of token numbers, shortest first, and in token order within a length.
     For an infinite language the iteration does not end. ``in`` takes such a tuple, or a list, and always ends.
 
     Parameters

@@ -29,9 +29,9 @@ _MAX_CACHED_MOVES = 1 << 24
 class Lifted(Displayed):
     """All tokenizations of the words of a language, correct or not: π⁻¹(L) for the language L of a string DFA.
 
-    It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are those of the string
-    DFA, which reads a token symbol by symbol. The transitions of a state are found by running the DFA over the trie of
-    the tokens, which visits only what can be read; a bounded number of them is kept.
+    It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are the states of the
+    string DFA, which reads a token symbol by symbol. The transitions of a state are found by running the DFA over the
+    trie of the tokens, which visits only what can be read; a bounded number of them is kept.
 
     Parameters
     ----------

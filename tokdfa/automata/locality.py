@@ -166,9 +166,9 @@ def k_locality(dfa: TokenDFA, k: int, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> 
 
 
 def local_from(dfa: TokenDFA, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> int | None:
-    """Return the least k such that `dfa` is k-local, and so k'-local for all larger k', or None if there is no such k.
+    """Return the least k such that `dfa` is k-local, and so k'-local for all larger k'; None without such a k.
 
-    Parameters, errors and source are those of :func:`k_locality`. There is no such k if the graph of pairs has a cycle.
+    Parameters, errors and source are as for :func:`k_locality`. No such k exists if the graph of pairs has a cycle.
     """
     return _PairGraph(dfa, max_pairs).local_from
 
@@ -219,7 +219,7 @@ class _PairGraph:
         return (p, q), tuple(reversed(tokens))
 
     def _depths(self) -> Int64Array:
-        """Return the length of the longest path into each pair, -1 if there is no longest one."""
+        """Return the length of the longest path into each pair, -1 if paths of every length lead into it."""
         n = len(self._codes)
         order = np.argsort(self._source, kind="stable")
         out = np.searchsorted(self._source[order], np.arange(n + 1))
@@ -346,7 +346,7 @@ class WindowVerifier:
         Returns
         -------
         Verdict
-            Whether the stream is accepted. Its witness is that of :meth:`feed`, or the number of tokens if the stream
+            Whether the stream is accepted. Its witness is as for :meth:`feed`, or the number of tokens if the stream
             may not end there.
         """
         if self._failure is not None:

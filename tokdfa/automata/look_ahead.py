@@ -28,7 +28,7 @@ class LookAhead(SuggestsNames):
     revised : int
         The largest number of last tokens of a tokenization, or of their symbols, that a continuation changes.
     unit : {"tokens", "symbols"}
-        What `revised` counts.
+        The unit of `revised`.
     text, continuation : word
         A text and a continuation that attain it; both empty if no continuation changes anything.
 
@@ -56,7 +56,7 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
     dictionary : Dictionary
         A proper dictionary.
     unit : {"tokens", "symbols"}
-        What is counted.
+        The unit to count.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def look_ahead(dictionary: Dictionary, unit: Literal["tokens", "symbols"] = "tok
     Notes
     -----
     Never more tokens than live rules: each rule moves the position from which on the tokenizations of the two texts
-    differ left by one token at most. The page *Theorems* of the documentation proves it, and what follows.
+    differ left by one token at most. The page *Theorems* of the documentation proves this and the statements below.
 
     Two tokenizations, of a text and of a longer one, share no boundary from their first difference on. So each boundary
     of one lies in a token of the other, and the rules that merge across these boundaries become earlier and earlier
@@ -149,7 +149,7 @@ class _Search:
         unit: Literal["tokens", "symbols"] = "tokens" if self._in_tokens else "symbols"
         return LookAhead(most, unit, _as_word(self._dictionary, text), _as_word(self._dictionary, continuation))
 
-    # A step is *mine* if its token is of ψ. Then the other run is χ, whose tokens are not counted.
+    # A step is *mine* if its token is of ψ. Then the other run is χ; its tokens are not counted.
 
     def _gain(self, mine: bool, step: _Step) -> int:
         if mine:
@@ -235,7 +235,7 @@ class _Search:
         return forbidding_state(self._dictionary.history, self._left[rule], token, rule) > 0
 
     def _beginnings(self) -> Iterator[tuple[int, bool, _Step]]:
-        """Yield the first steps: the longer one of two different first tokens, with a bound of what it leads to."""
+        """Yield the first steps: the longer one of two different first tokens, with a bound on the chains from it."""
         for token in self._live:
             for stop in range(1, len(self._spelled[token])):
                 for start, step in self._steps_to(token, stop):
@@ -244,7 +244,7 @@ class _Search:
                             yield self._gain(mine, step) + self._bounds[mine, token, stop], mine, step
 
     def _steps_after(self, mine: bool, rest: str) -> list[tuple[int, _Step]]:
-        """Return the steps of tokens that go on from `rest`, each with a bound, the greatest first."""
+        """Return the steps of tokens that continue from `rest`, each with a bound, the greatest first."""
         known = self._ordered.get((mine, rest))
         if known is None:
             known = []
@@ -282,7 +282,7 @@ class _Search:
         return most, best
 
     def _texts(self, mine: bool, step: _Step) -> tuple[str, str]:
-        """Return the text of ψ, and what χ has more."""
+        """Return the text of ψ, and the rest of χ."""
         start, text, before = 0, self._spelled[step.token], step.last
         while True:
             following = self._longest(mine, before, step.token, step.stop)[1]

@@ -28,7 +28,7 @@ class Tuning:
         The number of ids, per id of the vocabulary, that are tested by going back in time before the table is built.
         Building it costs about as much as testing 10 ids per id of the vocabulary.
     memo : int
-        The number of pairs whose answers are kept until then, of 8 bytes each: a power of two, or 0.
+        The number of answers for pairs that are kept until then, of 8 bytes each: a power of two, or 0.
     max_table_entries : int
         The maximum number of bits in the rows of the table. If there would be more, no table is built, and tests
         continue by going back in time.
@@ -120,7 +120,7 @@ class PairTest:
         row_of, blocks, bits = kernels.build_table(
             automaton.parent, column_at[first], column_at[last], states, free + 2, dead
         )
-        # The row after those of the states forbids everything except ids that cut.
+        # The row after the rows of the states forbids everything except ids that cut.
         row = np.where(self._tokens == kernels.ALONE, row_of[-1], 0).astype(np.int64)
         column = np.where(self._tokens == CUT, free, free + 1).astype(np.int64)
         is_token = self._tokens >= 0

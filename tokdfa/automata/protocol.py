@@ -27,7 +27,7 @@ class TokenAutomaton(Protocol[S]):
         ...
 
     def step(self, state: S, token: int) -> S | None:
-        """Return the state reached from `state` on `token`, or None if there is no such transition."""
+        """Return the state reached from `state` on `token`, or None without such a transition."""
         ...
 
     def is_final(self, state: S) -> bool:
@@ -95,7 +95,7 @@ class DeadEndWarning(UserWarning):
 
 
 def warn_of_dead_end(automaton: TokenAutomaton[Any], state: Any, mask: BoolArray) -> None:
-    """Warn if a mask is that of a state which is not final and allows no token: whoever samples is stuck there."""
+    """Warn if the state of a mask is not final and allows no token: sampling is stuck there."""
     if not mask.any() and not automaton.is_final(state):
         warnings.warn(
             f"state {state} is a dead end: it allows no token and is not final. Sample with the masks of the trim "

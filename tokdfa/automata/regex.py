@@ -44,9 +44,9 @@ def language(
         boundaries, one-symbol look-ahead, ``(?i)``.
     symbols : alphabet
         The base alphabet Σ, or something that has one. Over bytes, the words are the UTF-8 of the texts that match;
-        over characters, the texts themselves; over longer symbols, the words whose characters form such a text.
+        over characters, the texts themselves; over longer symbols, the words that spell such a text.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        The library whose dialect and character classes to use, as in "regex" or ``regex==2023.12.25``.
+        The library, for its dialect and character classes, as in "regex" or ``regex==2023.12.25``.
     max_states, max_seconds : int, float
         The budget: the maximum number of states of the automaton over classes of symbols before it is minimized (over
         bytes, ten times as many), and the maximum total time.
@@ -118,7 +118,7 @@ def _over(
     final: BoolArray,
     budget: Budget,
 ) -> TokenDFA:
-    """Return the explicit automaton of a table whose state 0 is a sink; each symbol is read column by column."""
+    """Return the explicit automaton of a table with state 0 as its sink; each symbol is read column by column."""
     found = []
     n_transitions = 0
     rows = max(_BLOCK // max(len(columns[0]), 1), 1)

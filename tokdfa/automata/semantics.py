@@ -58,16 +58,16 @@ def agrees_with_leftmost(dictionary: Dictionary) -> Verdict[LateRule]:
     Notes
     -----
     Properness does not guarantee agreement, as *Constructing a BPE Tokenization DFA*, section 2, says: the rule that
-    makes a part in time may be dead, while a later rule makes the same token. The semantics differ iff there is a rule
-    u≀v whose younger part is made by a live rule j after it, such that u≀v occurs in a correct tokenization by the
-    rules up to and including j.
+    makes a part in time may be dead, while a later rule makes the same token. The semantics differ iff some rule u≀v
+    has a younger part that a later live rule j makes, and u≀v occurs in a correct tokenization by the rules up to and
+    including j.
 
     *If.* The text of u≀v has that tokenization by the rules up to j, and no later rule merges u≀v, so Algorithm 1
     ends with it. Leftmost merging, or merging in rounds, ends only where no rule applies.
 
     *Only if.* As long as no merge creates a pair that is stronger than itself, all semantics make the merges of the
-    rules in ascending order, each from the left. Let j be the first rule whose merge, into t, creates a stronger pair.
-    If the pair is x≀t, then Algorithm 1 has x and t there after rule j, because everything to the left of the last
+    rules in ascending order, each from the left. Let j be the first rule that creates a stronger pair, by merging into
+    t. If the pair is x≀t, then Algorithm 1 has x and t there after rule j, because everything to the left of the last
     merge stays unchanged. If the pair is t≀y, then the right part of rule j and y are neighbours by the rules before j.
     By locality (Observation 2), so are both parts of rule j followed by y, which rule j makes t≀y.
 

@@ -31,7 +31,7 @@ class TokenDFA(Displayed):
 
     The states are 0 to n-1, and δ may be partial. Immutable. Two token DFAs are equal if all five parts are equal,
     state by state; :meth:`isomorphism` and :meth:`equivalence` compare up to renaming of states and by language. A DFA
-    for a language of strings is a token DFA whose tokens are the symbols.
+    for a language of strings is a token DFA with the symbols as tokens.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class TokenDFA(Displayed):
         return zip(*columns, strict=True)
 
     def run(self, tokenization: Iterable[Word | int], state: int | None = None) -> int | None:
-        """Return the state reached on `tokenization`, or None if there is no such run.
+        """Return the state reached on `tokenization`, or None without such a run.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class TokenDFA(Displayed):
         return current
 
     def accepts(self, tokenization: Iterable[Word | int]) -> bool:
-        """Return whether `tokenization` is in the language; arguments and errors are those of :meth:`run`."""
+        """Return whether `tokenization` is in the language; arguments and errors are as for :meth:`run`."""
         state = self.run(tokenization)
         return state is not None and state in self.finals
 

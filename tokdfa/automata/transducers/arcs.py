@@ -41,7 +41,7 @@ class TwoArcs(NamedTuple):
 
 
 def common_prefix(outputs: Collection[Output]) -> Output:
-    """Return the longest common prefix of outputs, which is that of the least and the greatest."""
+    """Return the longest common prefix of outputs, which is the common prefix of the least and the greatest."""
     least, greatest = min(outputs), max(outputs)
     for n, token in enumerate(least):
         if token != greatest[n]:

@@ -142,7 +142,7 @@ def twinning(
     M.-P. Béal, O. Carton, *Determinization of transducers over finite and infinite words*, 2002. The property holds iff
     no loop of the square changes a delay. Loops stay within a strongly connected component. There, two delays at one
     pair imply a loop that changes a delay: the path back to where the search began maps different delays to different
-    ones, of which at most one is the original. So the search visits at most one delay per pair for each delay with
+    ones, and at most one of them to the original. So the search visits at most one delay per pair for each delay with
     which a component is entered, and it ends whether or not the property holds.
     """
     import networkx as nx
@@ -233,8 +233,8 @@ def onward(transducer: Transducer) -> Transducer:
     """Return the subsequential transducer of the same function that writes every token as early as possible.
 
     The common prefix of all outputs from a state is written before the state is reached. The initial state is an
-    exception, because nothing is read before it: if all outputs have a common prefix, it becomes a separate state to
-    which no transition leads and whose transitions write the prefix.
+    exception, because nothing is read before it: if all outputs have a common prefix, it becomes a separate state; no
+    transition leads to it, and its transitions write the prefix.
     """
     verdict = transducer.subsequentiality()
     if not verdict:

@@ -37,7 +37,7 @@ class ByteCode:
             }
 
     def encode(self, word: Word) -> bytes:
-        """Return the code of a word whose symbols are all in the alphabet."""
+        """Return the code of a word over the alphabet."""
         if isinstance(word, bytes):
             return word
         text = word if isinstance(word, str) else "".join(self._characters[symbol] for symbol in word)

@@ -140,7 +140,7 @@ def _rest(way: Mapping[Pair, PairStep | None], pair: Pair) -> list[PairStep]:
 
 
 def _two_outputs(square: Square, ways: list[list[PairStep]]) -> Verdict[TwoOutputs]:
-    """Return the verdict with the shortest of these words whose two runs have different outputs."""
+    """Return the verdict with the shortest of these words that has two different outputs."""
     alphabet, finals = square.transducer.alphabet, square.transducer.finals
     for steps in sorted(ways, key=len):
         p, q = steps[-1].target if steps else square.start

@@ -23,13 +23,13 @@ from tokdfa.regex.trie import TokenTrie
 
 __all__ = ["SubsequentialTransducer", "TransducerStream", "TransducerTable"]
 
-# The maximum number of allowed tokens, summed over all states of the token DFA.
+# The maximum number of states of the token DFA, times its tokens and the nodes of their trie.
 _MAX_ENTRIES = 1 << 28
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TransducerTable:
-    """A subsequential transducer that can read every symbol in every state, and whose states are all final."""
+    """A subsequential transducer that can read every symbol in every state; all states are final."""
 
     alphabet: TokenAlphabet
     # For each state, 0 being the initial one, and each symbol the next state, and the number of the output.
@@ -49,7 +49,8 @@ class TransducerTable:
     def of(cls, dictionary: Dictionary, *, max_states: int) -> TransducerTable:
         """Return the subsequential transducer of a proper dictionary, its states numbered breadth first.
 
-        The number of states is limited, and that of the tokens which the states of the token DFA allow to 2^28 in all.
+        The number of states is limited, and so is the number of states of the token DFA, times its tokens and the nodes
+        of their trie, to 2^28.
 
         Notes
         -----
@@ -158,7 +159,7 @@ _Place: TypeAlias = tuple[Output, int, int]
 
 
 class _State:
-    """What must be known about a text: the positions where its last token may begin, the end of the text first."""
+    """The knowledge about a text: the positions where its last token may begin, the end of the text first."""
 
     __slots__ = ("arcs", "places")
 
@@ -171,8 +172,8 @@ class SubsequentialTransducer(Displayed):
     """The function T^D of a proper dictionary, symbol by symbol: tokens are written as soon as they are settled.
 
     A token is settled when no continuation of the text can change it. States are made when a text first reaches them,
-    and a bounded number is kept. It therefore also works for dictionaries whose explicit transducer would not fit in
-    memory. Whole words are evaluated in one pass without states.
+    and a bounded number is kept. It therefore also works for dictionaries with explicit transducers that would not fit
+    in memory. Whole words are evaluated in one pass without states.
 
     Parameters
     ----------
@@ -188,9 +189,9 @@ class SubsequentialTransducer(Displayed):
 
     Notes
     -----
-    *Constructing a BPE Tokenization DFA*, Theorem 4. The states are those of the subset construction of Béal and
-    Carton, with all tokens that continue alike in one element. A position in the text where the last token is known is
-    in the state as long as some token that may follow there begins with everything read since.
+    *Constructing a BPE Tokenization DFA*, Theorem 4. The states are as in the subset construction of Béal and Carton,
+    with all tokens that continue alike in one element. A position in the text where the last token is known is in the
+    state as long as some token that may follow there begins with everything read since.
 
     Examples
     --------
@@ -225,7 +226,7 @@ class SubsequentialTransducer(Displayed):
         return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
-        """Return T^D(word) as token numbers; errors are those of a call."""
+        """Return T^D(word) as token numbers; errors are as for a call."""
         if self._one_pass is None:
             self._one_pass = OnePass(self.dictionary)
         return self._one_pass.tokenize(word)
@@ -328,14 +329,14 @@ class SubsequentialTransducer(Displayed):
 
 
 class TransducerStream:
-    """A text read in parts, whose tokens are returned as soon as they are settled."""
+    """A text read in parts; tokens are returned as soon as they are settled."""
 
     def __init__(self, transducer: SubsequentialTransducer) -> None:
         self._transducer = transducer
         self._state = transducer._start()
         self._symbol = {word: number for number, word in enumerate(transducer.dictionary.alphabet.symbols)}
         self._lengths = [len(word) for word in transducer.dictionary.alphabet]
-        # Symbols read, those of them that the tokens returned so far spell, and the largest delay so far.
+        # The symbols read, the symbols in tokens returned so far, and the largest delay so far.
         self.n_read = self.n_settled = self.longest_delay = 0
 
     @property

@@ -114,7 +114,7 @@ class Transducer(Displayed):
         initial : int
             The initial state.
         finals : mapping from state to sequence of words
-            The final states, and what they write.
+            The final states, and the tokens that they write.
         alphabet : TokenAlphabet, optional
             By default the sorted symbols that are mentioned, then the tokens in order of first mention.
         n_states : int, optional

@@ -238,8 +238,7 @@ class Substitution(NamedTuple):
 class Sides(NamedTuple):
     """The characters on both sides of a boundary after normalization; None for a left one that is not known.
 
-    The right one may become any of `others` instead, because of later text: in NFC, "=" before U+0338 becomes
-    "≠".
+    The right one may become any of `others` instead, because of later text: NFC turns "=" before U+0338 into "≠".
     """
 
     left: str | None
