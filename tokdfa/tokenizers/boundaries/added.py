@@ -31,7 +31,7 @@ class AddedPairs:
 
     Notes
     -----
-    One that is found in a text has its first two characters there. Where they are not, it may only be cut in two.
+    A token that is found in a text has its first two characters there. Where they are not, it may only be cut in two.
     """
 
     def __init__(self, specials: Sequence[Special], *, touches: bool) -> None:
@@ -84,7 +84,7 @@ class Around(NamedTuple):
 class Occurrences:
     """Where the texts of added tokens may be in a text, with any text around it.
 
-    White space next to one that strips counts as its text, and so do the two symbols next to a single word.
+    White space next to a token that strips counts as its text, and so do the two symbols next to a single word.
     """
 
     def __init__(self, specials: Sequence[Special]) -> None:

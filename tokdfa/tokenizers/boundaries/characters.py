@@ -121,12 +121,12 @@ class CharacterBoundaries(PairBoundaries):
         is_inside = self._added[0].has_inside(left, right)
         known = self._of_normalized(found.left, found.right, is_inside)
         if known == CUT and any(self._of_normalized(found.left, other, is_inside) != CUT for other in found.others):
-            # Tokens may only go across if what follows changes the right one, and of the place after it this is DOUBT.
+            # Tokens may only go across if the next text changes the right one, and the place after it is DOUBT.
             return FINE
         return known
 
     def _of_normalized(self, before: str | None, after: str, is_inside: bool) -> int:
-        """Return what is known of two characters of normalized text; `is_inside` is whether an added token has them."""
+        """Return the state of two characters of normalized text; `is_inside` is whether an added token has them."""
         if self._added[1].may_join(before, after):
             return DOUBT
         is_inside = is_inside or self._added[1].has_inside(before, after)
@@ -307,8 +307,8 @@ class CharacterBoundaries(PairBoundaries):
     ) -> Uint8Array:
         """Return the states at ends of runs of byte tokens and the characters next to them, where this decides.
 
-        An end that is ASCII is DOUBT if it is not cut from U+FFFD: the run may not be UTF-8. One that is not is cut as
-        its character is, if that is always cut from U+FFFD as well.
+        An end that is ASCII is DOUBT if it is not cut from U+FFFD: the run may not be UTF-8. Another end is cut as its
+        character is, if that is always cut from U+FFFD as well.
         """
         replaced, is_high = np.full(len(places), ord(REPLACEMENT)), self._texts.is_high[ids[places]]
         is_cut = self.known_of(*((beside, replaced) if forwards else (replaced, beside))) == CUT

@@ -49,7 +49,7 @@ class Boundaries:
     def __init__(self, why_none: str | None) -> None:
         self.why_none = why_none
 
-    # What two neighbours decide
+    # Decided by two neighbours
 
     def is_cut(self, left: str, right: str) -> bool:
         """Return whether a text is always cut between two characters."""
@@ -71,7 +71,7 @@ class Boundaries:
                 return place
         return -1
 
-    # What the text around decides
+    # Decided by the text around
 
     def in_text(self, text: str, *, begins: bool = True, ends: bool = False) -> Int64Array:
         """Return the characters of a text, from 1 on, before which it may be cut, ascending.
@@ -121,7 +121,7 @@ class Boundaries:
 
 
 class PairBoundaries(Boundaries):
-    """Boundaries that two characters decide, with a cache of those that were asked for."""
+    """Boundaries that two characters decide, with a cache of the pairs that were asked for."""
 
     def __init__(self, why_none: str | None) -> None:
         super().__init__(why_none)
@@ -130,7 +130,7 @@ class PairBoundaries(Boundaries):
 
     @abstractmethod
     def _decide(self, left: str, right: str) -> int:
-        """Return what is known of two characters: DOUBT, FINE or CUT."""
+        """Return the state of two characters: DOUBT, FINE or CUT."""
 
     def at(self, left: str, right: str) -> int:
         """Return CUT if a text is always cut between two characters, FINE if only tokens may go across, or DOUBT."""
@@ -146,7 +146,7 @@ class PairBoundaries(Boundaries):
         return self.at(left, right) == CUT
 
     def known_of(self, left: IntegerArray, right: IntegerArray) -> Uint8Array:
-        """Return what is known of pairs of characters: arrays of code points, -1 for none."""
+        """Return the states of pairs of characters: arrays of code points, -1 for none."""
         return self._characters.states(left, right, self._judge_characters)
 
     def _judge_characters(self, left: Int64Array, right: Int64Array) -> Uint8Array:
@@ -190,7 +190,7 @@ class PairCache:
         return found
 
     def computed(self, left: Int32Array, right: Int32Array, compute: Values) -> Uint8Array:
-        """Return the values of pairs that are not there, and enter them; see :meth:`states`."""
+        """Return the values of pairs that are not cached, and cache them; see :meth:`states`."""
         codes = left.astype(np.int64) << 32 | right.astype(np.int64) + 1
         distinct, place = np.unique(codes, return_inverse=True)
         left, right = (side.astype(np.int32) for side in (distinct >> 32, (distinct & 0xFFFFFFFF) - 1))

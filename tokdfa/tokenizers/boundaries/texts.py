@@ -83,7 +83,7 @@ class TextBoundaries(PairBoundaries):
         self._occurrences = Occurrences(found)
         self._outer = [special.text for special in found if special.text and special.level == 0]
 
-    # What two symbols decide
+    # Decided by two symbols
 
     def _decide(self, left: str, right: str) -> int:
         if self._pieces is None or (self._puts_space and right != " "):
@@ -194,7 +194,7 @@ class TextBoundaries(PairBoundaries):
         cut: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         codes = codes_of(text).astype(np.int64)
         cut[1:-1] = self.known_of(codes[:-1], codes[1:]) == CUT
-        # Any text may follow the last part, and make it one that is not in the form.
+        # Any text may follow the last part, which is then perhaps no longer in the form.
         last = int(np.flatnonzero(cut).max(initial=0))
         if self._is_normal(text):
             safe, _, undecided = self._of_normal(text, around)
@@ -207,7 +207,7 @@ class TextBoundaries(PairBoundaries):
         return Safe(safe, cut, undecided if ends else min(undecided, last + 1))
 
     def _of_parts(self, text: str, cuts: list[int], around: Around) -> BoolArray:
-        """Return the safe places of a text that is not in the form, given those that two characters decide."""
+        """Return the safe places of a text that is not in the form, given the places that two characters decide."""
         safe: BoolArray = np.zeros(len(text) + 1, dtype=np.bool_)
         for start, end in pairwise((0, *cuts, len(text))):
             part = text[start:end]

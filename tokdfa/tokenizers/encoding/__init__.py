@@ -1,7 +1,7 @@
 """From text to ids: special tokens, pieces, and the engines that encode them.
 
-A text is split at its special tokens (`special`, `added_tokens`) into stretches, a stretch into
-pieces (package `splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
+A text is split at its special tokens (`special`, `added_tokens`) into segments, a segment into pieces (package
+`splitting`), and a piece becomes ids. The engine for pieces depends on the tokenizer:
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes if a machine splits the text, and
   for dictionaries over characters with a `character_splitter`;

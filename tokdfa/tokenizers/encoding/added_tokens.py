@@ -30,7 +30,7 @@ _MOST_CHARACTERS = 1 << 20
 class AddedTokens:
     """A finder of added tokens in texts: level 0 before the normalizer, level 1 after it.
 
-    At each level it finds the leftmost token, the longest if several begin at one place, and the next after it.
+    At each level it finds the leftmost token, the longest if several begin at one offset, and the next after it.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class AddedTokens:
     -----
     A single-word token that touches a word is skipped, together with the tokens that overlap it. White space next to a
     token that strips belongs to it. The next token is still found if it begins with such space, unless it strips on
-    both sides and consists only of such space: then nothing is left of it.
+    both sides and consists only of such space: then none of it is left.
     """
 
     def __init__(self, specials: Iterable[Special] = ()) -> None:
@@ -113,11 +113,11 @@ class AddedTokens:
         return bool(self) and len(self._finder.find(text)) > 0
 
     def cut(self, text: str) -> list[Special | str]:
-        """Return the stretches of a text that is not normalized, none of them empty."""
+        """Return the segments of a text that is not normalized, none of them empty."""
         return [text[start:stop] if special is None else special for start, stop, special in self.spans(text)]
 
     def spans(self, text: str) -> list[tuple[int, int, Special | None]]:
-        """Return where each of these stretches begins and ends, and the token; None for text between tokens."""
+        """Return where each of these segments begins and ends, and the token; None for text between tokens."""
         return [*self._spans(text, self._finder)] if self else [(0, len(text), None)] if text else []
 
     def _spans(self, text: str, finder: AddedFinder) -> Iterator[tuple[int, int, Special | None]]:
@@ -138,7 +138,7 @@ class AddedTokens:
     def stretches(
         self, text: str, normalizer: Callable[[str], str] | None, first: Callable[[str], str] | None
     ) -> Iterator[tuple[Special | str, bool]]:
-        """Yield the tokens of a text and the normalized stretches between them, and whether each begins the text.
+        """Yield the tokens of a text and the normalized segments between them, and whether each begins the text.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ def _classes(flags: Uint8Array) -> tuple[Int32Array, Uint64Array]:
     if not (flags & SINGLE_WORD).any():
         return space, np.zeros(0, dtype=np.uint64)
     is_word = np.zeros(LAST + 1, dtype=np.bool_)
-    # The class \w of the engine that tokenizers asks is the one that tiktoken has, too.
+    # The class \w of tokenizers' engine is the same as tiktoken's.
     for first, last in ranges(r"\w", "tiktoken"):
         is_word[first : last + 1] = True
     return space, np.packbits(is_word, bitorder="little").view("<u8").astype(np.uint64)

@@ -59,7 +59,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_thread
     """Yield the function's result for each item, in the order of the items, holding only a few at a time.
 
     The calling thread asks for the items, and works as well, so that one thread fewer is started; none if there is only
-    one item. An error of the function is raised in the place of its result.
+    one item. An error of the function is raised in place of its result.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_thread
 
 
 def _work_on(to_do: SimpleQueue[_Job[Item, Result] | None]) -> None:
-    """Do what is to be done until it is None."""
+    """Run jobs until one is None."""
     while (job := to_do.get()) is not None:
         job.run()
 

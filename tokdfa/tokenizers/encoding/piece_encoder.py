@@ -26,7 +26,7 @@ DEFAULT_MEMORY = 1 << 19
 
 
 class PieceEncoder:
-    """An encoder of pieces of text, each encoded separately and remembered.
+    """An encoder of pieces of text, each encoded separately and cached.
 
     Not to be used by two threads at a time; each may have a :meth:`copy`, which shares the read-only data.
 
@@ -42,8 +42,8 @@ class PieceEncoder:
         The tokens, of either kind, that are emitted for a piece that is that token, although merging does not make
         them.
     memory : int
-        The largest number of pieces that are remembered, rounded up to a power of two. A piece takes 32 bytes; longer
-        pieces with many ids share as much memory again.
+        The largest number of cached pieces, rounded up to a power of two. A piece takes 32 bytes; longer pieces with
+        many ids share as much memory again.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class PieceEncoder:
 
     @cached_property
     def run(self) -> PieceRun:
-        """The kernel that encodes, and remembers."""
+        """The kernel that encodes pieces, with their cache."""
         return PieceRun(*self._tables, self._memory, self._long_tables, self._characters)
 
     @classmethod

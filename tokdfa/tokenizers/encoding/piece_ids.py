@@ -1,4 +1,4 @@
-"""From pieces of text to ids: by compiled loops that remember pieces, or by merging one by one."""
+"""From pieces of text to ids: by compiled loops that cache pieces, or by merging one by one."""
 
 from __future__ import annotations
 
@@ -196,14 +196,14 @@ class PieceIds:
 
     @cached_property
     def _has_one_pass(self) -> bool:
-        """Whether one pass evaluates what merging gives, and its tables have room for the tokens."""
+        """Whether one pass gives the same tokens as merging, and its tables are large enough for all tokens."""
         from tokdfa.automata.transducers.one_pass import MAX_TOKENS
 
         return len(self._contents.ids) <= MAX_TOKENS and self.is_one_pass
 
     @cached_property
     def _remembers(self) -> bool:
-        """Whether pieces are encoded, and remembered, by compiled loops."""
+        """Whether pieces are encoded, and cached, by compiled loops."""
         return self._characters is None and (self._ranked_merges is not None or self._has_one_pass)
 
     @property

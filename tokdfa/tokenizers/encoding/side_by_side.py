@@ -14,7 +14,7 @@ from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.on_threads import on_threads
 from tokdfa.tokenizers.encoding.text_encoder import TextEncoder
 
-# The result has room for an id for each byte. For more bytes than this, the system is not asked for so much.
+# The buffer of the result has an entry for each byte. For more bytes than this, it is not allocated at once.
 _MOST = 1 << 28
 # The bytes of a batch: so few that no thread waits long for the others at the end, and so many that the call of the
 # kernel for several texts is worth it.

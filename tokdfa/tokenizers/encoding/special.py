@@ -1,4 +1,4 @@
-"""Special tokens: ids that represent a stretch of text as a whole."""
+"""Special tokens: ids that represent a span of text as a whole."""
 
 from __future__ import annotations
 

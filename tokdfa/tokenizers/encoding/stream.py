@@ -128,7 +128,7 @@ class SettlingStream(EncodingStream):
         self._tokenizer = tokenizer
         self._finder = tokenizer.added_tokens.stream()
         self._stretch: HeldStretch | SplitStretch | None = None
-        self._begin = 0  # of the stretch
+        self._begin = 0  # of the segment
 
     def _feed(self, data: bytes) -> Int32Array:
         return self._encode(self._finder.feed(data))
@@ -169,14 +169,14 @@ class SettlingStream(EncodingStream):
 
 
 class HeldStream(EncodingStream):
-    """A text that is held back, and encoded up to each place where it is always cut, or when it ends.
+    """A text that is held back, and encoded up to each boundary where it is always cut, or when it ends.
 
     Parameters
     ----------
     encode : callable
         Returns the ids of a text, given the byte of the whole text at which it begins.
     last_cut : callable, optional
-        Returns the last place where a text is always cut, or -1, given the character before it and the text.
+        Returns the last index where a text is always cut, or -1, given the character before it and the text.
     """
 
     def __init__(

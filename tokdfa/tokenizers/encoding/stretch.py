@@ -21,7 +21,7 @@ LONG_PIECE = 256
 
 
 class MisplacedError(AlphabetError):
-    """A symbol without a token, at byte `place` of a stretch."""
+    """A symbol without a token, at byte `place` of a segment."""
 
     def __init__(self, error: AlphabetError, place: int) -> None:
         super().__init__(error.what, value=error.value, where=f"byte {place}")
@@ -29,7 +29,7 @@ class MisplacedError(AlphabetError):
 
 
 def stretch_stream(tokenizer: Tokenizer, *, begins: bool) -> HeldStretch | SplitStretch:
-    """Return a stream for a stretch; `begins` is whether the stretch is the beginning of a text."""
+    """Return a stream for a segment; `begins` is whether the segment is the beginning of a text."""
     pretokenizer = tokenizer.pretokenizer
     if pretokenizer is not None and pretokenizer.splitter is None:
         return HeldStretch(tokenizer, begins)

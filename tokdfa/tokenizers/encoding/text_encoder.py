@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 class TextEncoder:
     """The function from UTF-8 to ids, for a splitting that is a machine, or a dictionary over characters.
 
-    Not to be used by two threads at a time: it keeps its working memory.
+    Not to be used by two threads at a time: it keeps its buffers.
 
     Parameters
     ----------
     pieces : PieceEncoder
-        The encoder of pieces, which remembers them.
+        The encoder of pieces, which caches them.
     splitter : Splitter or CharacterSplitter
 
     Attributes
     ----------
     splitter : Splitter or CharacterSplitter
     run : TextRun
-        The kernel that encodes, and reports what it refuses in numbers.
+        The kernel that encodes, and reports errors in numbers.
     """
 
     def __init__(self, pieces: PieceEncoder, splitter: Splitter | CharacterSplitter) -> None:

@@ -71,7 +71,7 @@ def _normalization(tokenizer: Tokenizer) -> tuple[bool, Form | None]:
 
 
 def _in_form(tokenizer: Tokenizer) -> InForm | None:
-    """Return what brings texts into a form; None if texts stay as they are."""
+    """Return the function that brings texts into a form; None if texts stay as they are."""
     _, form = _normalization(tokenizer)
     return None if form is None else InForm(form, tokenizer.added_tokens)
 
@@ -167,7 +167,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
 
 
 def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
-    """Return the ids of special tokens and of the stretches between them, from one call of a compiled loop.
+    """Return the ids of special tokens and of the segments between them, from one call of a compiled loop.
 
     Each is given with whether it begins the text. None is returned if the loop is missing, or refuses a segment.
     """
@@ -208,7 +208,7 @@ def _encode_around(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special
 
 
 def _encode_characters(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
-    """Return the ids of special tokens and of characters between them; None if a stretch is refused."""
+    """Return the ids of special tokens and of characters between them; None if a segment is refused."""
     pieces = [_split(tokenizer, text, begins) for text, begins in stretches if not isinstance(text, Special)]
     try:
         encoded = tokenizer.encode_pieces([*chain.from_iterable(pieces)])
@@ -225,7 +225,7 @@ def _encode_characters(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Spe
 def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Array:
     """Return the ids of a normalized text without looking for special tokens.
 
-    `begins` is whether it is the beginning of a text, and not what follows a special token.
+    `begins` is whether it is the beginning of a text, and not the text after a special token.
     """
     split, begins = _pretokenizer_at(tokenizer, begins)
     if split is None:
@@ -254,7 +254,7 @@ def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
 
 
 def _split(tokenizer: Tokenizer, stretch: str, begins: bool) -> list[str]:
-    """Return the pieces of a normalized stretch."""
+    """Return the pieces of a normalized segment."""
     split, begins = _pretokenizer_at(tokenizer, begins)
     return [stretch] if split is None else split.split(stretch, begins=begins)
 
@@ -269,7 +269,7 @@ def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> tuple[PreTokenizer |
 
 
 def foreign_character(tokenizer: Tokenizer, text: str, *, begins: bool) -> int:
-    """Return the place of the character for which a stretch was refused."""
+    """Return the index of the character for which a segment was refused."""
     surrogate = _SURROGATE.search(text)
     if surrogate is not None:
         return surrogate.start()
@@ -311,8 +311,8 @@ def why_whole(tokenizer: Tokenizer) -> str | None:
 def is_closed(tokenizer: Tokenizer) -> bool:
     """Return whether every symbol of the texts that ids spell is itself a token.
 
-    If a text may have such a symbol, the symbol is dropped or the text refused, and pairs of neighbouring ids do not
-    show which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.
+    If a text may have such a symbol, the symbol is dropped or the text refused; pairs of neighbouring ids do not show
+    which. The suffix of words and the spaces that a pre-tokenizer inserts are not considered.
     """
     if tokenizer.why_not("bytes") is None:
         return True

@@ -293,7 +293,7 @@ class BytePairs(Model):
         )
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return what each id adds to a text; see :attr:`AnyTokenizer.spelled`."""
+        """Return the text that each id adds; see :attr:`AnyTokenizer.spelled`."""
         from tokdfa.tokenizers.spelled import Spelled, spelled_by_steps, spelled_with_suffix
 
         steps = tokenizer.rewriting.decoding
@@ -327,7 +327,7 @@ class BytePairs(Model):
     # Texts
 
     def direct(self, tokenizer: Tokenizer) -> Direct | None:
-        """Return a function that encodes, in this thread, texts that are one stretch and are split unchanged."""
+        """Return a function that encodes, in this thread, texts that are one segment and are split unchanged."""
         return byte_pair_texts.direct(tokenizer)
 
     def encode(self, tokenizer: Tokenizer, text: str) -> Int32Array:
@@ -363,10 +363,10 @@ class BytePairs(Model):
         # Of a twin, because a tokenizer that its own parts refer to is freed only by the garbage collector.
         return Boundaries(why) if why is not None else CharacterBoundaries(tokenizer.twin(), tokenizer.continued)
 
-    # What it is
+    # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return what ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
+        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import facts_of
 
         return facts_of(tokenizer)

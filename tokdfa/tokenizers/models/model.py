@@ -122,7 +122,7 @@ class Model(Reencoding["Tokenizer"], ABC):
         """Return the boundaries in texts and ids, where both sides are encoded separately."""
 
     def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
-        """Return what judges streams word by word; None where no words do."""
+        """Return the acceptor, which judges streams word by word; None where no words do."""
         return None
 
     # From ids to text
@@ -130,10 +130,10 @@ class Model(Reencoding["Tokenizer"], ABC):
     @property
     @abstractmethod
     def strings(self) -> list[str]:
-        """The entry of each id in the vocabulary; empty for those that are not in use."""
+        """The entry of each id in the vocabulary; empty for unused ids."""
 
     def name_of(self, tokenizer: Tokenizer, id: int) -> bytes:
-        """Return the bytes by which readers know an id: those that it spells, or its entry."""
+        """Return the bytes by which readers know an id: its spelling, or its entry."""
         text, offsets = tokenizer.id_spellings
         return text[offsets[id] : offsets[id + 1]].tobytes()
 
@@ -143,17 +143,17 @@ class Model(Reencoding["Tokenizer"], ABC):
 
     @abstractmethod
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return what each id adds to a text by its position; see :attr:`AnyTokenizer.spelled`."""
+        """Return the text that each id adds, by its position; see :attr:`AnyTokenizer.spelled`."""
 
     @abstractmethod
     def decoder(self, tokenizer: Tokenizer) -> Decoder:
-        """Return what spells streams of ids."""
+        """Return the decoder, which spells streams of ids."""
 
-    # What it is
+    # Description
 
     @abstractmethod
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return what ``tokdfa info`` prints, as JSON values by name."""
+        """Return the facts that ``tokdfa info`` prints, as JSON values by name."""
 
     @abstractmethod
     def fingerprint_parts(self, tokenizer: Tokenizer) -> dict[str, str]:
@@ -161,4 +161,4 @@ class Model(Reencoding["Tokenizer"], ABC):
 
     @abstractmethod
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all that the tokenizer is made of, to be compared; see :attr:`AnyTokenizer.made_of`."""
+        """Return all parts of the tokenizer, to be compared; see :attr:`AnyTokenizer.made_of`."""

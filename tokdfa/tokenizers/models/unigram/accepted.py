@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["accept", "acceptor", "is_usual", "piece_spellings", "wrong_words"]
 
-# The number of places in a stretch that are judged by their text, and of ids among which the next cut usually is.
+# The number of runs of undecided ids in a stream that are judged by their text, and of ids within which the next cut
+# usually is.
 _MOST_STOPS, _NEAR = 1 << 10, 1 << 8
 _SPACE_BYTES = SPACE.encode("utf-8")
 
@@ -75,7 +76,7 @@ def accept(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) 
 
 
 def _accept_text(tokenizer: UnigramTokenizer, ids: Int32Array, before: Before | None) -> tuple[int, Before] | None:
-    """Return what `accept` does, from the text of the ids."""
+    """Do as `accept`, from the text of the ids."""
     encoded = _encoded_again(tokenizer, ids, before)
     return None if encoded is None or not np.array_equal(encoded[1], ids) else (encoded[0], encoded[2])
 
@@ -233,7 +234,7 @@ def acceptor(tokenizer: UnigramTokenizer) -> Acceptor | None:
 
 
 def _surface(tokenizer: UnigramTokenizer) -> str | None:
-    """Return what the unknown piece adds to a text that has begun; None if it is decoded as other pieces are."""
+    """Return the text that the unknown piece adds after other ids; None if it is decoded as other pieces are."""
     model, steps = tokenizer.model, tokenizer.rewriting.decoding or ()
     for step in steps:
         if isinstance(step, DecodeSentencePiece) and model.unknown is not None:

@@ -122,7 +122,7 @@ class CharacterRules(Mapping[str, str]):
         return self._dict if self._n_asked >= _FEW else self
 
     def get(self, word: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        """Return what replaces a word, `default` if nothing does."""
+        """Return the replacement of a word, `default` without one."""
         self._n_asked += 1
         if "_dict" not in vars(self) and self._n_asked < _FEW:
             found = self._find(word)
@@ -283,7 +283,7 @@ class CharacterTable:
         return bool(self._rules.characters.inside[ord(character)])
 
     def sides(self, left: str, right: str) -> tuple[str, str] | None:
-        """Return what becomes of two neighbouring characters; None if that depends on their neighbours.
+        """Return two neighbouring characters as they are replaced; None if that depends on their neighbours.
 
         Nothing is replaced across such a boundary, and no longer word that ends or begins there is either.
         """

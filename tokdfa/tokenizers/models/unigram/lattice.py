@@ -39,10 +39,10 @@ class Scores:
     text : str
         The first 48 characters of the normalized text.
     sums : tuple of float
-        The best sum at each place of `text`, its beginning and end included.
+        The best sum at each position of `text`, its beginning and end included.
     starts : tuple of int
-        For each of these places, where the last piece of the best way to it begins, in characters of `text`; negative
-        for a place before it.
+        For each of these positions, where the last piece of the best way to it begins, in characters of `text`;
+        negative before the text.
     arithmetic : {"sentencepiece", "sentencepiece 0.2.1", "tokenizers"}
 
     Examples
@@ -110,7 +110,7 @@ def lattice(segmenter: Segmenter, scores: Scores) -> Iterator[Way]:
 def _sum(
     model: UnigramModel, sums: Sequence[float] | Float64Array, begin: int, stops: Sequence[int], scores: Sequence[float]
 ) -> float:
-    """Return the sum from `begin` up to the last place, as the library adds up; `sums` has the best at each place."""
+    """Return the sum from `begin` up to the last stop, as the library adds up; `sums` has the best at each offset."""
     shifts = model.arithmetic == "sentencepiece"
     total = _shifted(float(sums[begin]), model)
     for stop, score in zip(stops, scores, strict=True):
@@ -127,7 +127,7 @@ def _rounded(total: float, model: UnigramModel) -> float:
 
 
 def _shifted(total: float, model: UnigramModel) -> float:
-    """Return the sum with which ways continue at a place."""
+    """Return the sum with which ways continue at an offset."""
     return 0.0 if model.arithmetic == "sentencepiece" and abs(total) > _TOO_LARGE else total
 
 
@@ -192,7 +192,7 @@ class RecordedText:
         )
 
     def _scores(self, data: bytes, begin: int, stops: list[int]) -> list[float]:
-        """Return the scores of the pieces, or unknown characters, that end at some places."""
+        """Return the scores of the pieces, or unknown characters, that end at some offsets."""
         model, id_of = self._segmenter.model, self._segmenter.id_of
         ids = [id_of.get(data[start:stop].decode("utf-8")) for start, stop in pairwise([begin, *stops])]
         return [model.unknown_score if id is None else float(model.scores[id]) for id in ids]

@@ -89,8 +89,8 @@ class UnigramModel:
     """The pieces of a Unigram model, by id, with their scores and the arithmetic of their sums.
 
     SentencePiece rounds each sum to 32 bits, and adjacent unknown characters become one id. Up to version 0.2.1 it
-    rounds a sum only after comparing it with the best one so far; since then, it subtracts the best sum at a place from
-    all that continue if its magnitude exceeds 100,000. tokenizers adds with 64 bits, and looks adjacent unknown
+    rounds a sum only after comparing it with the best one so far; since then, it subtracts the best sum at an offset
+    from all that continue if its magnitude exceeds 100,000. tokenizers adds with 64 bits, and looks adjacent unknown
     characters up as a piece.
     """
 

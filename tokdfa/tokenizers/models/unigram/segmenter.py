@@ -33,7 +33,7 @@ __all__ = ["BEGINNING", "Acceptor", "Before", "Segmenter", "WrongWords"]
 
 
 class Segmenter:
-    """The segmentation of texts with a model. Threads may share it; each has a room of its own.
+    """The segmentation of texts with a model. Threads may share it; each has buffers of its own.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Segmenter:
 
 
 def _unknown(data: bytes, room: Room) -> AlphabetError:
-    """Return the error for the character at which a room has stopped."""
+    """Return the error for the character at which the loop has stopped."""
     character = data[room.at : room.at + 4].decode("utf-8", "ignore")[:1]
     what = "a character that is no piece, and there is no unknown piece"
     return AlphabetError(what, value=character, where=f"byte {room.at} of the normalized text")
@@ -136,10 +136,10 @@ def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
 class Acceptor:
     """Finds out whether ids are the best segmentation of their text, without the text. Threads may share it.
 
-    No piece has a visible space but at the beginning. `kinds` tells what is known of each id, and `drops` which spaces
-    are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the texts
-    `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words. `texts` normalizes
-    texts that are not made of words, if that takes one pass.
+    No piece has a visible space but at the beginning. `kinds` has the known facts of each id, and `drops` tells which
+    spaces are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the
+    texts `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words. `texts`
+    normalizes texts that are not made of words, if that takes one pass.
 
     Attributes
     ----------
@@ -172,8 +172,8 @@ class Acceptor:
     def accept(self, ids: Int32Array, before: Before | None = None) -> tuple[int, int, Before]:
         """Return how many of the first ids are proven canonical, the bytes of their text, and the state after it.
 
-        The ids are valid, and end with the text or at a place where it is always cut. `before` is the state before
-        them, if they follow such a place; otherwise they begin a text.
+        The ids are valid, and end with the text or where it is always cut. `before` is the state before them, if they
+        follow such a cut; otherwise they begin a text.
         """
         room = self._segmenter.room
         n, size = accept_ids(self._tables, ids, self._reader, room, before, self._writer)

@@ -109,7 +109,7 @@ class Unigram(Model):
     def encode_on(
         self, tokenizer: Tokenizer, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before]:
-        """Return the ids of a text, or of the rest of a text after a place where it is always cut.
+        """Return the ids of a text, or of the rest of a text after a cut.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Unigram(Model):
             return tokenizer.derived(piece_spellings)
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return what each id adds to a text by its position; see :attr:`AnyTokenizer.spelled`."""
+        """Return the text that each id adds, by its position; see :attr:`AnyTokenizer.spelled`."""
         from tokdfa.tokenizers.spelled import spelled_by_steps
 
         return spelled_by_steps(tokenizer.token_strings, tokenizer.rewriting.decoding or (), tokenizer.format)
@@ -261,13 +261,13 @@ class Unigram(Model):
         return tokenizer.token_strings[id]
 
     def acceptor(self, tokenizer: Tokenizer) -> Acceptor | None:
-        """Return what judges streams word by word; None if their text is not the text of their pieces."""
+        """Return the acceptor of streams word by word; None if their text is not the text of their pieces."""
         return tokenizer.derived(acceptor)
 
-    # What it is
+    # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return what ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
+        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import facts_of_unigram
 
         return facts_of_unigram(cast("UnigramTokenizer", tokenizer))
@@ -350,7 +350,7 @@ def _check_encodable(text: str) -> None:
 
 
 def _spaced(split: PreTokenizer, stretch: str, begins: bool) -> str | None:
-    """Return a stretch with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
+    """Return a segment with visible spaces, at which it is split; None if that takes the pre-tokenizer."""
     splitting = split.splitting
     if splitting.metaspace_at == 0:
         return split.spelled(stretch, begins=begins)
@@ -362,7 +362,7 @@ def _spaced(split: PreTokenizer, stretch: str, begins: bool) -> str | None:
 
 
 def _ends_before_spaces(data: bytes) -> Int64Array:
-    """Return the places before all visible spaces but one at the beginning, and the end of a text."""
+    """Return the offsets before all visible spaces but one at the beginning, and the end of a text."""
     if not data:
         return np.empty(0, dtype=np.int64)
     array = np.frombuffer(data, dtype=np.uint8)

@@ -74,7 +74,7 @@ class CodeTable(NamedTuple):
         pool = items[forms.pool]
         pool[forms.pool_lengths] = forms.pool[forms.pool_lengths]
         parts = forms.mark_parts.copy()
-        # -1 stays what it is.
+        # -1 stays.
         stays = parts[:, 1] >= 0
         parts[stays, 1] = items[parts[stays, 1]] >> KIND_BITS
         return cls(*_in_pages(codes), pool, forms.marks, forms.mark_pointer, parts.ravel())
@@ -107,7 +107,7 @@ class _Forms(NamedTuple):
     odd: Int32Array
     odd_codes: Uint32Array
     moved: Int32Array
-    # Those that become one, or stay what they are; and those that become one with spaces around it.
+    # Those that become one code point, or stay; and those that become one with spaces around it.
     changed: Int32Array
     changed_to: Int32Array
     parted: Int32Array
@@ -153,8 +153,8 @@ def _forms(normalizer: WordNormalizer) -> _Forms:
         elif len(text) == 3 and text[0] == text[2] == " " and text[1] not in spaces:
             parted[character] = text[1]
         else:
-            # No character makes more symbols than it has bytes, which bounds the number of tokens; and none ends a word
-            # within what it makes.
+            # No character makes more symbols than it has bytes, which bounds the number of tokens. Only its last symbol
+            # may end a word.
             assert len(text) <= len(character.encode("utf-8"))
             assert punctuation.isdisjoint(text[:-1])
             assert spaces.isdisjoint(text[:-1])

@@ -37,7 +37,7 @@ def first_difference(ours: EndToEnd, theirs: EndToEnd) -> SeparatingText | None:
     Notes
     -----
     An entry is live if some word has it in its tokenization. Tokenizers with the same live entries give all words the
-    same tokens: at every place the longest match of one is live, so it is an entry of the other. Then the match of the
+    same tokens: at every offset the longest match of one is live, so it is an entry of the other. Then the match of the
     other is at least as long, and vice versa. Conversely, if only one of them has an entry, or they have it with
     different ids, they differ on the shortest word that ends with it. So the live entries are compared, and of those
     that differ, the one with the shortest word is taken.

@@ -136,7 +136,7 @@ class EndToEnd:
     def encode_ids(self, text: str | bytes, first: int = 0) -> Int32Array:
         """Return the ids of one text, like :meth:`encode` without its overhead for offsets.
 
-        `first` is the place of its first byte in a longer text, for the error message.
+        `first` is the offset of its first byte in a longer text, for the error message.
         """
         # Little else, and no other function: for a line of a few words all of it takes longer than the kernel.
         try:
@@ -151,7 +151,7 @@ class EndToEnd:
         return ids
 
     def _encode_other(self, data: bytes) -> Int32Array:
-        """Return the ids of a text that is not short, or for which the room of short ones has none left."""
+        """Return the ids of a text that is not short, or for which the buffer of short texts is too full."""
         if len(data) > LONGEST_SHORT:
             return encode_text(self._pointer, data, Room(len(data), self._limit)).copy()
         room = self._rooms.renewed()
@@ -235,7 +235,7 @@ def with_stripped(
     data = text.decode("utf-8") if isinstance(text, bytes) else text
     blanks = spaces()
     begins, ends = tokens.begins.copy(), tokens.ends.copy()
-    # In bytes, the place of a character; the text is read by characters.
+    # The offset of a character in bytes; the text is read by characters.
     width = [len(symbol.encode("utf-8")) for symbol in data] if unit == "bytes" else [1] * len(data)
     at = place = done = 0
     for number, (id, begin, end) in enumerate(zip(tokens.ids.tolist(), begins.tolist(), ends.tolist(), strict=True)):

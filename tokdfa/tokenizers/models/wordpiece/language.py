@@ -222,7 +222,7 @@ class WordLanguage(Displayed):
 
         Notes
         -----
-        The node is the place, in one entry, of everything read since the first token that may still turn out to be
+        The node is the position, in one entry, of everything read since the first token that may still turn out to be
         too short. That token is among the pending ones of the node, so the number of tokens in the longest pending
         sequence is enough. One less is not, because without its first token the same run leads elsewhere. Every
         WordPiece vocabulary is local, because the tokens of a pending sequence are parts of one entry.

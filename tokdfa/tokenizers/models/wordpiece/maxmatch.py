@@ -24,7 +24,7 @@ __all__ = ["LinMaxMatch", "PackedTrie", "max_match"]
 
 
 def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
-    """Tokenize one word by taking the longest match at each place.
+    """Tokenize one word by taking the longest match at each offset.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def max_match(vocabulary: WordPieceVocabulary, word: str) -> list[int]:
     Returns
     -------
     list of int
-        The ids. If nothing matches at some place or the word is too long, the unknown token alone. No ids for the empty
-        word.
+        The ids. If nothing matches at some offset or the word is too long, the unknown token alone. No ids for the
+        empty word.
 
     Raises
     ------

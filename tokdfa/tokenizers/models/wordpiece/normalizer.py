@@ -146,7 +146,7 @@ class BertNormalizer(WordNormalizer, Normalizer):
 
 @cache
 def _cleaning(clean_text: bool, chinese: bool) -> Mapping[int, str]:
-    """Return what cleaning, and spaces around ideographs, make of the characters that they change."""
+    """Return the characters that cleaning, or spaces around ideographs, change, with their replacements."""
     only = BertNormalizer(clean_text, chinese, strip_accents=False, lowercase=False)
     data = tables()
     changed = {*data.space, *characters_of(data.control)} if clean_text else set()

@@ -151,7 +151,7 @@ class WordPieceVocabulary(SuggestsNames):
         return entries.after(self.opening), entries.after(self.prefix)
 
     def _after(self, sign: str) -> dict[str, int]:
-        """Return what is left of the entries that start with a sign and are longer."""
+        """Return the entries that start with a sign and are longer, without the sign."""
         skip = len(sign)
         return {
             entry[skip:]: number for entry, number in self._ids.items() if len(entry) > skip and entry.startswith(sign)

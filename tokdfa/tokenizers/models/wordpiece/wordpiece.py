@@ -197,7 +197,7 @@ class WordPiece(Model):
         return spellings([text.encode("utf-8") for text in self._spelled[1]])
 
     def spelled(self, tokenizer: Tokenizer) -> Spelled:
-        """Return what each id adds to a text: before all others without a space, including the prefix."""
+        """Return the text that each id adds: before all others without a space, including the prefix."""
         from tokdfa.tokenizers.spelled import Spelled
 
         return Spelled(tokenizer.id_spellings, "first", self.first_spellings)
@@ -264,10 +264,10 @@ class WordPiece(Model):
         opens = np.append(text, np.uint8(0))[offsets[:-1]] == ord(" ")
         return SpacedBoundaries(opens & (tokenizer.id_lengths > 0))
 
-    # What it is
+    # Description
 
     def facts(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return what ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
+        """Return the facts that ``tokdfa info`` prints; see :meth:`AnyTokenizer.facts`."""
         from tokdfa.tokenizers.facts import facts_of_wordpiece
 
         return facts_of_wordpiece(cast("WordPieceTokenizer", tokenizer))

@@ -36,7 +36,7 @@ class Words(NamedTuple):
         return Words(self.codes[np.repeat(chosen, self.lengths)], running_sum(self.lengths[chosen]), self.ids[chosen])
 
     def after(self, sign: str) -> Words:
-        """Return what is left of the words that start with a sign and are longer."""
+        """Return the words that start with a sign and are longer, without the sign."""
         size = len(sign)
         chosen = self.lengths > size
         for place, code in enumerate(code_points(sign).tolist()):
