@@ -3,6 +3,5 @@
 `split` runs the machine of a split pattern, and `one_pass` has the tables of a dictionary; `pieces` and `texts` encode
 with both and a cache of the pieces seen before, and `added` finds added tokens. `utf8` finds the UTF-8 of strings,
 which several threads encode in batches; `characters` cuts pieces of dictionaries over characters; `events` has the
-codes of what a symbol does. `subsequential` writes transducers out. The head of each C file explains how its loops
-work.
+event codes of symbols. `subsequential` writes transducers out. The head of each C file explains how its loops work.
 """

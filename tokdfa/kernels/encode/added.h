@@ -1,24 +1,25 @@
-/* Finding added tokens in UTF-8: the leftmost, the longest of those that begin at one place, level by level.
+/* Finding added tokens in UTF-8: the leftmost, the longest of those that begin at one offset, level by level.
 
-   With the tokens `<s>` and `<sp>` the text "a<sp><s" has `<sp>` at 1. A filter looks at two bytes of 64 places at once;
-   only where they may begin a token is the trie read. Its nodes are whole paths: here the root, then `<` with the rest
-   of the path "s", and below it ">" and "p>", which both end a token. */
+   With the tokens `<s>` and `<sp>` the text "a<sp><s" has `<sp>` at 1. A filter looks at two bytes of 64 offsets at
+   once; only where they may begin a token is the trie read. Its nodes are whole paths: here the root, then `<` with the
+   rest of the path "s", and below it ">" and "p>", which both end a token. */
 #ifndef TOKDFA_ADDED_H
 #define TOKDFA_ADDED_H
 
 #include "../common/byte_bits.h"
 #include "api.h"
 
-/* The entries of a node: where its path begins in `labels`, and the number of its bytes; the token that ends there, or
-   -1; and the children from one byte to another, where their numbers begin. */
+/* The entries of a node: the offset of its path in `labels`, and its size in bytes; the token that ends there, or -1;
+   the lowest byte of its children, the size of their range of bytes, and its index in `children`. */
 enum { LABEL, LABEL_SIZE, TOKEN, LOW, N_CHILDREN, CHILDREN };
 
-/* How many bytes of a text are those with which a long label begins, given its window in the text.
+/* The number of bytes of a text that equal the beginning of a long label, given the label's window in the text.
 
-   In a text of one letter, the label of a token of many and a mark is nearly found at each place. The window says which
-   bytes are known to be those of the label from an earlier place on, and `overlaps`, what follows from that: no byte is
-   compared with the same label twice. For "aab" they are 3, 1 and 0; of "aaab" the window has the first two bytes when
-   the third differs, so from the second place on, one byte is known to be the same. */
+   In a text of one letter, a label of many such letters and a mark is nearly found at each offset. The window is the
+   segment of the text that is known to equal the beginning of the label, from an earlier offset on. `overlaps` (the
+   label's Z function) says how much of that equals its beginning again from a later offset on, so no byte is compared
+   with the same label twice. For "aab" the overlaps are 3, 1 and 0. In "aaab" the window has the first two bytes when
+   the third differs, so at offset 1 one byte is known to be the same. */
 NEVER_INLINE int64_t same_as_long(const uint8_t *label, const int32_t *overlaps, int64_t size, int64_t *window,
                                   const uint8_t *text, int64_t at, int64_t end) {
     const int64_t most = least(size, end - at);
@@ -40,7 +41,7 @@ NEVER_INLINE int64_t same_as_long(const uint8_t *label, const int32_t *overlaps,
     return same;
 }
 
-/* Whether the label of a node is at a place in a text; if not, `*is_cut` says whether the text ends within it. */
+/* Whether the label of a node is at an offset of a text; if not, `*is_cut` says whether the text ends within it. */
 ALWAYS_INLINE bool has_label(const tokdfa_added_level *level, const int32_t *node, int64_t *windows,
                              const uint8_t *text, int64_t at, int64_t end, bool *is_cut) {
     const int64_t size = node[LABEL_SIZE], most = least(size, end - at);
@@ -58,8 +59,8 @@ ALWAYS_INLINE bool has_label(const tokdfa_added_level *level, const int32_t *nod
     return is_same && most == size;
 }
 
-/* The longest token that begins at a place; -1 if none does. `*stop` gets where it ends, and `*is_cut` whether a longer
-   one may, after the end of the text. */
+/* The longest token that begins at an offset; -1 if none does. `*stop` gets where it ends, and `*is_cut` whether a
+   longer one may end after the end of the text. */
 ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, int64_t *windows, const uint8_t *text, int64_t at,
                                     int64_t end, int64_t *stop, bool *is_cut) {
     const int32_t *node = level->nodes;
@@ -85,7 +86,7 @@ ALWAYS_INLINE int64_t longest_added(const tokdfa_added_level *level, int64_t *wi
     return token;
 }
 
-/* The next place at which a token may begin; `end` if there is none. */
+/* The next offset at which a token may begin; `end` if there is none. */
 ALWAYS_INLINE int64_t next_candidate(const tokdfa_added_level *level, const uint8_t *text, int64_t at, int64_t end) {
     for (; at + WORD < end; at += WORD) {
         const uint64_t bits = may_begin(level->filter, text + at);
@@ -99,7 +100,7 @@ ALWAYS_INLINE int64_t next_candidate(const tokdfa_added_level *level, const uint
     return at;
 }
 
-/* The code point that ends before a place after `begin`; `*start` gets where it begins. */
+/* The code point that ends at an offset after `begin`; `*start` gets where it begins. */
 static inline int32_t code_before(const uint8_t *text, int64_t begin, int64_t at, int64_t *start) {
     int64_t first = at - 1;
     while (first > begin && at - first < 4 && (text[first] & 0xC0) == 0x80) {
@@ -113,7 +114,7 @@ static inline int32_t code_before(const uint8_t *text, int64_t begin, int64_t at
     return code;
 }
 
-/* The code point that begins at a place before `end`; `*stop` gets where it ends. */
+/* The code point that begins at an offset before `end`; `*stop` gets where it ends. */
 static inline int32_t code_after(const uint8_t *text, int64_t end, int64_t at, int64_t *stop) {
     int64_t last = at + 1, start;
     while (last < end && last - at < 4 && (text[last] & 0xC0) == 0x80) {
@@ -210,7 +211,7 @@ ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, 
     return (tokdfa_added_span){search->end, search->end, -1};
 }
 
-/* A search of the text from one place to another. */
+/* A search of the text from `begin` to `end`. */
 ALWAYS_INLINE tokdfa_added_search search_of(int64_t begin, int64_t end) {
     return (tokdfa_added_search){.begin = begin, .end = end, .at = begin, .done = begin, .space_to = -1};
 }
@@ -226,7 +227,7 @@ ALWAYS_INLINE tokdfa_added_span take_given(tokdfa_added_scan *scan) {
     return (tokdfa_added_span){entry[0], entry[1], entry[2]};
 }
 
-/* Go to the next token of the outer level, and search what is before it. */
+/* Go to the next token of the outer level, and search the text before it. */
 ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     const int64_t begin = scan->outer.done;
     scan->next = scan->is_given ? take_given(scan) : find_in_level(added, added->outer, scan, &scan->outer, text);
@@ -234,7 +235,8 @@ ALWAYS_INLINE void open_gap(const tokdfa_added_tokens *added, tokdfa_added_scan 
     scan->is_inner = begin < scan->next.start;
 }
 
-/* Find the next token: the token of `found` is -1 if there is none, and then it begins and stops where the text ends. */
+/* Find the next token: the token of `found` is -1 if there is none, and then it begins and stops where the text
+   ends. */
 ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text) {
     if (scan->is_inner) {
         scan->found = find_in_level(added, added->inner, scan, &scan->inner, text);
@@ -249,7 +251,7 @@ ALWAYS_INLINE void find_next(const tokdfa_added_tokens *added, tokdfa_added_scan
     }
 }
 
-/* Begin to search the text from one place to another, and find the first token. */
+/* Begin to search the text from `begin` to `end`, and find the first token. */
 ALWAYS_INLINE void find_first(const tokdfa_added_tokens *added, tokdfa_added_scan *scan, const uint8_t *text,
                               int64_t begin, int64_t end) {
     scan->outer = search_of(begin, end);

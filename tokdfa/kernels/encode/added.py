@@ -28,11 +28,11 @@ def added_struct(
     space: Int32Array,
     word: Uint64Array,
 ) -> Struct:
-    """Return the tables of added tokens, ``tokdfa_added_tokens``, those of two levels.
+    """Return the tables of added tokens at two levels, ``tokdfa_added_tokens``.
 
-    Each level has the number of a token by the UTF-8 that is found, which is not empty; `ids` and `flags` have an entry
-    a number. `space` has the code points of white space, ascending; bit c of `word` is set if code point c is part of
-    words, none for tokens of which none is a single word.
+    Each level maps the UTF-8 that is found, which is not empty, to the number of a token; `ids` and `flags` have an
+    entry a number. `space` has the code points of white space, ascending; bit c of `word` is set if code point c is
+    part of words; `word` may be empty if no token is a single word.
     """
     assert all(0 <= number < min(len(ids), len(flags)) for level in (outer, inner) for number in level.values())
     first = _level(outer, 0)
@@ -41,7 +41,7 @@ def added_struct(
 
 
 def _level(tokens: Mapping[bytes, int], n_before: int) -> Struct | None:
-    """Return the tables of a level, whose windows come after `n_before` others."""
+    """Return the tables of a level; its windows come after `n_before` others."""
     if not tokens:
         return None
     words = sorted(tokens)
@@ -65,9 +65,9 @@ def _long_labels(trie: Mapping[str, Int32Array | Uint8Array], n_before: int) -> 
 
 
 def _overlaps(label: bytes) -> list[int]:
-    """Return for each place in a label how many bytes from there on are those with which it begins."""
+    """Return for each offset in a label how many bytes from there on equal the beginning of the label."""
     overlaps = [len(label)] + [0] * (len(label) - 1)
-    begin = end = 0  # The bytes from one place to another that are known to be like the first.
+    begin = end = 0  # The bytes that are known to equal the beginning.
     for at in range(1, len(label)):
         same = min(overlaps[at - begin], end - at) if at < end else 0
         if at + same >= end:
@@ -133,7 +133,7 @@ def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Arra
 
 
 def _common_length(first: bytes, last: bytes, depth: int) -> int:
-    """Return how many bytes two words have in common from a place on."""
+    """Return how many bytes two words have in common from offset `depth` on."""
     size = 0
     while depth + size < min(len(first), len(last)) and first[depth + size] == last[depth + size]:
         size += 1
@@ -141,7 +141,7 @@ def _common_length(first: bytes, last: bytes, depth: int) -> int:
 
 
 def scan_struct(windows: Int64Array) -> Struct:
-    """Return a place for a search, ``tokdfa_added_scan``, that has not begun; see :func:`windows_of`."""
+    """Return a search that has not begun, ``tokdfa_added_scan``; see :func:`windows_of`."""
     nowhere = Struct("tokdfa_added_search", begin=0, end=-1, at=0, done=0, space_from=0, space_to=-1, space_kind=0)
     nothing = Struct("tokdfa_added_span", start=0, stop=0, token=-1)
     return Struct(
@@ -163,9 +163,9 @@ class AddedFinder:
         return self._find(text, is_open=False)[0]
 
     def find_open(self, text: bytes) -> tuple[Int64Array, int]:
-        """Return the added tokens of a text that goes on, and where the text that is not decided yet begins.
+        """Return the added tokens of a text that continues, and where the text that is not decided yet begins.
 
-        That is where it may end within a token. The tables have only tokens of the outer level.
+        The end of the text may be within a token that begins there. The tables have only tokens of the outer level.
         """
         return self._find(text, is_open=True)
 

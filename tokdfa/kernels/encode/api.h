@@ -53,7 +53,7 @@ typedef struct {
     const uint16_t *pages; /* code point c is at place c & 255 of page pages[c >> TOKDFA_PAGE_BITS] of the next two */
     const int32_t *symbol;   /* the symbol of a character, -1 of unknown ones */
     const uint32_t *classes; /* its class as a left neighbour, above 16 bits, and as a right one; or OF_BYTES */
-    const int32_t *byte_symbol; /* 256: what unknown characters become, -1 for ASCII without; or none at all */
+    const int32_t *byte_symbol; /* 256: the symbols of unknown characters' bytes, -1 for ASCII without one; or empty */
     int64_t n_byte_symbol;
     const uint32_t *byte_class; /* the classes of these symbols */
     int64_t unknown; /* the symbol that they become otherwise, or -1: they are refused */
@@ -69,10 +69,9 @@ typedef struct {
 } tokdfa_characters;
 
 /* The machine of a split pattern. The states are numbered from 0 in steps of 1 << class_bits, and a cell is a state
-   plus a class. What a symbol does there is an action: an event, or above these, from TOKDFA_UNSETTLED on, an unsettled
-   one, of which the hypothesis h after it has an event and a parent, the hypothesis before it, at action * width + h.
-   A width of 8 is the fastest.
-   Read-only once it is built. */
+   plus a class. A symbol has an action there: an event, or from TOKDFA_UNSETTLED on an unsettled one. Given the
+   hypothesis h after it, an unsettled action has an event, and a parent: the hypothesis before it. Both are at index
+   (action - TOKDFA_UNSETTLED) * width + h. A width of 8 is the fastest. Read-only once it is built. */
 typedef struct {
     const uint8_t *ascii_class; /* 128 */
     const uint16_t *pages;      /* the class of code point c is in page pages[c >> TOKDFA_BLOCK_BITS] of `classes` */
@@ -83,14 +82,15 @@ typedef struct {
     const uint8_t *parent;
     const uint8_t *event;
     int64_t width, class_bits;
-    /* For two bytes of a transcript, which are of a class together, and the state of number q, at (q << pair_bits) plus
-       the class: above 16 bits where the entries of the state after them begin, and below the two actions. */
+    /* For two bytes of a class stream, which have a class together, and state number q, at (q << pair_bits) plus the
+       class: above 16 bits where the entries of the state after them begin, and below the two actions. */
     const uint32_t *pairs;
     const uint8_t *pair_class;  /* 65536: by two bytes as a little-endian number */
-    const int32_t *known_after; /* by class of two bytes: what `pairs` says if all states agree about it, or -1 */
+    const int32_t *known_after; /* by class of two bytes: where the entries of the next state begin, if all states lead
+                                   to one; or -1 */
     int64_t pair_bits;          /* 0 if the machine is too large */
     int64_t stretch;            /* the number of bytes read together, from 4 to TOKDFA_LONGEST_PART */
-    int64_t least_chain;        /* stretches of at least four times as many bytes are read in four parts */
+    int64_t least_chain;        /* segments of at least four times as many bytes are read in four parts */
     const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;
 
@@ -98,13 +98,13 @@ typedef struct {
    It belongs to one thread. */
 typedef struct {
     const tokdfa_splitting *splitting;
-    const tokdfa_characters *characters; /* if not NULL, there is no machine: texts are cut where nothing joins them */
+    const tokdfa_characters *characters; /* if not NULL, texts are cut where nothing joins them, without a machine */
     int32_t *trail; /* the actions, less TOKDFA_UNSETTLED, since there was one hypothesis */
     int64_t n_trail;
     int64_t *trail_at; /* the offsets of their symbols */
-    int64_t *begun;    /* what begins: the offset, shifted by TOKDFA_EVENT_BITS, and the event */
+    int64_t *begun;    /* the events, each as offset << TOKDFA_EVENT_BITS | event */
     int64_t state, n_waiting, n_begun;
-    int64_t at; /* the place in the whole text up to which it has been read */
+    int64_t at; /* the offset in the whole text up to which it has been read */
 } tokdfa_split_run;
 
 int tokdfa_split_on(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
@@ -176,7 +176,7 @@ typedef struct {
     int64_t n_seen;
     int64_t n_distinct; /* the number of these bits */
     int64_t n_missed;   /* the pieces that were not at the front of a set since this was last set to 0 */
-    int64_t n_again;    /* those of them that had been seen before: in a larger cache they would have been there */
+    int64_t n_again;    /* the missed pieces that had been seen before: a larger cache would have had them */
 } tokdfa_piece_cache;
 
 void tokdfa_key_of_piece(const uint8_t *text, int64_t size, int64_t begin, int64_t end, uint64_t *key);
@@ -203,8 +203,8 @@ typedef struct {
     const int32_t *overlaps;  /* for each byte of a long label: how many bytes from there on are those it begins with */
 } tokdfa_added_level;
 
-/* The added tokens of a tokenizer, those that are found before and in what is between these. Read-only once it is
-   built. */
+/* The added tokens of a tokenizer: the outer ones are found first, the inner ones in the text between these. Read-only
+   once it is built. */
 typedef struct {
     const tokdfa_added_level *outer, *inner; /* NULL without any */
     const int32_t *ids;                      /* by token */
@@ -215,8 +215,8 @@ typedef struct {
     int64_t n_word;
 } tokdfa_added_tokens;
 
-/* A search for added tokens in a text, up to a place: at one level, from `at` on, where text up to `done` belongs to
-   what was found before. It belongs to one thread. */
+/* A search for added tokens of one level in a text, from `begin` to `end`. It continues at `at`; text up to `done`
+   belongs to the tokens found before. It belongs to one thread. */
 typedef struct {
     int64_t begin, end, at, done;
     int64_t space_from, space_to, space_kind; /* the white space that the last token stripped to its right */
@@ -232,12 +232,12 @@ typedef struct {
     tokdfa_added_search outer, inner;
     int64_t *windows; /* two a long label: from where up to where text is known to be as the label begins */
     int64_t n_windows;
-    int64_t is_open;         /* whether the text goes on: no token is found from where it ends within one on */
+    int64_t is_open;         /* whether the text continues: the search ends at a token that may be cut by its end */
     int64_t is_inner;        /* whether it is at the inner level */
     int64_t is_given;        /* whether the tokens of the outer level are given: start, stop and token each */
     const int64_t *given;
     int64_t n_given, next_given;
-    tokdfa_added_span next;  /* what comes next at the outer level, if is_inner; the token is -1 at the end */
+    tokdfa_added_span next;  /* the next token of the outer level, if is_inner; -1 at the end */
     tokdfa_added_span found; /* the last one; the token is -1 at the end, or from where on the text is open */
 } tokdfa_added_scan;
 
@@ -254,9 +254,9 @@ typedef struct {
     tokdfa_piece_cache *cache;
     const tokdfa_characters *characters; /* how unknown pieces are encoded, or NULL: by the tables */
     const tokdfa_token_tables *one_pass; /* for pieces that are too long to be merged, or NULL: they are TOO_LONG */
-    uint64_t *left;    /* zeros before and afterwards: room to tokenize pieces of up to 64 * n_left - 1 bytes */
+    uint64_t *left;    /* zeros before and afterwards: enough to tokenize pieces of up to 64 * n_left - 1 bytes */
     int64_t n_left;
-    int64_t next; /* the next entry of what begins */
+    int64_t next; /* the next event to encode */
     int64_t n;    /* the number of ids */
     int64_t at_a_time; /* a call pauses after about so many bytes, that signals are heeded; 0 for never */
     const int32_t *added; /* the ids of the entries that are ADDED, and how many are written */
@@ -271,13 +271,13 @@ int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, 
 typedef struct {
     tokdfa_piece_encoder *pieces;
     tokdfa_split_run *split;
-    int32_t *out; /* room for the ids of short texts, of which the caller knows that they fit */
+    int32_t *out; /* a buffer for the ids of short texts; the caller knows that they fit */
     int64_t n_out;
     int64_t lacks_ids; /* whether there are tokens without an id */
     int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
     int64_t is_begun;  /* whether the text has been searched for its first added token */
     int64_t is_over;   /* whether the entries are the last */
-    /* For several documents at a time: where the ids of what begins end, and which entry is the first of a document, or
+    /* For several documents at a time: where the ids of each event end, and which event is the first of a document, or
        of one after it if it is empty. */
     int64_t *ends;
     int64_t n_ends;
@@ -297,13 +297,13 @@ int64_t tokdfa_encode_documents(tokdfa_text_encoder *texts, const uint8_t *text,
 int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
                          const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets);
 
-/* Texts that several threads encode, in batches; see work_queue.c. Threads share it while they write: `next` and all after
-   it are read and written atomically, `ids` and `id_offsets` by one thread a batch. */
+/* Texts that several threads encode, in batches; see work_queue.c. Threads share it while they write: `next` and all
+   after it are read and written atomically, `ids` and `id_offsets` by one thread a batch. */
 typedef struct {
     const uint64_t *places;  /* where the UTF-8 of each text is */
     const int64_t *offsets;  /* where each text begins in the UTF-8 of all, and where the last one ends */
     const int64_t *bounds;   /* the first text of each batch, and the number of texts */
-    int32_t *ids;            /* room for the most ids a byte */
+    int32_t *ids;            /* a buffer for the most ids a byte */
     int64_t *id_offsets;     /* zeros at first: then where the ids of each text begin, and where the last ones end */
     int64_t next;            /* the batch that is taken next */
     int64_t is_refused;      /* whether a text is refused, so that it does not matter any more what is encoded */
@@ -312,17 +312,17 @@ typedef struct {
     int64_t n_counts;        /* the number of batches */
 } tokdfa_work_queue;
 
-/* A thread's part of that. It belongs to one thread. */
+/* A thread's part of a work queue. It belongs to one thread. */
 typedef struct {
     tokdfa_text_encoder *encoder;
-    uint8_t *text; /* room for the UTF-8 of a batch */
+    uint8_t *text; /* a buffer for the UTF-8 of a batch */
     int64_t n_text;
     int64_t *offsets; /* of the documents in it: one more than a batch has at most */
-    int32_t *room;    /* room for the ids of a batch at least, the most a byte, and AT_ONCE more */
+    int32_t *room;    /* a buffer for the ids of a batch at least, the most a byte, and AT_ONCE more */
     int64_t n_room;
     int64_t batch;   /* the batch at hand, or -1, and the document that is next in it */
     int64_t document;
-    int64_t *held;    /* MOST_HELD: the batches of which the ids are in `room`, one after the other up to `filled` */
+    int64_t *held;    /* MOST_HELD: the batches that have their ids in `room`, one after the other up to `filled` */
     int64_t n_held, filled;
     int64_t n_placed, placed; /* how many of them, and of their ids, have been copied to where they belong */
 } tokdfa_queue_run;
@@ -339,8 +339,8 @@ typedef struct {
 int64_t tokdfa_count_lines(const uint8_t *data, int64_t size);
 void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found);
 
-/* The live tokens as a trie, of which a subsequential transducer is constructed; see subsequential.c. Read-only once it
-   is built. */
+/* The live tokens as a trie, to construct a subsequential transducer from; see subsequential.c. Read-only once it is
+   built. */
 typedef struct {
     const int32_t *child; /* nodes by symbols: the trie of the live tokens, node 0 the root; -1 for no child */
     int64_t n_symbols;

@@ -1,8 +1,8 @@
-/* Running the machine of a split pattern over a transcript: what it does with each symbol.
+/* Running the machine of a split pattern over a class stream: its action at each symbol.
 
-   A step waits for the one before it, and for memory in between. So two bytes are read in one step. And several runs go
-   on at once in different parts of a stretch, each a chain of steps: after many pairs of symbols the machine is in one
-   state, wherever it was before, so that it can be started there. */
+   A step waits for the one before it, and for memory in between. So two bytes are read in one step. And several runs
+   advance at once in different parts of a segment, each a chain of steps: many pairs of symbols lead to one state from
+   all states, so that the machine can be started after them. */
 #ifndef TOKDFA_CHAINS_H
 #define TOKDFA_CHAINS_H
 
@@ -12,7 +12,7 @@
 #define CHAINS 4
 /* The bytes that each of the chains reads in turn. */
 #define CHAIN_STEP 8
-/* How far a place to begin a chain is looked for. */
+/* How far an offset to begin a chain at is looked for. */
 #define LOOK 96
 
 /* A run of the machine, which is to end at `end`. `row` is where the entries of its state for two bytes begin. */
@@ -26,7 +26,7 @@ ALWAYS_INLINE uint32_t class_of_two(const tokdfa_splitting *splitting, const uin
     return splitting->pair_class[bytes[0] | (uint32_t)bytes[1] << 8];
 }
 
-/* Write what the machine does with two bytes. */
+/* Write the actions of the machine at two bytes. */
 ALWAYS_INLINE void note_pair(uint8_t *actions, uint32_t entry) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     entry = __builtin_bswap16((uint16_t)entry);
@@ -35,7 +35,7 @@ ALWAYS_INLINE void note_pair(uint8_t *actions, uint32_t entry) {
     memcpy(actions, &both, sizeof both);
 }
 
-/* Let a chain go on to its end. */
+/* Run a chain to its end. */
 ALWAYS_INLINE void finish_chain(const tokdfa_splitting *splitting, const uint8_t *written, split_chain *chain,
                                 uint8_t *actions) {
     int64_t at = chain->at;
@@ -46,7 +46,7 @@ ALWAYS_INLINE void finish_chain(const tokdfa_splitting *splitting, const uint8_t
         row = entry >> 16;
     }
     if (at < chain->end) {
-        /* As if it went on: what does nothing follows. */
+        /* As if the stream continued, with a byte that does nothing. */
         const uint8_t last[2] = {written[at], CONTINUATION};
         const uint32_t entry = splitting->pairs[row + class_of_two(splitting, last)];
         actions[at] = (uint8_t)entry;
@@ -55,7 +55,7 @@ ALWAYS_INLINE void finish_chain(const tokdfa_splitting *splitting, const uint8_t
     chain->row = row;
 }
 
-/* Let all chains go on together for as many steps as the shortest has. */
+/* Run all chains together for as many steps as the shortest one has. */
 ALWAYS_INLINE void go_together(const tokdfa_splitting *splitting, const uint8_t *written, split_chain *chains,
                                uint8_t *actions) {
     const uint32_t *pairs = splitting->pairs;
@@ -86,8 +86,8 @@ ALWAYS_INLINE void go_together(const tokdfa_splitting *splitting, const uint8_t 
     }
 }
 
-/* Run from the state `state` over a stretch of `n` bytes; `actions` gets what the machine does with each, which is
-   nothing with CONTINUATION. Returns the state after them. */
+/* Run from the state `state` over a segment of `n` bytes; `actions` gets the action at each, which is 0 at
+   CONTINUATION. Returns the state after them. */
 ALWAYS_INLINE int64_t run_chains(const tokdfa_splitting *splitting, const uint8_t *written, int64_t n, int64_t state,
                                  uint8_t *actions) {
     const int64_t class_bits = splitting->class_bits, pair_bits = splitting->pair_bits, share = n / CHAINS;

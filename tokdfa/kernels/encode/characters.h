@@ -1,7 +1,7 @@
-/* Pieces of UTF-8 as symbols of a dictionary over characters, and what merging makes of them.
+/* Pieces of UTF-8 as symbols of a dictionary over characters, and their ids after merging.
 
-   With the rules `t·h -> th`, `th·e -> the` no token has `e` and then `c` side by side, so "thecat" is cut there whatever
-   is merged: `the`, `c`, `at`, if `a·t -> at`. The parts are encoded, and cached, by themselves. */
+   With the rules `t·h -> th`, `th·e -> the` no token has `e` and then `c` side by side, so "thecat" is always cut
+   there: `the`, `c`, `at`, if `a·t -> at`. The parts are encoded, and cached, by themselves. */
 #ifndef TOKDFA_CHARACTERS_H
 #define TOKDFA_CHARACTERS_H
 
@@ -60,8 +60,8 @@ NEVER_INLINE int64_t read_symbols(const tokdfa_characters *characters, const uin
     return n;
 }
 
-/* Write the ids of a piece, before which a symbol is put unless it is -1, and return their number; FOREIGN if a symbol is
-   unknown, or a token has no id. */
+/* Write the ids of a piece, before which a symbol is put unless it is -1, and return their number; FOREIGN if a symbol
+   is unknown, or a token has no id. */
 NEVER_INLINE int64_t merge_characters(const tokdfa_characters *characters, int32_t before, const uint8_t *piece,
                                       int64_t size, int32_t *out) {
     out[0] = before;
@@ -82,7 +82,7 @@ NEVER_INLINE int64_t merge_characters(const tokdfa_characters *characters, int32
     return least_id < 0 ? TOKDFA_FOREIGN : n;
 }
 
-/* The most ids that a text has for each of its bytes: one, and one for the symbol before each stretch of it. */
+/* The most ids that a text has for each of its bytes: one, and one for the symbol before each segment of it. */
 ALWAYS_INLINE int64_t most_ids_a_byte(const tokdfa_split_run *split) {
     return split->characters && (split->characters->puts_first || split->characters->puts_later) ? 2 : 1;
 }

@@ -16,7 +16,7 @@ _N_PAGES = 0x110000 // _PAGE
 _ASCII = 128
 _OF_BYTES = 0xFFFFFFFF
 # The classes of symbols that are joined to nothing, and to everything. Left class 0 is the beginning of a text, and
-# left class 1 the place after a cut.
+# left class 1 the beginning of a part after a cut.
 _NOTHING, _JOINS = 2, 3
 _MOST_CLASSES = 1024
 # The characters that have classes of their own: ASCII, and the visible space, before which most texts are cut.
@@ -80,7 +80,7 @@ def characters_of(
 
 
 def _paged(symbol_of: Mapping[int, int]) -> tuple[Uint16Array, Int32Array]:
-    """Return the page of each 256 code points, and the symbols by page: page 0 has those of none."""
+    """Return the page of each 256 code points, and the symbols by page; page 0 has no symbols."""
     pages = np.zeros(_N_PAGES, dtype=np.uint16)
     codes = np.fromiter(symbol_of, dtype=np.int64, count=len(symbol_of))
     used = distinct(codes // _PAGE)
@@ -114,7 +114,8 @@ def _classes(inner: Int64Array, common: Int64Array) -> tuple[Callable[[Int32Arra
 def _by_neighbours(symbols: Int64Array, others: Int64Array, common: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return the distinct ones of the first symbols of pairs, and their classes: by the other symbols next to them.
 
-    If there are too many classes, those of few others are put together, but for the classes of `common` symbols.
+    If there are too many classes, the ones with the fewest others are put together, except for the classes of `common`
+    symbols.
     """
     found, number, count = np.unique(symbols, return_inverse=True, return_counts=True)
     mixed = (others.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

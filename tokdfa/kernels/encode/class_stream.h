@@ -1,7 +1,7 @@
 /* A segment of UTF-8 written down such that each byte says which class of symbols it is.
 
-   A symbol of ASCII is written as it is, another one as its class in its first byte and CONTINUATION in the others. So a
-   machine over the classes can read bytes, two at a time, whatever the lengths of the symbols. */
+   A symbol of ASCII is written as it is, another one as its class in its first byte and CONTINUATION in the others. So
+   a machine over the classes can read bytes, two at a time, with symbols of any length. */
 #ifndef TOKDFA_ENCODE_CLASS_STREAM_H
 #define TOKDFA_ENCODE_CLASS_STREAM_H
 
@@ -48,11 +48,11 @@ NEVER_INLINE int64_t valid_bytes(const uint8_t *text, int64_t size, int64_t stop
     return at;
 }
 
-/* The number of symbols of a block whose places are written without checking how many there are. */
+/* The number of symbols per block with offsets written without checking how many there are. */
 #define SYMBOLS_AT_ONCE 2
 
-/* Write down a stretch, of LONGEST_PART bytes at most, with symbols that are not ASCII; there is room for WORD bytes
-   more, which are not looked at. Returns whether it is UTF-8 and ends with a symbol. */
+/* Write down a segment, of LONGEST_PART bytes at most, with symbols that are not ASCII; the buffer has WORD bytes more,
+   which are not looked at. Returns whether it is UTF-8 and ends with a symbol. */
 ALWAYS_INLINE bool write_classes(const tokdfa_splitting *splitting, const uint8_t *text, int64_t size, uint8_t *written) {
     uint16_t places[TOKDFA_LONGEST_PART + SYMBOLS_AT_ONCE];
     int64_t n_more = 0, n_places = 0;

@@ -11,7 +11,7 @@
 #define EVENT_BITS TOKDFA_EVENT_BITS
 #define EVENT_MASK ((1 << EVENT_BITS) - 1)
 
-/* The place of a run that splits a text. */
+/* How far a run has split a text. */
 typedef struct {
     int64_t state, n_trail, n_out;
     int64_t read;   /* the number of bytes read */
@@ -34,8 +34,8 @@ ALWAYS_INLINE int64_t is_cut(const tokdfa_characters *characters, uint32_t left,
     return ~(characters->joins[left * characters->n_words + (right >> 6)] >> (right & 63)) & 1;
 }
 
-/* Cut `size` bytes of a text, the first of which has the offset `base`. `state` is the left class of the character before
-   them, 0 at the beginning of a piece. `out` gets where parts begin, and has room for one entry a byte. */
+/* Cut `size` bytes of a text; the first one has the offset `base`. `state` is the left class of the character before
+   them, 0 at the beginning of a piece. `out` gets where parts begin, and has a capacity of one entry a byte. */
 NEVER_INLINE split_end cut_text(const tokdfa_characters *characters, const uint8_t *text, int64_t size, int64_t base,
                                 int64_t state, int64_t *out) {
     const uint64_t *joins_ascii = characters->joins_ascii;

@@ -5,8 +5,8 @@
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets);
 
-/* Split text without added tokens, which `begins` a document or not, and append what begins in it to `begun`. Returns the
-   number of entries; INVALID if it is not UTF-8, or FOREIGN. */
+/* Split text without added tokens, which `begins` a document or not, and append its events to `begun`. Returns their
+   number; INVALID if it is not UTF-8, or FOREIGN. */
 ALWAYS_INLINE int64_t split_between(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
                                     bool begins, int64_t *begun) {
     const tokdfa_split_run *split = texts->split;
@@ -52,8 +52,8 @@ NEVER_INLINE int64_t split_around(tokdfa_text_encoder *texts, const uint8_t *tex
     }
 }
 
-/* Split a document, and append what begins in it to `begun`. Where nothing begins with the document, an entry without
-   ids does. Returns the number of entries; INVALID if it is not UTF-8, or FOREIGN. */
+/* Split a document, and append its events to `begun`. If none is at its beginning, one without ids is put there.
+   Returns the number of events; INVALID if it is not UTF-8, or FOREIGN. */
 ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *text, int64_t begin, int64_t end,
                                      int64_t *begun) {
     if (begin == end) {
@@ -72,11 +72,11 @@ ALWAYS_INLINE int64_t split_document(tokdfa_text_encoder *texts, const uint8_t *
     return n;
 }
 
-/* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. The ids of `out` go on
-   at pieces->n, and id_offsets[i + 1] is where those of document i end; `out` has room for the most ids a byte and AT_ONCE
-   more. Returns the document before which it ends: `n_documents`, or the first that is longer than there is room for, or
-   one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG or PAUSED in the documents from
-   pieces->next on, FOREIGN, INVALID or LACKS_IDS in any. */
+/* Encode the documents from `first` on; document i is text[offsets[i]] to text[offsets[i + 1]]. Ids are written to
+   `out` from pieces->n on; the ids of document i end at id_offsets[i + 1]. `out` has a capacity of the most ids a byte
+   and AT_ONCE more. Returns the document before which it ends: `n_documents`, or the first that is longer than the
+   buffers, or one after about `at_a_time` bytes. Otherwise how the encoding ends: TOO_LONG or PAUSED in the documents
+   from pieces->next on, FOREIGN, INVALID or LACKS_IDS in any. */
 int64_t VARIANT(encode_documents)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, const int64_t *offsets,
                                   int64_t first, int64_t n_documents, int32_t *out, int64_t *id_offsets) {
     tokdfa_piece_encoder *pieces = texts->pieces;

@@ -1,11 +1,11 @@
 /* Merging many short words together: one merge in each of them in turn.
 
-   The merges within a word wait for each other, and for memory; those of different words do not. So in each round the
+   The merges within a word wait for each other, and for memory; merges of different words do not. So in each round the
    strongest pair of every word is merged, the leftmost of equally strong ones, without a branch that a predictor could
-   get wrong. Only when that is done in all words are the new pairs looked up. A word is given by its lanes, one per
-   byte, of which there are 16 or 64: which bytes begin tokens (a bit each), the number of each token, and the rank of
-   its pair with the next one. A rank is one less than the number of the product and, below it, the lane. Ranks are
-   compared as unsigned numbers, so pairs that do not merge, whose number is NOTHING, come after all others. */
+   get wrong. Only when that is done in all words are the new pairs looked up. A word is given by 16 or 64 lanes, one
+   per byte: which bytes begin tokens (a bit each), the number of each token, and the rank of its pair with the next
+   one. A rank is one less than the number of the product and, below it, the lane. Ranks are compared as unsigned
+   numbers, so pairs that do not merge, with the product NOTHING, come after all others. */
 #ifndef TOKDFA_ENCODE_MERGE_BATCH_H
 #define TOKDFA_ENCODE_MERGE_BATCH_H
 
@@ -13,8 +13,7 @@
 #include "api.h"
 #include "rules.h"
 
-/* Words are shorter than this; the last lane takes the place of the missing neighbours of the first and the last token.
-   */
+/* Words are shorter than this; the last lane stands for the missing neighbours of the first and the last token. */
 #define LANE_BITS 6
 #define LANES (1 << LANE_BITS)
 #define FEW_LANES 16
@@ -28,15 +27,15 @@
 /* This number of ids of a word are written without checking how many it has. */
 #define AT_ONCE TOKDFA_AT_ONCE
 
-/* The room for a word of `n_lanes` lanes: that many ranks, then that many tokens. */
+/* The size of a word of `n_lanes` lanes: that many ranks, then that many tokens. */
 #define ROOM_OF(n_lanes) (2 * (n_lanes))
 
 ALWAYS_INLINE uint32_t rank_of(int64_t made, int64_t lane) {
     return (uint32_t)(made - 1) << LANE_BITS | (uint32_t)lane;
 }
 
-/* Set up the word of `n` bytes (at most 15) that is packed here in the few lanes. All of these are written whatever the
-   length, which no predictor can know. Returns the bits of the lanes where tokens begin; 0 if a byte is not in the
+/* Set up the word of `n` bytes (at most 15) that is packed here in the few lanes. All of these are always written, as
+   no predictor can know the length. Returns the bits of the lanes where tokens begin; 0 if a byte is not in the
    alphabet. */
 ALWAYS_INLINE uint64_t begin_short_word(const int32_t *of_symbols, const int32_t *symbol, packed_word word, int64_t n,
                                         uint32_t *room) {
@@ -95,8 +94,8 @@ typedef struct {
     int32_t lane[2];
 } new_pairs;
 
-/* Merge the strongest pair of each of the words; those that have none are left out. Return the number of the others,
-   whose new pairs are in `found`, with their data prefetched. */
+/* Merge the strongest pair of each of the words, except the ones that have none. Return the number of merged words;
+   `found` has their new pairs, with the data for these prefetched. */
 ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, uint32_t *words, uint64_t *begun,
                                       int32_t *waiting, int64_t n_waiting, int n_lanes, new_pairs *found) {
     const uint64_t neighbour = (uint64_t)1 << (n_lanes - 1);
@@ -113,7 +112,7 @@ ALWAYS_INLINE int64_t merge_strongest(const uint64_t *rules, int64_t n_rules, ui
         const uint32_t token = (strongest >> LANE_BITS) + 1;
         const uint64_t bit = (uint64_t)1 << here, starts = begun[w];
         const uint64_t after_here = (starts | neighbour) & ~((bit << 1) - 1);
-        /* The bit that was removed is that of a token, so the neighbour's bit, which is the last, is still there. */
+        /* The removed bit belongs to a token, so the neighbour's bit, which is the last, is still there. */
         const int gone = __builtin_ctzll(after_here), after = __builtin_ctzll(after_here & (after_here - 1));
         /* No bit below gives the last lane. */
         const uint64_t before = starts & (bit - 1);
@@ -163,7 +162,7 @@ ALWAYS_INLINE void prefetch_ids(const uint32_t *word, int n_lanes, uint64_t star
     }
 }
 
-/* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE places
+/* Write the ids of the tokens of a word to `out` and return their number; there is one at least. Up to AT_ONCE entries
    of `out` are written, even if the ids are fewer, because no predictor can know their number. */
 ALWAYS_INLINE int64_t finish_word(const uint32_t *word, int n_lanes, uint64_t starts, const int32_t *ids, int32_t *out) {
     const int64_t n_ids = count_ones(starts);

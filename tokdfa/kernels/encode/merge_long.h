@@ -10,7 +10,7 @@
 #include "rules.h"
 #include "merge_batch.h"
 
-/* In a rank, the place is below the product less one. */
+/* In a rank, the offset is below the product less one. */
 #define PLACE_BITS 9
 #define LONGEST_MERGED (1 << PLACE_BITS)
 #define PLACE_MASK (LONGEST_MERGED - 1)

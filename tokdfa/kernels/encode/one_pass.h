@@ -1,17 +1,18 @@
 /* Tokenizing a word from left to right, without merging.
 
-   Every word over the alphabet has one correct tokenization, and so has every prefix of it: each place in the word is
+   Every word over the alphabet has one correct tokenization, and so has every prefix of it: each offset in the word is
    reached by one last token or by none. Whether a token may follow another is decided by the pair alone. So the tokens
-   are found by walking from place to place, the longest token first and shorter ones when the pair is not allowed, and
-   stepping back when nothing fits; a place that was left in vain is never entered again. The time is linear.
+   are found by walking from offset to offset, the longest token first and shorter ones when the pair is not allowed,
+   and stepping back when nothing fits; an offset that was left in vain is never entered again. The time is linear.
 
    The data that is read for a token or a pair is kept side by side in memory, and a bit for each word and each pair
    that exists rules out most others without touching the tables, because most of the time goes into waiting for memory.
 
-   The short words are in an open-addressing hash table. A slot has one more than the number of a word, and above it some
-   bits of the hash, so that nearly only slots of the word that is looked for lead to its packing in `keys`; 0 is a free
-   slot. The first 15 bytes of longer words are there too, cut, under the number of one of these words. That is the root
-   of a trie, whose edges are a hash table as well: `node << 8 | byte`, -1 where free, and the node that it leads to. */
+   The short words are in an open-addressing hash table. A slot has one more than the number of a word, and above it
+   some bits of the hash, so that nearly only slots of the word that is looked for lead to its packing in `keys`; 0 is a
+   free slot. The first 15 bytes of longer words are there too, cut, under the number of one of these words. That is the
+   root of a trie. Its edges are a hash table as well: `node << 8 | byte`, -1 where free, and the node that it leads
+   to. */
 #ifndef TOKDFA_ONE_PASS_H
 #define TOKDFA_ONE_PASS_H
 
@@ -19,7 +20,7 @@
 #include "api.h"
 #include "rules.h"
 
-/* What is added to the number of a word to name the root of the trie of the words that begin like it. */
+/* Added to the number of a word, it names the root of the trie of the words that begin like it. */
 #define ROOT ((int64_t)1 << 32)
 
 /* The record of a token: its number of bytes; the longest live token that is a proper prefix, or -1; for the state
@@ -115,7 +116,7 @@ ALWAYS_INLINE int64_t longest_word(const tokdfa_token_tables *tables, const uint
     return -1;
 }
 
-/* The word that is text[begin] to text[end], which is longer than what is packed, or -1. */
+/* The word text[begin] to text[end], longer than LONGEST_PACKED, or -1. */
 NEVER_INLINE int64_t find_long(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                                int64_t end) {
     packed_word cut = pack_at(text, size, begin, LONGEST_PACKED);
@@ -132,7 +133,7 @@ NEVER_INLINE int64_t find_long(const tokdfa_token_tables *tables, const uint8_t 
     return node >= 0 ? tables->ending[node] : -1;
 }
 
-/* The word that is text[begin] to text[end], or -1; `word` is its packing when it is short. */
+/* The word text[begin] to text[end], or -1; `word` is its packing when it is short. */
 ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                                 int64_t end, packed_word word) {
     if (UNLIKELY(end - begin > LONGEST_PACKED)) {
@@ -145,7 +146,7 @@ ALWAYS_INLINE int64_t find_word(const tokdfa_token_tables *tables, const uint8_t
     return word_of(tables->slots, tables->n_slots, tables->keys, word, hashed);
 }
 
-/* Prefetch what `find_word` will read for a short word, once its bit of the filter is there. */
+/* Prefetch the slot that `find_word` will read for a short word, once its bit of the filter is there. */
 ALWAYS_INLINE void prefetch_word(const tokdfa_token_tables *tables, uint64_t hashed) {
     if (may_have(tables->filter, tables->n_filter, hashed)) {
         PREFETCH(tables->slots + first_slot(tables->n_slots, hashed));
@@ -160,8 +161,8 @@ ALWAYS_INLINE void prefetch_packing(const tokdfa_token_tables *tables, uint64_t 
     }
 }
 
-/* Whether the live token `v` may follow the live token `u`: going back in time, the pair at the boundary must never be a
-   rule's own. */
+/* Whether the live token `v` may follow the live token `u`: going back in time, the pair at the boundary must never be
+   a rule's own. */
 ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t v) {
     const int32_t *records = tables->records;
     u *= RECORD;
@@ -193,10 +194,10 @@ ALWAYS_INLINE bool allows(const tokdfa_token_tables *tables, int64_t u, int64_t 
 
 /* Tokenize text[begin] to text[end], which is not empty.
 
-   `out` gets the tokens and has room for one per byte. `left` has room for one bit per place and one more, all zeros
-   before and afterwards. Returns the number of tokens; -1 if the word has no tokenization because one of its symbols is
-   not in the alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call
-   with the same arguments continues there. */
+   `out` gets the tokens, at most one per byte. `left` has one bit per byte and one more, all zeros before and
+   afterwards. Returns the number of tokens; -1 if the word has no tokenization because one of its symbols is not in the
+   alphabet. After `most` tokens, if that is not 0, it returns TOKDFA_PAUSED, and `pause` has where; a call with the
+   same arguments continues there. */
 static inline int64_t tokenize(const tokdfa_token_tables *tables, const uint8_t *text, int64_t size, int64_t begin,
                                int64_t end, int32_t *out, uint64_t *left, int64_t most, tokdfa_pause *pause) {
     const int32_t *records = tables->records;

@@ -44,7 +44,7 @@ NOTHING = 0
 """The product of a pair that no rule merges."""
 
 BUCKET = 8
-# On average. With more, the table is smaller, and a bucket has too few places more often.
+# On average. With more, the table is smaller, and a bucket has too few slots more often.
 _IN_BUCKET = 4.4
 
 
@@ -77,8 +77,8 @@ def index_rules(
 ) -> tuple[Uint64Array, Int32Array]:
     """Put the rules ``left[i]≀right[i]`` into a table; the first of equal pairs counts.
 
-    By default tokens are given by their numbers. Otherwise `number` has them, all less than NO_NUMBER, those of
-    products greater than 0; rules with a part whose number is -1 are left out. Returns the table, and the product of
+    By default tokens are given by their numbers. Otherwise `number` has the number of each token, less than NO_NUMBER,
+    and greater than 0 for products; rules with a part of number -1 are left out. Returns the table, and the product of
     merging the tokens numbered u and v below 256 at ``u << 8 | v``.
     """
     _check_tokens(NO_NUMBER if number is None else len(number), left, right, product)
@@ -109,8 +109,7 @@ LENGTH, SHORTER, STATE, READ, BIRTH, HEAD, TAIL, NUMBER = range(RECORD)
 the state reached on the token, the number of the product of the rule that made the state, and the last token read in
 that state, or -1 for the initial state; the birth as a number; head and tail (see
 :class:`~tokdfa.automata.dictionary.Folding`), -1 for symbols; the number. Symbols are numbered first, then tokens in
-the order
-of their births; the birth of symbols is the last symbol."""
+the order of their births; the birth of symbols is the last symbol."""
 
 
 class Words(NamedTuple):
@@ -169,7 +168,7 @@ def tables_of(
 ) -> Struct:
     """Return tables as C reads them, and make their arrays read-only.
 
-    All columns of the records of `words` are filled, if the pair test is wanted. `rules` and `of_symbols` are those of
+    All columns of the records of `words` are filled, if the pair test is wanted. `rules` and `of_symbols` come from
     :func:`index_rules`, `ids` has the id of each token, and `ids_of_numbers` by number, or nothing where words are not
     merged. For words over bytes `symbol` has the token of each byte, -1 for foreign ones; for others nothing.
     """

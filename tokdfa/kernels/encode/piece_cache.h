@@ -1,15 +1,15 @@
 /* A cache of pieces and their ids: 4-way set-associative, bounded in size and exact.
 
-   An entry is four machine words, two are a line of the processor's cache. A short piece is kept packed, with up to three
-   ids: two in one word, and the third with the number of ids in the other. Longer pieces and more ids are kept in the
-   overflow area, and the entry has their index there, which the number of ids says; for a longer piece the entry has the
-   hash. A piece that is met again is promoted by one entry in its set. A new piece takes the first free entry, or
-   replaces the last one. So the frequent pieces are at the front and stay. When the overflow area is full, the cache is
-   cleared.
+   An entry is four machine words, two are a line of the processor's cache. A short piece is kept packed, with up to
+   three ids: two in one word, and the third with the number of ids in the other. Longer pieces and more ids are kept in
+   the overflow area, and the entry has their index there, which the number of ids says; for a longer piece the entry
+   has the hash. A piece that is met again is promoted by one entry in its set. A new piece takes the first free entry,
+   or replaces the last one. So the frequent pieces are at the front and stay. When the overflow area is full, the cache
+   is cleared.
 
    It begins small, so that it stays in the processor's caches. It grows only if that helps: if many of the pieces that
    are missing, or not at the front, have been there before, which a bit for each of them says, about as a Bloom filter
-   does. Pieces that never come back, however many, let it stay as it is. A set of the larger cache gets pieces of one set
+   does. Any number of pieces that never come back leaves it as it is. A set of the larger cache gets pieces of one set
    of the smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_ENCODE_PIECE_CACHE_H
 #define TOKDFA_ENCODE_PIECE_CACHE_H
@@ -25,7 +25,7 @@
 #define WAYS 4
 #define SET (ENTRY * WAYS)
 #define IDS_INSIDE 3
-/* Added to the number of ids of an entry whose ids are in the overflow area. */
+/* Added to the number of ids of an entry if they are in the overflow area. */
 #define IN_OVERFLOW ((int64_t)1 << 16)
 /* Longer pieces, and pieces of more ids, are not cached. */
 #define LONGEST_KEPT TOKDFA_LONGEST_KEPT
@@ -33,7 +33,7 @@
 #define LONG_PIECE ((uint64_t)0xFF << 56)
 #define LOW_HALF ((uint64_t)0xFFFFFFFF)
 
-/* The bytes text[begin] to text[end], of which the first eight are taken, as a number. */
+/* The bytes text[begin] to text[end], at most the first eight, as a number. */
 ALWAYS_INLINE uint64_t word_within(const uint8_t *text, int64_t size, int64_t begin, int64_t end) {
     return load_within(text, size, begin) & tokdfa_first_bytes[8 + least(end - begin, 8)];
 }
@@ -95,11 +95,11 @@ ALWAYS_INLINE void promote(tokdfa_piece_cache *cache, int64_t entry) {
     }
 }
 
-/* Which words of the keys of two entries are those of a key, a bit for each: the first two bits are those of the entry
-   at `entry`, the others those of the entry after it.
+/* Which words of the keys of two entries are equal to the words of `key`: two bits for the entry at `entry`, and above
+   them two for the entry after it.
 
-   From IN_SECOND on the key is that of the second entry; IN_FRONT has a bit for each number that says it is that of one
-   of them. */
+   Results from IN_SECOND on say that the second entry has the key. IN_FRONT has a bit for each result that says that
+   one of them has it. */
 #define IN_SECOND 12u
 #define IN_FRONT 0xF888u
 ALWAYS_INLINE unsigned same_words(const uint64_t *entry, const packed_word *key) {
@@ -125,8 +125,8 @@ ALWAYS_INLINE int64_t find_among(const uint64_t *entries, int64_t first, int64_t
     return found;
 }
 
-/* Write the three ids of an entry to `out`, and after them what is no id; return their number. `ids` are the two words
-   after the key. */
+/* Write the three ids of an entry to `out`, and maybe a fourth value, which is not an id; return the number of ids.
+   `ids` are the two words after the key. */
 ALWAYS_INLINE int64_t copy_ids(const uint64_t *ids, int32_t *out) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     out[0] = (int32_t)(uint32_t)(ids[0] & LOW_HALF);
@@ -140,8 +140,8 @@ ALWAYS_INLINE int64_t copy_ids(const uint64_t *ids, int32_t *out) {
 
 /* Write the ids of an entry to `out` and return their number.
 
-   Up to AT_ONCE entries of `out` are written, even if the ids are fewer. Returns -1 if the entry is that of another long
-   piece with the same hash. */
+   Up to AT_ONCE entries of `out` are written, even if the ids are fewer. Returns -1 if the entry belongs to another
+   long piece with the same hash. */
 ALWAYS_INLINE int64_t look_up_ids(const tokdfa_piece_cache *cache, int64_t entry, const uint8_t *text, int64_t size,
                              int64_t begin, int64_t end, int32_t *out) {
     const uint64_t *ids = cache->entries + entry + ENTRY / 2;

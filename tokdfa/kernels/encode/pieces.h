@@ -1,8 +1,8 @@
 /* Encoding pieces with a cache of those seen before, a block at a time.
 
-   Memory answers late, so it is asked early: the first pass over a block computes the keys of the pieces, and prefetches
-   their sets. The second one writes their ids, up to the first piece that is unknown. For those from
-   there on, more passes compute one thing each, and prefetch what the next one needs. */
+   Memory answers late, so it is asked early: the first pass over a block computes the keys of the pieces, and
+   prefetches their sets. The second one writes their ids, up to the first piece that is unknown. For the pieces from
+   there on, more passes compute one thing each, and prefetch the data for the next one. */
 #ifndef TOKDFA_PIECES_H
 #define TOKDFA_PIECES_H
 
@@ -31,7 +31,7 @@ enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
 /* The second word of the key of text that is left out: no cached piece has it. */
 #define LEFT_OUT_KEY ((uint64_t)1 << 63)
 
-/* What is noted about a piece of those that come after an unknown one. */
+/* The note about a piece, from the first unknown one of a block on. */
 typedef struct {
     int64_t where;
     int32_t *ids;
@@ -44,8 +44,8 @@ typedef struct {
     int64_t sets[LARGE_BLOCK]; /* where the entries of the keys' sets begin */
     noted_piece noted[LARGE_BLOCK];
     int32_t rest[LARGE_BLOCK];
-    /* The words that are merged, of few lanes and of all lanes, the lanes where their tokens begin, and which of the words
-       wait. */
+    /* The words that are merged, of few lanes and of all lanes, the lanes where their tokens begin, and which of the
+       words wait. */
     _Alignas(64) uint32_t few[LARGE_BLOCK * ROOM_OF(FEW_LANES)];
     _Alignas(64) uint32_t many[MOST_MANY * ROOM_OF(LANES)];
     uint64_t starts_few[LARGE_BLOCK], starts_many[MOST_MANY];
@@ -103,8 +103,8 @@ ALWAYS_INLINE int64_t write_added(tokdfa_piece_encoder *pieces, int64_t begun, i
     return 1;
 }
 
-/* Write the ids of a piece that is not at the front of its set, or whose ids are in the overflow area, and return their number;
-   -1 if it is unknown. */
+/* Write the ids of a piece that is not at the front of its set, or has its ids in the overflow area, and return their
+   number; -1 if it is unknown. */
 NEVER_INLINE int64_t look_up_other(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size, const int64_t *begun,
                                   packed_word key, int64_t set, unsigned same, int32_t *out) {
     tokdfa_piece_cache *cache = pieces->cache;
@@ -303,9 +303,9 @@ NEVER_INLINE int64_t write_other(tokdfa_piece_encoder *pieces, const uint8_t *te
     return tokenize_alone(pieces, text, size, begin, end, out);
 }
 
-/* Encode the pieces of a block from `first` on, the keys of which are noted, and cache those that are unknown.
-   Returns 0, or how the encoding ends before the piece `*stop`; `*n` is the number of ids. `*is_new` gets whether many
-   were unknown. */
+/* Encode the pieces of a block from `first` on, after their keys were noted, and cache the unknown ones. Returns 0, or
+   how the encoding ends before the piece `*stop`; `*n` is the number of ids. `*is_new` gets whether many were
+   unknown. */
 NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int first, int count, piece_block *block, int32_t *out,
                                     int64_t *ends, int64_t *n, int *stop, bool *is_new) {
@@ -349,20 +349,21 @@ NEVER_INLINE int64_t encode_unknown(tokdfa_piece_encoder *pieces, const uint8_t 
     return 0;
 }
 
-/* Encode the pieces of begun[next] to begun[stop]: where pieces, added tokens and text that is left out begin, ascending,
-   as offset and event; each ends where the next one begins, and no piece is empty.
+/* Encode the pieces of begun[next] to begun[stop]: where pieces, added tokens and text that is left out begin,
+   ascending, as offset and event; each ends where the next one begins, and no piece is empty.
 
-   `next` and the number of ids `n` are in `pieces`, and are set to where the encoding ends. `out` has room for one id
-   per byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or FOREIGN
-   before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long to be merged without the tables
-   of one pass; or PAUSED, when a call with the same arguments continues. */
+   `next` and the number of ids `n` are in `pieces`, and are set to where the encoding ends. `out` has a capacity of one
+   id per byte and AT_ONCE more; `ends` gets, at i, where the ids of entry i end, unless it is NULL. Returns 0; or
+   FOREIGN before a piece with a symbol that is not in the alphabet, TOO_LONG before one that is too long to be merged
+   without the tables of one pass; or PAUSED, when a call with the same arguments continues. */
 ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                     const int64_t *begun, int64_t stop, int32_t *out, int64_t *ends) {
     piece_block block;
     int64_t n = pieces->n;
     const int64_t most = pieces->at_a_time ? (begun[pieces->next] >> EVENT_BITS) + pieces->at_a_time : INT64_MAX;
     int count;
-    /* The tokens of a piece that has paused are in `out`, where nothing else may be written before it has been continued. */
+    /* The tokens of a piece that has paused are in `out`, where nothing else may be written before it has been
+       continued. */
     bool is_new = pieces->pause.is_on;
     for (int64_t start = pieces->next; start < stop; start += count) {
         const int64_t *here = begun + start;
@@ -393,7 +394,7 @@ ALWAYS_INLINE int64_t encode_pieces(tokdfa_piece_encoder *pieces, const uint8_t 
     return 0;
 }
 
-/* Forget the added tokens of the entries before, all of which are encoded but the last one. */
+/* Forget the added tokens of the previous entries; all of these but the last one are encoded. */
 ALWAYS_INLINE void keep_added(tokdfa_text_encoder *texts, int64_t last) {
     const bool is_kept = (last & EVENT_MASK) == TOKDFA_ADDED;
     if (is_kept) {
@@ -404,7 +405,7 @@ ALWAYS_INLINE void keep_added(tokdfa_text_encoder *texts, int64_t last) {
     texts->pieces->next_added = 0;
 }
 
-/* Return the entry of the added token that was found, whose id is appended to the others. */
+/* Append the id of the added token that was found to the others, and return its entry. */
 ALWAYS_INLINE int64_t put_added(tokdfa_text_encoder *texts) {
     const tokdfa_added_span found = texts->scan->found;
     texts->added_ids[texts->n_found++] = texts->added->ids[found.token];

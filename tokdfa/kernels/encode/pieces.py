@@ -46,11 +46,11 @@ _FIRST_SETS = LARGE_PAGE // (8 * SET)
 MANY_MISSED = 4096
 """The number of pieces that were not there after which it is time to ask whether a larger cache would help."""
 
-# Places for each piece that was seen, if there is to be more room: looking at more than the first two of a set is slow,
-# and with fewer places too many pieces are among the others.
+# Entries for each piece that was seen, if the cache grows: looking at more than the first two of a set is slow, and
+# with fewer entries too many pieces are among the others.
 _ROOM_FOR_EACH = 4
 
-# Bits of `seen` for each piece that there may be room for.
+# Bits of `seen` for each piece that the cache may have.
 _BITS = 4
 
 

@@ -1,13 +1,13 @@
 /* A symbol that is put before texts, and may merge with their first characters.
 
-   Texts stay as they are. The part that the symbol belongs to is encoded at once, and its ids come as those of added
-   tokens do. */
+   Texts stay as they are. The part that the symbol belongs to is encoded at once, and its ids come like the ids of
+   added tokens. */
 #ifndef TOKDFA_PREFIX_H
 #define TOKDFA_PREFIX_H
 
 #include "cut.h"
 
-/* The left class after a place where a text is cut for certain. */
+/* The left class after an offset where a text is always cut. */
 #define AFTER_CUT 1
 
 /* Whether the symbol is put before text, which may be empty if an added token comes next; `begins` is whether the whole
@@ -29,7 +29,7 @@ ALWAYS_INLINE bool puts_prefix(const tokdfa_split_run *split, const uint8_t *tex
     return length <= 0 || characters->symbol[place_of(characters, code)] != characters->prefix;
 }
 
-/* The place before `end` up to which nothing cuts a text with the symbol before it; or where it is not UTF-8. */
+/* The offset before `end` up to which nothing cuts a text with the symbol before it; or where it is not UTF-8. */
 ALWAYS_INLINE int64_t end_of_first(const tokdfa_characters *characters, const uint8_t *text, int64_t at, int64_t end) {
     uint32_t left = (uint32_t)characters->prefix_class;
     while (at < end) {
@@ -48,14 +48,14 @@ ALWAYS_INLINE int64_t end_of_first(const tokdfa_characters *characters, const ui
     return at;
 }
 
-/* Encode the symbol and the part of the text that it belongs to. An entry for each id is appended to the `*n` entries of
-   `begun`. Returns how many bytes of the text it takes; NO_ROOM if there is none for the entries, or FOREIGN. */
+/* Encode the symbol and the part of the text that it belongs to. An entry for each id is appended to the `*n` entries
+   of `begun`. Returns how many bytes of the text it takes; NO_ROOM if the entries do not fit, or FOREIGN. */
 NEVER_INLINE int64_t put_prefix(tokdfa_text_encoder *texts, const uint8_t *text, int64_t at, int64_t end, int64_t *begun,
                                 int64_t *n) {
     const tokdfa_split_run *split = texts->split;
     const tokdfa_characters *characters = split->characters;
     const int64_t size = end_of_first(characters, text, at, end) - at;
-    /* With room for the added token after it. */
+    /* The added token after it must fit, too. */
     if (*n + size + 3 > split->n_trail || texts->n_found + size + 2 > texts->n_added_ids) {
         return TOKDFA_NO_ROOM;
     }

@@ -9,7 +9,7 @@ enum { NO_FAULT, NOT_BASE64, BAD_PADDING, NO_WORD, NO_SPACE, NO_RANK, AFTER_RANK
 
 static const char digits_of_base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* The number of lines, the last of which may have no end. */
+/* The number of lines; the last one may have no end. */
 TOKDFA_API int64_t tokdfa_count_lines(const uint8_t *data, int64_t size) {
     int64_t n_lines = 1;
     for (int64_t i = 0; i < size; i++) {
@@ -18,7 +18,7 @@ TOKDFA_API int64_t tokdfa_count_lines(const uint8_t *data, int64_t size) {
     return n_lines;
 }
 
-/* A place in the data, and what is read. */
+/* An offset in the data, and the words and ranks read. */
 typedef struct {
     const uint8_t *data;
     int64_t size, at;
@@ -30,7 +30,7 @@ static bool is_at(const reader *r, uint8_t byte) {
     return r->at < r->size && r->data[r->at] == byte;
 }
 
-/* Read a rank and the end of the line; return what is wrong. */
+/* Read a rank and the end of the line; return the fault. */
 static int read_rank(reader *r, int64_t *rank) {
     const int64_t start = r->at;
     *rank = 0;
@@ -51,7 +51,7 @@ static int read_rank(reader *r, int64_t *rank) {
     return NO_FAULT;
 }
 
-/* Read a line that is not empty; return what is wrong. */
+/* Read a line that is not empty; return the fault. */
 static int read_line(reader *r, const int8_t *six_bits, int64_t *rank) {
     const int64_t start = r->at;
     uint32_t bits = 0;
@@ -86,8 +86,8 @@ static int read_line(reader *r, const int8_t *six_bits, int64_t *rank) {
     return read_rank(r, rank);
 }
 
-/* Read every line that is not empty, up to the first fault. There is room for three bytes of text for each four of the
-   data and three more, for a rank and a line for each line, and for one offset more. */
+/* Read every line that is not empty, up to the first fault. The buffers hold three bytes of text for each four of the
+   data and three more, a rank and a line for each line, and one offset more. */
 TOKDFA_API void tokdfa_read_rank_lines(const uint8_t *data, int64_t size, tokdfa_rank_lines *found) {
     int8_t six_bits[256];
     memset(six_bits, -1, sizeof six_bits);

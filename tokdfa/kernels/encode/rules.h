@@ -45,7 +45,7 @@ ALWAYS_INLINE int64_t among(const uint64_t *bucket, uint64_t pair) {
     return (int64_t)((first[0] | first[1] | first[2] | first[3]) & NUMBER_MASK);
 }
 
-/* The part of `merged` for a pair whose bucket has too few places, if `made` was found in it. */
+/* The part of `merged` for a pair with an overfull bucket, if `made` was found in it. */
 NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int64_t bucket, uint64_t pair,
                                     int64_t made) {
     while (made == NOTHING && rules[bucket + BUCKET - 1] & OVERFULL) {
@@ -58,7 +58,7 @@ NEVER_INLINE int64_t merged_further(const uint64_t *rules, int64_t n_rules, int6
     return made;
 }
 
-/* The part of `merged` for a pair whose bucket is known.
+/* The part of `merged` for a pair with a known bucket.
 
    No branch predictor can know the outcome for a pair, so this is arithmetic without branches, except for the few
    overfull buckets. */

@@ -1,8 +1,8 @@
-/* Splitting UTF-8 by the machine of a split pattern, a stretch at a time; or where nothing joins characters, see cut.h.
+/* Splitting UTF-8 by the machine of a split pattern, a segment at a time; or where nothing joins characters, see cut.h.
 
-   First the machine runs over the stretch and writes down what it does with each symbol, its action: an event where it
-   has one hypothesis. Where it has several, the action is unsettled, and going back from a place with one hypothesis
-   decides between them. Last, the events are gathered. */
+   First the machine runs over the segment and writes down its action at each symbol: an event where it has one
+   hypothesis. Where it has several, the action is unsettled, and going back from an offset with one hypothesis decides
+   between them. Last, the events are gathered. */
 #ifndef TOKDFA_SPLIT_H
 #define TOKDFA_SPLIT_H
 
@@ -11,7 +11,7 @@
 
 #define UNSETTLED TOKDFA_UNSETTLED
 
-/* Append to `out` what the symbols of a trail do, given the hypothesis after them; return the number of entries. */
+/* Append to `out` the events of the symbols of a trail, given the hypothesis after them; return their number. */
 static inline int64_t settle(const tokdfa_splitting *splitting, const int32_t *trail, const int64_t *trail_at,
                       int64_t n_trail, int64_t hypothesis, int64_t *out) {
     int64_t n_out = 0;
@@ -30,7 +30,7 @@ static inline int64_t settle(const tokdfa_splitting *splitting, const int32_t *t
     return n_out;
 }
 
-/* Put the symbols at the end of a stretch that remain unsettled on the trail; return where they begin. */
+/* Put the symbols at the end of a segment that remain unsettled on the trail; return where they begin. */
 ALWAYS_INLINE int64_t leave_open(const tokdfa_splitting *splitting, const uint8_t *text, int64_t n, int64_t base,
                                  uint8_t *actions, int32_t *trail, int64_t *trail_at, int64_t *n_trail) {
     int64_t first = n, n_open = 0;
@@ -196,9 +196,9 @@ NEVER_INLINE split_end split_by_segments(const tokdfa_split_run *split, const ui
     return end;
 }
 
-/* Split from `state` on `size` bytes of text, the first of which has the offset `base` in the whole text.
+/* Split `size` bytes of text from `state` on; the first one has the offset `base` in the whole text.
 
-   The trail of `split` has `n_trail` entries, and a capacity for one a byte more; `out` gets what begins, at most an
+   The trail of `split` has `n_trail` entries, and a capacity for one a byte more; `out` gets the events, at most an
    entry for each byte and each entry of the trail, and one more. */
 ALWAYS_INLINE split_end split_text(const tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base,
                                    int64_t state, int64_t n_trail, int64_t *out) {

@@ -22,10 +22,10 @@ LONGEST_PART = 4096
 class SplitRun:
     """A machine, ``tokdfa_splitting``, that reads a text part by part, with working memory for `room` bytes at once.
 
-    With `characters`, ``tokdfa_characters``, there is no machine: the text is cut where nothing joins them.
+    With `characters`, ``tokdfa_characters``, the text is cut where nothing joins them, without a machine.
 
-    It must not be used by two threads at the same time. `struct` is the ``tokdfa_split_run`` for C. `begun` gets what
-    begins, ascending: ``offset << EVENT_BITS | event``. `trail_at` has the offsets of the symbols that are not settled,
+    It must not be used by two threads at the same time. `struct` is the ``tokdfa_split_run`` for C. `begun` gets the
+    events, ascending: ``offset << EVENT_BITS | event``. `trail_at` has the offsets of the symbols that are not settled,
     `n_waiting` of them.
     """
 
@@ -59,7 +59,7 @@ class SplitRun:
         return int(self.struct.pointer.n_waiting)
 
     def grow(self, room: int) -> None:
-        """Enlarge the buffers to this number of bytes; what is waiting and ``begun[0]`` are kept."""
+        """Enlarge the buffers to this number of bytes; the waiting symbols and ``begun[0]`` are kept."""
         trail, trail_at, begun, n = self._trail, self.trail_at, self.begun, self.n_waiting
         self._allocate(room)
         self._trail[:n], self.trail_at[:n], self.begun[0] = trail[:n], trail_at[:n], begun[0]
@@ -88,10 +88,10 @@ class SplitRun:
 
 
 def split_texts(splitting: Struct, text: bytes, ends: Int64Array) -> Int64Array | None:
-    """Return what begins where texts, one after the other, are split separately; None if one is not UTF-8.
+    """Return the events of texts, one after the other, that are split separately; None if one is not UTF-8.
 
-    `ends` are their ends in all of `text`, ascending. Every text that is not empty begins something; last comes the end
-    of the last one: ``offset << EVENT_BITS | event``.
+    `ends` are their ends in all of `text`, ascending. An event is ``offset << EVENT_BITS | event``. Every text that is
+    not empty begins with one; after the last event comes the end of the last text, in the same form.
     """
     if int(ends[-1:].sum()) != len(text) or (np.diff(ends, prepend=0) < 0).any():
         raise ValueError("the ends of texts must ascend up to the end of the last one")
@@ -104,9 +104,9 @@ def split_texts(splitting: Struct, text: bytes, ends: Int64Array) -> Int64Array 
 
 
 def close(begun: Int64Array, before: int = CONTINUES) -> Int64Array:
-    """Return the pieces that end where something of `begun` begins: an int64 array of shape (pieces, 2), start and end.
+    """Return the pieces that end at an event of `begun`: an int64 array of shape (pieces, 2), start and end.
 
-    What has begun `before` them, in the same form, ends with the first.
+    `before` is the event before them, in the same form; a piece that it begins ends at the first one.
     """
     spans: Int64Array = np.empty((len(begun), 2), dtype=np.int64)
     pointer = writable(spans, np.int64) if len(begun) else ffi.NULL

@@ -5,8 +5,8 @@
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base);
 int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts);
 
-/* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets
-   what is settled. The room is n_waiting + size, and one more for `begun`. Returns 0 if it is not UTF-8. */
+/* Read more of a text: `size` bytes that begin at the offset `base`; the last symbol may be cut short. `begun` gets the
+   settled events. The capacity is n_waiting + size, and one more for `begun`. Returns 0 if it is not UTF-8. */
 int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size, int64_t base) {
     split_end end = split_text(split, text, size, base, split->state, split->n_waiting, split->begun);
     split->state = end.state;
@@ -16,8 +16,8 @@ int VARIANT(split_on)(tokdfa_split_run *split, const uint8_t *text, int64_t size
     return end.length >= 0;
 }
 
-/* Split texts that stand one after the other, each by itself: `ends` are their ends, ascending. `begun` has room for one
-   entry a byte and one more. Returns the number of entries; -1 if one of them is not UTF-8. */
+/* Split texts that stand one after the other, each by itself: `ends` are their ends, ascending. `begun` has a capacity
+   of one event a byte and one more. Returns the number of events; -1 if one of the texts is not UTF-8. */
 int64_t VARIANT(split_texts)(tokdfa_split_run *split, const uint8_t *text, const int64_t *ends, int64_t n_texts) {
     int64_t n_begun = 0, start = 0;
     for (int64_t i = 0; i < n_texts; i++) {
@@ -47,15 +47,15 @@ TOKDFA_API int64_t tokdfa_split_texts(tokdfa_split_run *split, const uint8_t *te
     return CHOOSE(split_texts)(split, text, ends, n_texts);
 }
 
-/* Settle what is waiting for the end of the text; `begun` gets it. */
+/* Settle the symbols that wait for the end of the text; `begun` gets their events. */
 TOKDFA_API void tokdfa_walk_back(tokdfa_split_run *split) {
     split->n_begun = settle_at_end(split->splitting, split->trail, split->trail_at, split->n_waiting, split->state,
                                    split->begun);
     split->n_waiting = 0;
 }
 
-/* Write down the pieces, start and end, that end where something else begins. `before` is what has begun before.
-   Returns their number; there is room for as many as there are entries. */
+/* Write down the pieces, start and end, that end at an event of `begun`. `before` is the event before these. Returns
+   the number of pieces; the capacity of `spans` is one for each event. */
 TOKDFA_API int64_t tokdfa_close(const int64_t *begun, int64_t n_begun, int64_t before, int64_t *spans) {
     int64_t n_spans = 0;
     for (int64_t i = 0; i < n_begun; i++) {

@@ -1,8 +1,9 @@
 /* The subsequential transducer of a dictionary with all its states: construction, and the coarsest partition.
 
    A state is a sequence of places where the last token may begin, the end of the text first: the tokens before it that
-   are not written yet, the node of the trie that spells what has been read of it, and the state of the token DFA before
-   it. It is written down as `number of tokens, tokens, node, state` for each place, one state after the other. */
+   are not written yet, the node of the trie that spells the part of it that has been read, and the state of the token
+   DFA before it. It is written down as `number of tokens, tokens, node, state` for each place, one state after the
+   other. */
 #include <stdlib.h>
 
 #include "../common/base.h"
@@ -24,7 +25,7 @@ static uint64_t hash_word(const int32_t *word, int64_t size) {
     return hashed;
 }
 
-/* The number of a word; a new one is appended, or -1 returned if there is no room. */
+/* The number of a word; a new one is appended, or -1 returned if a buffer is full. */
 static int64_t number_of(tokdfa_numbered_words *words, const int32_t *word, int64_t size) {
     const int64_t mask = words->n_table - 1, n = words->n_words;
     int64_t slot = (int64_t)(hash_word(word, size) >> 20) & mask;
@@ -66,7 +67,7 @@ typedef struct {
     int32_t node, dfa;
 } pending;
 
-/* What a symbol makes of a state: the place where the text may end after it, with its last token, and the others. */
+/* The state after a symbol: the place where the text may end after it, with its last token, and the other places. */
 typedef struct {
     const int32_t *tokens;
     int64_t n_tokens;
@@ -143,9 +144,9 @@ static int64_t write_state(const following *after, int64_t common, const int32_t
     return place;
 }
 
-/* Go on with the construction until all states have their transitions (0), or there is no room for more (NO_ROOM). The
-   first state is there, and the empty output, number 0. A state that has L numbers leads to states of 2 L + 4 at most,
-   so that LONGEST_STATE is enough for those of a quarter. */
+/* Continue the construction until all states have their transitions (0), or a buffer is full (NO_ROOM). The first state
+   is there, and the empty output, number 0. A state that has L numbers leads to states of 2 L + 4 at most, so that
+   LONGEST_STATE is enough after states of a quarter of it. */
 TOKDFA_API int tokdfa_write_out(const tokdfa_live_trie *trie, tokdfa_transducer_construction *construction) {
     tokdfa_numbered_words *states = construction->states, *outputs = construction->outputs;
     const int64_t n_symbols = trie->n_symbols;

@@ -50,7 +50,7 @@ class WordNumbers:
         return self._pool[: self.offsets[-1]]
 
     def grow(self) -> None:
-        """Double the room if less than half of it is left, or less than the longest word needs."""
+        """Double each buffer if less than half of it is left, or less than the longest word needs."""
         n = len(self)
         if self._offsets[n] + LONGEST_STATE > len(self._pool) // 2:
             self._pool = _doubled(self._pool)
@@ -66,8 +66,9 @@ class Construction:
     """A construction under way: `states` that are written down, and different `outputs`, number 0 being the empty one.
 
     `child`, of shape (nodes, symbols), is the trie of the live tokens, node 0 the root, -1 for no child; `token` has
-    the token that each node spells, or -1. For each state of the token DFA, `allowed` says whether a token is, and
-    `goes_on` whether a longer token is that begins with what a node spells. `reached` is the state after each token.
+    the token that each node spells, or -1. For each state of the token DFA, `allowed` says which tokens are allowed,
+    and `goes_on` for which nodes a longer token is that begins with the node's word. `reached` is the state after each
+    token.
     """
 
     def __init__(
@@ -93,11 +94,11 @@ class Construction:
         )  # fmt: skip
 
     def go_on(self) -> bool:
-        """Continue until all states have their transitions, or there is no room for more; return whether it is done."""
+        """Continue until all states have their transitions, or a buffer is full; return whether it is done."""
         return check_memory(lib.tokdfa_write_out(self._trie.pointer, self._struct.pointer)) != _NO_ROOM
 
     def grow(self) -> None:
-        """Make more room."""
+        """Enlarge the buffers."""
         n_read = int(self._struct.pointer.n_read)
         self.states.grow()
         self.outputs.grow()

@@ -1,7 +1,7 @@
 /* Building the tables in which words are found by their text, and rules by their parts. */
 #include "one_pass.h"
 
-/* Bits for each entry of a table, of which one is set. */
+/* Bits of the filter for each word; one of them is set. */
 #define BITS_A_WORD 16
 
 /* The sizes of the tables for the words that are live: of `slots`, `filter`, `edges` and `ending`. Word i is
@@ -43,10 +43,10 @@ static void add_ending(growing_trie *trie, int64_t node, const uint8_t *text, in
     trie->ending[node] = (int32_t)word;
 }
 
-/* The number of words whose places are computed, and prefetched, before anything is read or written there. */
+/* Words at a time: the slots of all of them are computed, and prefetched, before any is read or written. */
 #define AT_A_TIME 32
 
-/* The hash under which a word is found: that of its packing, or of its first bytes. */
+/* The hash under which a word is found: the hash of its packing, or of its first bytes. */
 static uint64_t hash_of_word(const uint8_t *text, int64_t size, int64_t begin, int64_t length, packed_word *packed) {
     *packed = pack_at(text, size, begin, least(length, LONGEST_PACKED));
     if (length > LONGEST_PACKED) {
@@ -160,8 +160,9 @@ ALWAYS_INLINE void add_rule(uint64_t *rules, int64_t n_rules, int64_t u, int64_t
     }
 }
 
-/* Number the tokens that rules make, after the symbols and in the order of the rules: number[t] is the number of token
-   t, of which the symbols have theirs and all others -1, and ids_of_numbers[n] the id of the token that gets number n. */
+/* Number the tokens that rules make, after the symbols and in the order of the rules: number[t] gets the number of
+   token t; at first symbols have theirs, and all others -1. ids_of_numbers[n] gets the id of the token with number
+   n. */
 TOKDFA_API void tokdfa_number_products(const int32_t *product, int64_t n_product, int64_t n_symbols,
                                         const int32_t *ids, int32_t *number, int32_t *ids_of_numbers) {
     int64_t next = n_symbols;
@@ -174,9 +175,10 @@ TOKDFA_API void tokdfa_number_products(const int32_t *product, int64_t n_product
     }
 }
 
-/* Put the rules left[i]≀right[i] into a table of zeros, which has places for all of them and one more; of equal pairs
-   the first one counts. Their tokens are what `number` says, those with -1 occur in no text, or numbers already if it
-   is NULL. Numbers are less than NO_NUMBER, and those of products greater than 0. `of_symbols` is zeros. */
+/* Put the rules left[i]≀right[i] into a table of zeros, which has slots for all of them and one more; of equal pairs
+   the first one counts. `number` has the number of each token, -1 for tokens that occur in no text; if it is NULL, the
+   rules are given by numbers. Numbers are less than NO_NUMBER, and greater than 0 for products. `of_symbols` is
+   zeros. */
 TOKDFA_API void tokdfa_index_rules(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n_left,
                                     const int32_t *number, uint64_t *rules, int64_t n_rules, int32_t *of_symbols) {
     int64_t u[AT_A_TIME], v[AT_A_TIME], made[AT_A_TIME];

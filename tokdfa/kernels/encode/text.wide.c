@@ -11,8 +11,8 @@ int64_t VARIANT(encode_pieces)(tokdfa_piece_encoder *pieces, const uint8_t *text
     return encode_pieces(pieces, text, size, begun, stop, out, ends);
 }
 
-/* Put the prefix before the text at hand, up to `stop`. Appends to the `n` entries of what begins. Returns 0, or as
-   `put_prefix`. */
+/* Put the prefix before the text at hand, up to `stop`. Appends to the `*n` events after begun[0]. Returns 0, or an
+   error of `put_prefix`. */
 ALWAYS_INLINE int64_t begin_with_prefix(tokdfa_text_encoder *texts, const uint8_t *text, int64_t stop, int64_t *n) {
     tokdfa_split_run *split = texts->split;
     int64_t n_entries = *n + 1;
@@ -25,15 +25,15 @@ ALWAYS_INLINE int64_t begin_with_prefix(tokdfa_text_encoder *texts, const uint8_
     return least(taken, 0);
 }
 
-/* Split the next bytes of a text, about TOKDFA_SPLIT_BLOCK of them: with each added token the splitting begins again. What
-   begins is appended to begun[0], and texts->n_pieces gets the number of entries that have ended. Returns 0; or NO_ROOM,
-   INVALID, CUT_SHORT or FOREIGN. */
+/* Split the next bytes of a text, about TOKDFA_SPLIT_BLOCK of them: with each added token the splitting begins again.
+   The events are appended to begun[0], and texts->n_pieces gets the number of entries that have ended. Returns 0; or
+   NO_ROOM, INVALID, CUT_SHORT or FOREIGN. */
 ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
     tokdfa_split_run *split = texts->split;
     const tokdfa_splitting *splitting = split->splitting;
     const int64_t most = split->at + TOKDFA_SPLIT_BLOCK;
     int64_t *begun = split->begun, n = 0;
-    /* What has begun last is still going on. */
+    /* The last entry has not ended yet. */
     begun[0] = begun[texts->n_pieces];
     texts->pieces->next = texts->n_pieces = 0;
     keep_added(texts, begun[0]);
@@ -85,11 +85,11 @@ ALWAYS_INLINE int64_t split_next(tokdfa_text_encoder *texts, const uint8_t *text
     return 0;
 }
 
-/* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has room for the most ids a byte and
-   AT_ONCE more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next], INVALID or
-   CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when `split` must have more,
-   PAUSED when there is more to do.
-   For Python also LACKS_IDS, when there is a token without an id. */
+/* Encode a text, UTF-8 and all of it, from where `texts` says to its end. `out` has a capacity of the most ids a byte
+   and AT_ONCE more. Returns the number of ids; or FOREIGN or TOO_LONG at the piece that begins at begun[pieces->next],
+   INVALID or CUT_SHORT at split->at where the text is not UTF-8 or ends within a symbol, NO_ROOM when the buffers of
+   `split` must grow, PAUSED when there is more to do. For Python also LACKS_IDS, when there is a token without an
+   id. */
 int64_t VARIANT(encode_on)(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     tokdfa_piece_encoder *pieces = texts->pieces;
     tokdfa_split_run *split = texts->split;
@@ -126,7 +126,8 @@ TOKDFA_API int64_t tokdfa_encode_pieces(tokdfa_piece_encoder *pieces, const uint
     return CHOOSE(encode_pieces)(pieces, text, size, begun, stop, out, ends);
 }
 
-/* Go on with a text for which there was no room, or after a piece that was encoded elsewhere; see `encode_on`. */
+/* Continue with a text that did not fit into the buffers, or after a piece that was encoded elsewhere; see
+   `encode_on`. */
 TOKDFA_API int64_t tokdfa_encode_on(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size, int32_t *out) {
     const int64_t n = CHOOSE(encode_on)(texts, text, size, out);
     if (n > 0 && texts->lacks_ids) {
@@ -156,7 +157,7 @@ TOKDFA_API int64_t tokdfa_encode_text(tokdfa_text_encoder *texts, const uint8_t 
     return tokdfa_encode_on(texts, text, size, out);
 }
 
-/* Encode a text for which the room in `texts` is enough. */
+/* Encode a text that fits into the buffers of `texts`. */
 TOKDFA_API int64_t tokdfa_encode_short(tokdfa_text_encoder *texts, const uint8_t *text, int64_t size) {
     return tokdfa_encode_text(texts, text, size, texts->out);
 }

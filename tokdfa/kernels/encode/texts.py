@@ -23,18 +23,18 @@ __all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun"
 
 _QUEUE = ffi.typeof("tokdfa_work_queue *")
 
-# What becomes of UTF-8, and what of it is added tokens; None if nothing does.
+# From UTF-8 to the UTF-8 that replaces it and the added tokens in that; None if nothing replaces it.
 Normal: TypeAlias = Callable[[bytes | memoryview], "tuple[Uint8Array, Int64Array] | None"]
 
 
 class WorkQueue:
     """Texts in batches, and their ids, which threads write where they belong.
 
-    `bounds` are the first text of each batch, ascending from 0, and last the number of texts, whose list nobody may
-    change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end; within its batch
-    until that has its place. A batch has `largest` bytes and `most` texts at most, and a text at most `ids_a_byte`
-    times as many ids as bytes. `pointer` has the fields of ``tokdfa_work_queue``, which explains them; it is no
-    :class:`Struct`, as every call needs a new one and a Struct takes longer to make.
+    `bounds` are the first text of each batch, ascending from 0, and last the number of texts; nobody may change the
+    list of texts meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end: within its
+    batch until the batch has its offset. A batch has `largest` bytes and `most` texts at most, and a text at most
+    `ids_a_byte` times as many ids as bytes. `pointer` has the fields of ``tokdfa_work_queue``, which explains them; it
+    is not a :class:`Struct`, as every call needs a new one and a Struct takes longer to make.
     """
 
     __slots__ = ("_ids", "_kept", "_texts", "bounds", "id_offsets", "largest", "most", "pointer")
@@ -69,7 +69,7 @@ class WorkQueue:
         self.pointer.is_refused = 1
 
     def result(self) -> tuple[Int32Array, Int64Array]:
-        """Return the ids of all texts, and where those of each begin and the last ones end; all threads have ended."""
+        """Return the ids of all texts, and their offsets by text, and last the end; all threads have ended."""
         self._kept.clear()
         self._ids.resize(int(self.id_offsets[-1]), refcheck=False)
         return self._ids, self.id_offsets
@@ -85,8 +85,8 @@ _DONE = 0
 _SPLIT_BLOCK = 1 << 13
 _FIRST_ROOM = 2 * _SPLIT_BLOCK
 _SHORT = 1 << 12
-# The number of batches that a thread holds until those before them are encoded; the number of ids that there is room
-# for in any case, beside those of the batch at hand; and the size of the largest batches for which the room is kept.
+# The number of batches that a thread holds until the batches before them are encoded; the most ids that its buffer has
+# in addition to the ids of the batch at hand; and the size of the largest batches for which the buffers are kept.
 _MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 
 
@@ -145,8 +145,8 @@ class TextRun:
     def encode_string(self, text: str, normal: Normal | None = None) -> Int32Array | int:
         """Return the ids of a string, as `encode` does; half of a surrogate pair is a UnicodeEncodeError.
 
-        What `normal` makes of the UTF-8 of a string that is not ASCII, if it makes something of it, is encoded instead.
-        With it come the added tokens of the outer level: rows of start, stop and number.
+        If the string is not ASCII and `normal` replaces its UTF-8, the replacement is encoded. With it come the added
+        tokens of the outer level: rows of start, stop and number.
         """
         # Of short ones a copy takes less time than the question.
         kept = kept_utf8(text) if len(text) > _SHORT else None
@@ -185,8 +185,8 @@ class TextRun:
             if n == TOO_LONG and not self._pieces.learn_long():
                 self._encode_piece(data, size, out)
             elif n == _NO_ROOM:
-                # A long stretch that only what follows it can settle, such as spaces without end; or a long part of
-                # characters, for which there must be as much room with what is put before it.
+                # A long segment that only the text after it can settle, such as spaces without end; or a long part of
+                # characters, which must fit into the buffers together with its prefix.
                 self._grow(2 * self._split.room)
             self._pieces.let_cache_grow()
             n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
@@ -198,7 +198,7 @@ class TextRun:
         return out
 
     def _grow(self, room: int) -> None:
-        """Make room for stretches of this number of bytes; the added token that is still to be written is kept."""
+        """Enlarge the buffers to this number of bytes; the added token that is still to be written is kept."""
         self._split.grow(room)
         larger: Int32Array = np.empty(room, dtype=np.int32)
         larger[:1] = self._struct.fields["added_ids"][:1]
@@ -227,13 +227,13 @@ class TextRun:
             return True
         finally:
             if not done:
-                # Others may wait for what this one has taken.
+                # Others may wait for the batches that this one has taken.
                 queue.refuse()
             if pointer.n_text > _LARGEST_KEPT:
                 self._run_of_queue = None
 
     def _queue_run(self, queue: WorkQueue) -> Struct:
-        """Return this thread's part, with room enough, and no batch taken."""
+        """Return this thread's part, with large enough buffers, and no batch taken."""
         run = self._run_of_queue
         if run is None or run.pointer.n_text < queue.largest or len(run.fields["offsets"]) <= queue.most:
             size = queue.largest

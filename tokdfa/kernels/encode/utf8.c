@@ -3,8 +3,8 @@
 #include "api.h"
 
 /* Note where the UTF-8 of each string of a list is, and, at offsets[i + 1], where it ends if all of them follow each
-   other; offsets[0] is 0. `item` and `utf8` are the interpreter's PyList_GetItem and PyUnicode_AsUTF8AndSize, so that its
-   lock must be held. Returns the number of strings, or that of those before one that has none: then the interpreter has
+   other; offsets[0] is 0. `item` and `utf8` are the interpreter's PyList_GetItem and PyUnicode_AsUTF8AndSize, so that
+   its lock must be held. Returns the number of strings, or the index of one that has none: then the interpreter has
    noted why. */
 TOKDFA_API int64_t tokdfa_find_utf8(void *list, int64_t n_texts, void *(*item)(void *, int64_t),
                                      const uint8_t *(*utf8)(void *, int64_t *), uint64_t *places, int64_t *offsets) {

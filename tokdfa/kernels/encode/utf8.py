@@ -1,4 +1,4 @@
-"""The UTF-8 of strings: where the interpreter keeps it, and that of many, one after the other."""
+"""The UTF-8 of strings: where the interpreter keeps it, for one string and for many."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def kept_utf8(text: str) -> tuple[Any, int] | None:
 
 
 class FoundTexts:
-    """Texts whose UTF-8 has been found, once, so that several threads can read parts of them at the same time.
+    """Texts with their UTF-8, found once, so that several threads can read parts of them at the same time.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class FoundTexts:
     Raises
     ------
     TypeError
-        If one is no string.
+        If one is not a string.
     UnicodeEncodeError
         If one has half of a surrogate pair.
 

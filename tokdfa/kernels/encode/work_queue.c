@@ -1,7 +1,7 @@
-/* Encoding texts on several threads, each of which takes the next batch of them until there is none, in one call.
+/* Encoding texts on several threads: in one call, each takes the next batch of them until there is none.
 
    Where the ids of a batch belong is known once all batches before it are counted. Until then a thread holds them, and
-   goes on with another batch. */
+   takes another batch. */
 #include "../common/base.h"
 #include "characters.h"
 #include "api.h"
@@ -9,7 +9,7 @@
 /* How often a thread asks whether another one has counted a batch before it returns, so that others can run. */
 enum { MOST_QUESTIONS = 1 << 12 };
 
-/* The number of texts by which what is copied later is prefetched. */
+/* How many texts ahead of the copy to prefetch. */
 enum { AHEAD = 4 };
 
 ALWAYS_INLINE int64_t load(const int64_t *place) {
@@ -20,8 +20,8 @@ ALWAYS_INLINE void store(int64_t *place, int64_t value) {
     __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
 }
 
-/* Note the number of ids of a batch, and where those after it begin, as far as that is known now. If two threads
-   count neighbours at the same time, at least one of them sees what the other has noted. */
+/* Note the number of ids of a batch, and where the batches after it begin, as far as that is known now. If two threads
+   count neighbours at the same time, at least one of them sees the other's note. */
 static void count_batch(tokdfa_work_queue *queue, int64_t batch, int64_t n_ids) {
     store(queue->counts + batch, n_ids);
     for (; batch < queue->n_counts; batch++) {
@@ -79,8 +79,8 @@ static void begin_batch(tokdfa_queue_run *run, const tokdfa_work_queue *queue, i
     run->encoder->pieces->n = 0;
 }
 
-/* Encode the batch at hand. Returns 0 when it is done; otherwise as encode_documents, or TOO_LARGE before a document that
-   is to be encoded by itself, as it is longer than the buffers or takes long, or CROWDED if the cache of pieces is
+/* Encode the batch at hand. Returns 0 when it is done; otherwise as encode_documents, or TOO_LARGE before a document
+   that is to be encoded by itself, as it is longer than the buffers or takes long, or CROWDED if the cache of pieces is
    to grow. */
 static int64_t encode_batch(tokdfa_queue_run *run, const tokdfa_work_queue *queue) {
     const int64_t begin = queue->bounds[run->batch], n_documents = queue->bounds[run->batch + 1] - begin;
@@ -107,9 +107,9 @@ static int64_t encode_batch(tokdfa_queue_run *run, const tokdfa_work_queue *queu
     return 0;
 }
 
-/* Take batches and encode them until there is none. Returns DONE when the ids of all those taken are in their places;
-   PAUSED from time to time, so that signals are heeded; WAITS where other threads have to encode before this one can go
-   on; REFUSED if a text is; or, in the middle of a batch, how its encoding stops. */
+/* Take batches and encode them until there is none. Returns DONE when the ids of all batches taken are where they
+   belong; PAUSED from time to time, so that signals are heeded; WAITS where other threads have to encode before this
+   one can continue; REFUSED if a text is; or, in the middle of a batch, how its encoding stops. */
 TOKDFA_API int64_t tokdfa_encode_queue(tokdfa_queue_run *run, tokdfa_work_queue *queue) {
     const int64_t at_a_time = run->encoder->pieces->at_a_time, most_a_byte = most_ids_a_byte(run->encoder->split);
     int64_t n_bytes = 0;
