@@ -2,11 +2,11 @@
 
 Read in this order:
 
-1. `steps`: the content of a file, a sequence of splitting steps, what each makes of the matches of its pattern, and
-   the patterns in use, by name; `llama_cpp`: those of llama.cpp.
+1. `steps`: the content of a file, a sequence of splitting steps, their treatment of matches, and the patterns in use,
+   by name; `llama_cpp`: the patterns of llama.cpp.
 2. `pretokenizer`: their meaning by definition, with a backtracking engine, and steps that come after ByteLevel.
 3. `step_trees`, `contexts`, `scan`, `hypotheses_finding`, `hypotheses_building`: the same as an unambiguous automaton
-   that guesses where pieces begin and what the look-arounds of the pattern say.
+   that guesses where pieces begin and which look-arounds of the pattern hold.
 4. `machine`: that automaton, and its determinization; those in use are shipped. `building` builds the others.
 5. `splitter`: the machine over UTF-8 in C, on whole texts and on streams.
 
@@ -14,9 +14,9 @@ Read in this order:
 hypotheses from symbols to tokens; validation and comparison read ids with it, byte by byte where a token ends
 within a symbol. `normal_form` is the same for all splittings that do the same.
 
-Where a text may be cut and its parts split separately: `certain` knows it of two symbols (prebuilt, or found in
-the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds what
-the other parts of a tokenizer do there.
+Where a text may be cut and its parts split separately: `certain` knows it for pairs of symbols (prebuilt, or found in
+the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds what the
+other parts of a tokenizer do there.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

@@ -5,13 +5,14 @@ not record how far back they diverge.
 
 The pairs of symbols that no piece has side by side, found in patterns: every text is cut between them. Whether a piece
 ends at some offset may depend on text far to the right. Between two symbols that no match of the pattern has next to
-each other it does not: every text is cut there, and the text to the left is split in the same way whatever follows,
-except for the one symbol that a look-ahead may see.
+each other it does not: every text is cut there, and the split of the text to the left depends only on the one following
+symbol that a look-ahead may see.
 
 The pairs that a match can have side by side are those that follow each other in the pattern's Glushkov automaton
-without assertions. A symbol is in some match if a match is found at that symbol whatever follows. A step is certain to
-cut only where the steps before it do not find a match to the right. Of a pattern that may match the empty text, looks
-back or looks far ahead, the machine is asked. With steps that do more than isolate their matches no pair is certain.
+without assertions. A symbol is always in some match if a match is found at that symbol for any following text. A step
+is known to cut only where the steps before it do not find a match to the right. Of a pattern that may match the empty
+text, looks back or looks far ahead, the machine is asked. With steps that do more than isolate their matches, no pair
+is known.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ _LOOKS_FAR = (
 def certain_pairs(
     splitting: Splitting, machine: Callable[[], Machine | None] = lambda: None
 ) -> tuple[Uint16Array, BoolArray]:
-    """Return the class of each code point, and which classes are certain; see :class:`CertainPairs`.
+    """Return the class of each code point, and the certain pairs of classes; see :class:`CertainPairs`.
 
     `machine` returns the machine of the splitting, if it has one; asked only where the patterns do not say enough.
     """
@@ -145,7 +146,7 @@ def certain_pairs(
     if any(map(syntax.is_nullable, trees)) or any(map(_looks_far, _nodes(trees))):
         found = machine()
         return (partition.dense, certain) if found is None else _pairs_of_machine(found)
-    # Pairs for which the steps so far cut, or do not cut, in the same way whatever follows.
+    # Pairs for which the steps so far cut, or do not cut, in the same way in every text.
     settled: BoolArray = np.ones((n, n), dtype=np.bool_)
     column = 0
     for tree in trees:
@@ -195,9 +196,8 @@ def _sets(tree: syntax.Node) -> list[Ranges]:
 class _Ways:
     """How a part of a pattern may match, as bool arrays over the classes of symbols and the one for assertions.
 
-    A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. There is a match,
-    whatever follows, at every symbol of `sure`, and everywhere if `free`. A part that is `committed` does not
-    backtrack.
+    A match begins with one of `first` and ends with one of `last`, or is empty if `nullable`. Before any text there is
+    a match at every symbol of `sure`, and everywhere if `free`. A part that is `committed` does not backtrack.
     """
 
     first: BoolArray
@@ -211,7 +211,7 @@ class _Ways:
 class _Reader:
     """Reads a tree from left to right and collects the pairs of symbols that follow each other in a match.
 
-    After the classes of symbols comes one more, for the offsets where an assertion looks at what follows.
+    After the classes of symbols comes one more, for the offsets where an assertion looks ahead.
     """
 
     def __init__(self, partition: Partition, column: int) -> None:

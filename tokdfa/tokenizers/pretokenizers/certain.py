@@ -1,6 +1,6 @@
-"""The offsets where a pre-tokenizer certainly cuts: between two symbols that no piece has side by side.
+"""The offsets where a pre-tokenizer always cuts: between two symbols that no piece has side by side.
 
-Of the known splittings these pairs are prebuilt, so that no pattern is read; of others `building` finds them.
+For the known splittings these pairs are prebuilt, so that no pattern is read; for others `building` finds them.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class CertainPairs:
         return self._class_of_code_point[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
-        """Return the last offset after `begin` and up to `end` where `text` is certainly cut; `begin` if none is found.
+        """Return the last offset after `begin` and up to `end` where every text is cut; `begin` if none is found.
 
-        Place i is the one before symbol i; the symbol at `end` must exist.
+        Offset i is before symbol i; the symbol at `end` must exist.
         """
         # Ordinary text is cut every few symbols, so begin with a few.
         step = 64

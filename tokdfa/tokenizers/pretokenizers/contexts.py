@@ -1,4 +1,4 @@
-"""What surrounds an offset in a text, as far as the look-arounds of a pattern ask for it.
+"""The surroundings of an offset in a text, as far as the look-arounds of a pattern ask for them.
 
 The truth of a look-behind is known from the left, so a deterministic automaton that reads the text keeps it. The truth
 of a look-ahead is known from the right: a deterministic automaton that reads the text backwards keeps it, and read
@@ -48,7 +48,7 @@ class Contexts:
     """The unambiguous automaton of contexts over the classes of a partition.
 
     Each of the `predicates` asks only those before it; the truth of those `asked` is wanted. The partition refines the
-    sets of all of them, of which the first is its set number `column`.
+    sets of all of them; the first is its set number `column`.
 
     ``moves[c][a]`` are the contexts that a symbol of class a may lead to, `initial` those in which a text may begin;
     `final` says whether a text may end in a context, and `truths` has for each the truth of the predicates asked.

@@ -1,4 +1,4 @@
-"""What each step of a pre-tokenizer does to a text: which alternative matched, and how far the machine had to look."""
+"""The effect of each step of a pre-tokenizer: which alternative matched, and how far the machine had to look."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_MAX_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How far the machine read before a cut was certain: `symbols` after the end of the piece, or the whole text.
+    """How far the machine read before a cut was settled: `symbols` after the end of the piece, or the whole text.
 
     If `to_end`, only the end of the text settled it.
     """
@@ -98,7 +98,7 @@ def _program(step: Split, splitting: Splitting) -> Any:
     parts = alternatives(step)
     if len(parts) == 1:
         return regex.compile(f"(?P<a0>{spell_out(whole)})", regex.VERSION0)
-    # Flags at the beginning of the pattern are those of all alternatives.
+    # Flags at the beginning of the pattern hold for all alternatives.
     flags = _FLAGS.match(step.pattern)
     assert flags is not None  # it matches the empty text
     spelled = [
@@ -128,7 +128,7 @@ class _Recorder:
         return match
 
     def finditer(self, text: str) -> Iterator[Any]:
-        """Yield the matches, none of which is empty, as the compiled pattern does."""
+        """Yield the matches, never empty ones, as the compiled pattern does."""
         match = self.search(text, 0)
         while match is not None:
             yield match
@@ -138,10 +138,10 @@ class _Recorder:
 def explain(
     of: PreTokenizer, text: str, *, begins: bool = True, max_seconds: float = DEFAULT_MAX_SECONDS
 ) -> list[list[Part]]:
-    """Return the pieces that each step makes of a text, those of the last step last.
+    """Return the pieces that each step makes of a text, step by step.
 
-    `begins` says whether `text` begins a text, rather than following a special token. A step whose pattern backtracks
-    for longer than `max_seconds` is a LimitExceededError.
+    `begins` says whether `text` begins a text, rather than following a special token. If the pattern of a step
+    backtracks for longer than `max_seconds`, LimitExceededError is raised.
     """
     splitting = of.splitting
     space = splitting.metaspace or " "
@@ -224,7 +224,7 @@ def _parts(piece: str, step: Split, splitting: Splitting, max_seconds: float) ->
 
 
 def look_aheads(splitter: Splitter | None, text: str) -> dict[Span, Look] | None:
-    """Return, for each piece of a text, how far a machine reads before both its ends are certain.
+    """Return, for each piece of a text, how far a machine reads before both its ends are settled.
 
     The pieces are given by their offsets in code points. None without a machine, or if the text is not UTF-8.
     """

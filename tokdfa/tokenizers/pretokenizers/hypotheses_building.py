@@ -34,10 +34,10 @@ OFF: Final = -1
 
 
 class Stage(NamedTuple):
-    """A step of a hypothesis: the `scan` that must match, or GAP or OFF; and those that must find nothing, `fruitless`.
+    """A step of a hypothesis: the `scan` that must match, or GAP or OFF; and `fruitless` ones, which must find nothing.
 
-    `context` is that of the offset, as of :class:`tokdfa.tokenizers.pretokenizers.contexts.Contexts`. `is_start` says
-    whether the library starts a search at this offset, between matches; False where the pattern does not ask.
+    `context` is the context of the offset, see :class:`tokdfa.tokenizers.pretokenizers.contexts.Contexts`. `is_start`
+    says whether the library starts a search at this offset, between matches; False where the pattern does not ask.
     """
 
     scan: int
@@ -47,7 +47,7 @@ class Stage(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a search finds at an offset, as supposed: a scan that must match, or GAP.
+    """The supposed result of a search at an offset: a scan that must match, or GAP.
 
     `cuts` says that an empty match ended the text before the offset.
     """
@@ -63,7 +63,7 @@ class Step:
 
     `partition` has the classes of symbols, `same` for each the first class that the step does not distinguish from it.
 
-    Oniguruma's iteration over matches is that of tokenizers: a search starts where the last match ended. If it finds
+    Matches are iterated over as in tokenizers, with Oniguruma: a search starts where the last match ended. If it finds
     the empty text right there, it starts anew one symbol later.
     """
 
@@ -100,7 +100,7 @@ class Step:
             self.behavior, self.invert = "removed", True
 
     def drops(self, matches: bool) -> bool:
-        """Return whether the step leaves out matches, or what is between them."""
+        """Return whether the step leaves out matches, or the text between them."""
         return self.behavior == "removed" and matches != self.invert
 
     def joins(self, before: bool, behind: bool) -> bool:

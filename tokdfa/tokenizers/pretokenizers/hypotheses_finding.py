@@ -24,7 +24,7 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
         if isinstance(found, TokdfaError):
             raise copy(found)
         return found
-    # What is known needs none of it.
+    # Imported here: known splittings do not need it.
     from tokdfa.tokenizers.pretokenizers.hypotheses_building import build_hypotheses
 
     return build_hypotheses(splitting, budget)
@@ -38,5 +38,5 @@ def _found(splitting: Splitting) -> Hypotheses | TokdfaError:
     try:
         return find_hypotheses(splitting, splitting_budget())
     except (PatternError, LimitExceededError) as error:
-        # A copy has neither traceback nor context, whose frames would keep alive what called this.
+        # A copy has neither traceback nor context; their frames would keep the callers' variables alive.
         return copy(error)

@@ -30,7 +30,7 @@ Mask: TypeAlias = int
 
 
 class LiftedState(NamedTuple):
-    """What the ids of a stream leave undecided.
+    """The state after the ids of a stream: everything that they leave undecided.
 
     `hypotheses` has those compatible with the ids, as bits; `cut` the bytes of an incomplete symbol, or other bytes
     that can be completed to symbols of the same classes. If `is_inside`, that symbol began within a token, so that no
@@ -53,7 +53,7 @@ class TokenParts(NamedTuple):
 
 
 class _Effect(NamedTuple):
-    """For each hypothesis, those after some symbols, of which only the first may begin a piece: if not, and if so."""
+    """For each hypothesis, those after symbols of which only the first may begin a piece: if it does not, and if so."""
 
     inside: tuple[Mask, ...]
     begins: tuple[Mask, ...]

@@ -1,9 +1,9 @@
 r"""The pre-tokenizers of llama.cpp, by the names that a GGUF file has in ``tokenizer.ggml.pre``.
 
-They are those of the llama.cpp in llama-cpp-python 0.3.36 (commit 0c1e570). Each is a list of patterns, one after the
-other; what a pattern does not match stays in pieces between its matches. llama.cpp cuts by hand where a pattern is one
-of eight that it knows by their text, and by ``std::regex`` otherwise. Here a cut by hand is a pattern that makes the
-same pieces.
+They follow the llama.cpp in llama-cpp-python 0.3.36 (commit 0c1e570). Each is a list of patterns, one after the other;
+text that a pattern does not match stays in pieces between its matches. llama.cpp cuts by hand where a pattern is one of
+eight that it knows by their text, and by ``std::regex`` otherwise. Here a cut by hand is a pattern that makes the same
+pieces.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppPreTokenizer:
-    """What a name stands for: the splitting, and what llama.cpp does where the file does not say.
+    """The splitting that a name stands for, and the defaults of llama.cpp where the file does not say.
 
     If `whole_piece`, a piece that is a token is emitted without merging (llama.cpp's ``ignore_merges``); `adds_begin`
     and `adds_separator` say whether these tokens are added (``add_bos``, ``add_sep``).
@@ -52,7 +52,7 @@ def _like_o200k(digits: str, *, letters: str = r"\p{L}", end: str = f"(?:{_APOST
     )
 
 
-# Every category of letters is that of all letters.
+# Every category of letters becomes the category of all letters.
 _CASED = r"[\p{L}\p{M}]"
 _LIKE_O200K_WITH_MARKS = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_CASED}*{_CASED}+(?:{_APOSTROPHE})?|[^\r\n\p{{L}}\p{{N}}]?{_CASED}+{_CASED}*(?:{_APOSTROPHE})?"

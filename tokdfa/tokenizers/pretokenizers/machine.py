@@ -112,7 +112,7 @@ def known_names() -> dict[Splitting, str]:
 
 
 def is_known(splitting: Splitting) -> bool:
-    """Return whether the machine of a splitting is prebuilt, as it is for those of `named.NAMED`."""
+    """Return whether the machine of a splitting is prebuilt, as it is for all in `named.NAMED`."""
     return splitting in _NAMES
 
 

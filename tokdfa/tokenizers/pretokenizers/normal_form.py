@@ -1,4 +1,4 @@
-"""The normal form of a splitting: the minimal automaton of texts with what each symbol does, as bytes."""
+"""The normal form of a splitting: the minimal automaton of texts with the effect of each symbol, as bytes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tokdfa.regex.syntax import Node
     from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 
-# A symbol that is no letter of the alphabet; it separates pieces, and no step can tell it from the ends of a text.
+# A symbol that is not in the alphabet; it separates pieces, and no step can tell it from the ends of a text.
 _SEPARATOR = "\n"
 _SPELLED = [*(CHARACTER_OF[byte].encode() for byte in range(256)), _SEPARATOR.encode()]
 _WIDTH = np.array([*map(len, _SPELLED)], dtype=np.int64)
@@ -34,7 +34,7 @@ class ByteSteps:
     """The splitting of pieces of UTF-8 by steps that see a letter for each byte.
 
     Digits after ByteLevel, as in Falcon, cuts at every byte that is written ², ³, ¹, ¼, ½ or ¾: these letters are
-    numeric. All pieces of a text are split in one pass of one machine, whose first step removes what separates them.
+    numeric. All pieces of a text are split in one pass of one machine. Its first step removes the separators.
     """
 
     def __init__(self, steps: tuple[Split, ...], unicode: str | None = None) -> None:
@@ -216,7 +216,7 @@ class PreTokenizer:
     def byte_pieces(self, text: str, *, begins: bool = True) -> tuple[bytes, Int64Array]:
         """Return the pieces of `text` as UTF-8 with the spaces put into it, and the byte offsets of each piece.
 
-        They are those of :meth:`split`, and need not be UTF-8 themselves. Half of a surrogate pair is a
+        They are the pieces of :meth:`split`, and need not be UTF-8 themselves. Half of a surrogate pair is a
         UnicodeEncodeError.
         """
         data, spans = _joined(self._before_bytes.split(text, begins=begins))
@@ -234,7 +234,7 @@ class PreTokenizer:
         pieces, whole = self._before_bytes.split(text, begins=begins), self._before_bytes.spans(text, begins=begins)
         offsets: list[int] = []
         for piece, (start, end) in zip(pieces, whole, strict=True):
-            # Of each byte, the offset of its character in the text; what is put before a piece is at its beginning.
+            # For each byte, the offset of its character in the text; a space put before a piece is at its beginning.
             first = end - len(piece)
             offsets += [max(first + at, start) for at, symbol in enumerate(piece) for _ in symbol.encode()]
         _, found = self.byte_pieces(text, begins=begins)
@@ -336,9 +336,9 @@ def _shared(splitting: Splitting, name: str | None = None) -> PreTokenizer:
 
 
 def pretokenizer(splitting: str | Splitting) -> PreTokenizer:
-    """Return a pre-tokenizer: that of the steps of a file, of a name, or of a pattern in the dialect of tiktoken.
+    """Return the pre-tokenizer for the steps of a file, a name, or a pattern in the dialect of tiktoken.
 
-    Names are those of :data:`tokdfa.tokenizers.pretokenizers.steps.NAMED`, and "llama.cpp:" with one of
+    Names are the keys of :data:`tokdfa.tokenizers.pretokenizers.steps.NAMED`, and "llama.cpp:" with one of
     :data:`tokdfa.tokenizers.pretokenizers.llama_cpp.PRE_TOKENIZERS`.
     """
     if isinstance(splitting, Splitting):

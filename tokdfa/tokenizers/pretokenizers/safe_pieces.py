@@ -1,4 +1,4 @@
-"""Boundaries between pieces: where a text may be cut and its two parts split separately, whatever follows.
+"""Boundaries between pieces: where a text may be cut and its two parts split separately, however it continues.
 
 An automaton over symbols splits the part and the whole text at once. A *pair* has the hypothesis of the part before the
 boundary, or after it, and the hypothesis of the whole, with whether their pieces have differed. Before the boundary
@@ -25,9 +25,9 @@ from tokdfa.tokenizers.pretokenizers.machine import Hypotheses
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 SAFE: Final = 0
-"""The state of a position that is safe however the text goes on."""
+"""The state of a position that is safe for every continuation of the text."""
 UNSAFE: Final = 1
-"""The state of a position that is not safe however the text goes on."""
+"""The state of a position that is not safe for any continuation of the text."""
 
 _MOST_STATES = 1 << 18
 _MOST_HYPOTHESES = 128
@@ -62,8 +62,8 @@ class SafePieces:
     -----
     A text is read with `read`, from the state `start`, or from `anywhere` if something unknown precedes it. `cut` gives
     the state of the position that was reached; `go_on` reads the text after it, until the state is `SAFE` or `UNSAFE`,
-    or the text ends and `is_safe_at_end` answers. The answer is exact: a position is safe if and only if the pieces of
-    the text, whatever follows, are those of its two parts.
+    or the text ends and `is_safe_at_end` answers. The answer is exact: a position is safe if and only if, for every
+    continuation, the pieces of the text are the pieces of its two parts.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:
@@ -129,7 +129,7 @@ class SafePieces:
     def between(self) -> tuple[BoolArray, BoolArray]:
         """Whether the position between two symbols is always safe, and whether it never is, by their classes.
 
-        Two bool arrays of shape (classes, classes). Where neither holds, what is around the two symbols decides.
+        Two bool arrays of shape (classes, classes). Where neither holds, the text around the two symbols decides.
         """
         n = self._of.n_classes
         always = np.zeros((n, n), dtype=np.bool_)
@@ -151,7 +151,7 @@ class SafePieces:
     def by_class(
         self, specials: Iterable[str], spellings: tuple[Uint8Array, Int64Array]
     ) -> tuple[BoolArray, list[Int32Array]]:
-        """Return whether a text is always cut between two classes of symbols, however specials are found in it.
+        """Return whether a text is always cut between two classes of symbols, with or without specials in it.
 
         Besides, the classes of the first and the last symbol of ids, given the bytes of these and their offsets. One
         more class has the symbols that are cut.
@@ -170,9 +170,9 @@ class SafePieces:
     def within(self, text: str, state: int, starts: set[int], *, ends: bool) -> tuple[BoolArray, BoolArray, int]:
         """Return, for each position after a character of a segment between special tokens, whether it is safe.
 
-        Besides, return whether each is between two symbols that every text is cut between, and the first that what
-        follows the segment may decide. `state` is the one at its beginning, `starts` has the positions where it may
-        turn out to end, and `ends` is whether it ends with the text; otherwise anything may follow.
+        Besides, return whether each is between two symbols that every text is cut between, and the first position that
+        the text after the segment may decide. `state` is the one at its beginning, `starts` has the positions where it
+        may turn out to end, and `ends` is whether it ends with the text; otherwise anything may follow.
         """
         n = len(text)
         safe: BoolArray = np.zeros(n, dtype=np.bool_)
@@ -182,7 +182,7 @@ class SafePieces:
         asked = ~safe
         asked[:-1] &= ~never[classes[:-1], classes[1:]]
         free = safe.copy()
-        # After such a position, nothing depends on what precedes it.
+        # After such a position, nothing depends on the text before it.
         bases = np.flatnonzero(safe) + 1
         row: list[int] = classes.tolist()
         at, undecided = 0, n + 1

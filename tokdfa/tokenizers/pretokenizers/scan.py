@@ -30,12 +30,12 @@ class Scan:
     """The search for a match that begins at a given offset, as a deterministic automaton.
 
     State 0 is the sink: nothing can be found any more. The match that a backtracking engine finds is the last one
-    reported before the sink, because after each match only the alternatives preferred to it go on.
+    reported before the sink, because after each match only the alternatives preferred to it continue.
 
     The automaton reads letters. A letter is a symbol, or the end of the text, together with the truth of the pattern's
-    assertions at the offset before the symbol: ``letter[c][a]`` is that of a symbol of class a of the `partition` in
-    context c; that of the end of the text comes last. The `contexts` are what the assertions need to know of the text
-    around an offset.
+    assertions at the offset before the symbol: ``letter[c][a]`` is the letter of a symbol of class a of the `partition`
+    in context c; the letter of the end of the text comes last. The `contexts` tell the assertions about the text around
+    an offset.
 
     `starts` are the states before the first symbol, where the search did not begin here and where it did. `target` and
     `matched`, of shape (states, letters), are the state after a letter, and whether there is a match before its symbol.
@@ -44,7 +44,7 @@ class Scan:
     def __init__(self, tree: Node, budget: Budget) -> None:
         predicates = Predicates()
         program = compile_program(tree, budget, predicates=predicates)
-        # What an assertion needs to know of the symbol before an offset is a predicate, too.
+        # The test of an assertion on the symbol before an offset is a predicate, too.
         before = [
             predicates.neighbour(look.before, look.before_edge, behind=True)
             if look.before or look.before_edge
@@ -121,7 +121,7 @@ class _Threads:
         targets: list[list[int]] = []
         matches: list[list[bool]] = []
         for threads, begins in self._states:  # grows during the loop
-            # Letters on which the same instructions go on lead to the same state.
+            # Letters that the same instructions read lead to the same state.
             known: dict[tuple[tuple[int, ...], bool], int] = {}
             row, row_matched = [], []
             for symbol, truth in self._letters:
@@ -183,7 +183,7 @@ class _Threads:
     def _resolve(
         self, threads: tuple[int, ...], begins: bool, symbol: int, truth: tuple[bool, ...]
     ) -> tuple[tuple[int, ...], bool]:
-        """Return where the threads that read a symbol go on, and whether there is a match before it."""
+        """Return where the threads that read a symbol continue, and whether there is a match before it."""
         self._budget.check_time()
         following: dict[int, None] = {}
         members = self._members[symbol] if symbol != self._end else None
@@ -225,5 +225,5 @@ def _indistinguishable(target: Int32Array, matched: BoolArray) -> Int32Array:
     order = np.unique(block, return_index=True)[1]
     number = np.empty(len(order), dtype=np.int32)
     number[np.argsort(order)] = np.arange(len(order), dtype=np.int32)
-    # Blocks are numbered without gaps, except for that of the final state.
+    # Blocks are numbered without gaps, except for the block of the final state.
     return number[np.unique(block, return_inverse=True)[1].reshape(-1)]

@@ -40,7 +40,7 @@ class Tuning:
 DEFAULT = Tuning()
 
 _CLASSES_OF_PAIRS = 256
-# A machine whose pairs of classes are more, for so many entries, is not looked at any further.
+# A machine with more entries for pairs of classes, in multiples of the most pairs, is not examined further.
 _COLUMNS = 4
 
 # The hypotheses of an unsettled action fill whole machine words, which the kernel reads at once.
@@ -238,7 +238,7 @@ class Splitter:
 
     @property
     def drops_text(self) -> bool:
-        """Whether there are texts of which something is dropped."""
+        """Whether some texts lose a part."""
         return bool((self.machine.event == DROPPED).any())
 
     def spans(self, text: str | bytes) -> Int64Array:
@@ -250,7 +250,7 @@ class Splitter:
         return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
 
     def line_spans(self, text: bytes) -> Int64Array:
-        """Return the pieces of a text each of whose lines is split separately, up to its line feed; see `spans`."""
+        """Return the pieces of a text, with each line split separately, up to its line feed; see `spans`."""
         ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
         spans = self.spans_of_texts(text, ends if text.endswith(b"\n") else np.append(ends, len(text)))
         if spans is None:
@@ -319,7 +319,7 @@ class SplitStream:
 
     @property
     def open_piece(self) -> tuple[int, int] | None:
-        """The beginning of the open piece, and the offset up to which it certainly extends; None in dropped text."""
+        """The beginning of the open piece, and the offset up to which it is known to extend; None in dropped text."""
         if self._open & EVENT_MASK != BEGINS:
             return None
         read = int(self._run.trail_at[0]) if self._run.n_waiting else self.n_bytes - len(self._tail)

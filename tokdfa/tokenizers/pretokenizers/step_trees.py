@@ -31,7 +31,7 @@ def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -
         what = "a pattern that splits must not match the empty text: tiktoken fails on a piece without text"
         raise PatternError(what, value=step.pattern)
     if (repeated := _nullable_repeat(tree)) is not None:
-        # Libraries differ in what they prefer when an iteration of a repetition is empty.
+        # Libraries differ in their preference when an iteration of a repetition is empty.
         raise PatternError(
             "a split pattern must not repeat something that may be empty",
             value=step.pattern[repeated.offset : repeated.offset + 40],

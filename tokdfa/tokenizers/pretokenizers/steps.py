@@ -12,7 +12,7 @@ Library: TypeAlias = Literal["tokenizers", "tiktoken", "llama.cpp"]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One splitting step: a pattern, whether it is inverted, and what happens to the matches."""
+    """One splitting step: a pattern, whether it is inverted, and the treatment of the matches."""
 
     pattern: str
     behavior: Behavior = "isolated"
@@ -22,7 +22,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """The pre-tokenizer of a file: a name or the steps, in order, with the library whose character classes they use.
+    """The pre-tokenizer of a file: a name or the steps, in order, with the library that defines the character classes.
 
     With `prefix_space`, a segment that does not begin with a space gets one before the step of that index; with
     `prefix_once`, only a segment that begins the text does. If `metaspace` is a character, it replaces all spaces
