@@ -34,7 +34,7 @@ _BLOCK = 1 << 18
 
 
 class Spellings(NamedTuple):
-    """Bytes of numbered words, read-only: those of word i are ``text[offsets[i]:offsets[i + 1]]``.
+    """Bytes of numbered words, read-only: word i is ``text[offsets[i]:offsets[i + 1]]``.
 
     `text` is a uint8 array, and `offsets` an int64 array with one more entry than there are words.
     """
@@ -44,7 +44,7 @@ class Spellings(NamedTuple):
 
 
 class SpelledTexts(NamedTuple):
-    """The bytes of the ids of several texts, one after the other, but for what is removed from their beginnings.
+    """The bytes of the ids of several texts, one after the other, with the bytes to remove from their beginnings.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Decoder:
             return "".join(self.iter_text([ids]))
 
     def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of what each adds."""
+        """Return the text of checked ids, and the end of each id's part."""
         ends: Int64Array = np.cumsum(self._lengths[ids])
         ends[-1:] -= self.ends_with_word(ids)
         return Decoded(self.string_of(ids), ends)
@@ -199,7 +199,7 @@ class Decoder:
 
     @property
     def later(self) -> Decoder:
-        """The decoder of the text after a boundary, to the beginning of which nothing is done."""
+        """The decoder of the text after a boundary; it does nothing to the beginning of that text."""
         return self
 
     def iter_bytes(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[bytes]:

@@ -22,11 +22,11 @@ _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 BYTE_TOKENS = frozenset(_BYTES)
 """The tokens that represent bytes; see :func:`byte_of`."""
 
-# What tokenizers reads as hexadecimal, which is more than it writes.
+# tokenizers reads more spellings as hexadecimal than it writes.
 _DIGITS = "0123456789abcdefABCDEF"
 _LOOSE_BYTES = {f"<0x{high}{low}>": int(high + low, 16) for high in f"+{_DIGITS}" for low in _DIGITS}
 _LONGEST_CHARACTER = 4
-# What the decoder of tokenizers removes if asked to clean up, in this order.
+# The replacements by the decoder of tokenizers if asked to clean up, in this order.
 CLEANUP = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m")),
     *((" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),

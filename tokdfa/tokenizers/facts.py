@@ -1,4 +1,4 @@
-"""What `tokdfa info` says of a tokenizer: its tokens, its automaton and what is done to texts, in numbers."""
+"""The facts of `tokdfa info` about a tokenizer: its tokens, its automaton and its treatment of texts, in numbers."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _unicode(tokenizer: Tokenizer) -> str | None:
 
 def _automaton(tokenizer: Tokenizer) -> tuple[dict[str, Any], dict[str, float | None]]:
     """Return the size of the automaton, and the time of folding it."""
-    import tokdfa.kernels.fold.folding  # noqa: F401  loading compiled code is no part of the fold
+    import tokdfa.kernels.fold.folding  # noqa: F401  loading compiled code is not part of the fold
     from tokdfa.automata.compact import CompactTokenDFA
 
     fields: dict[str, Any] = dict.fromkeys(("live_rules", "states_built", "states_reachable", "states_minimal"))

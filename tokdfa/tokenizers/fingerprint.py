@@ -1,4 +1,4 @@
-"""The fingerprint of a tokenizer: of what it does, part by part, and not of how its file spells it."""
+"""The fingerprint of a tokenizer: of its behaviour, part by part, and not of how its file spells it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARTS = ("dictionary", "ids", "pretokenizer", "normalizer", "symbols", "specials
 
 @dataclass(frozen=True)
 class Fingerprint(SuggestsNames):
-    """What a tokenizer does, as hashes: equal fingerprints are those of tokenizers that do the same.
+    """The behaviour of a tokenizer, as hashes: tokenizers with equal fingerprints do the same.
 
     Made by :func:`tokdfa.fingerprint`.
 
@@ -100,10 +100,11 @@ def fingerprint(tokenizer: AnyTokenizer) -> Fingerprint:
 
     Notes
     -----
-    The normal form of a proper dictionary is that of its minimal token DFA (*Constructing a BPE Tokenization DFA*,
-    Theorem 1): the live tokens in the order of their spelling, each with the set of those that must not follow it. That
-    of a pre-tokenizer is the minimal DFA of texts with what each symbol does, over the coarsest classes of code points.
-    The Unicode tables of normalizers, and of what no automaton expresses, are hashed as data.
+    The normal form of a proper dictionary is the normal form of its minimal token DFA (*Constructing a BPE Tokenization
+    DFA*, Theorem 1): the live tokens in the order of their spelling, each with the set of those that must not follow
+    it. The normal form of a pre-tokenizer is the minimal DFA of texts with the effect of each symbol, over the coarsest
+    classes of code points. The Unicode tables of normalizers, and of parts that no automaton expresses, are hashed as
+    data.
 
     Examples
     --------
@@ -138,9 +139,9 @@ def parts_of_byte_pairs(tokenizer: Tokenizer) -> dict[str, str]:
 
 @cache
 def unicode_tables(table: str | None = None) -> str:
-    """Return the hash of what tokdfa knows of Unicode, which normalizers and others depend on.
+    """Return the hash of tokdfa's Unicode tables, which normalizers and others depend on.
 
-    It is that of the newest tables, except for the library of `table`. The content of a table is hashed, not its name.
+    They are the newest tables, except for the library of `table`. The content of a table is hashed, not its name.
     """
     known = {name: name for name in ("normalization", "regex", "tiktoken", "tokenizers")}
     if table is not None:
@@ -152,13 +153,13 @@ def hash_of_specials(tokenizer: Tokenizer) -> str:
     """Return the hash of the special tokens."""
     if not tokenizer.specials:
         return hash_of(())
-    # Those that strip white space or are single words depend on what is white space, or a word.
+    # Those that strip white space or are single words depend on the characters of white space, or of words.
     known = unicode_tables() if odd_ones(tokenizer.specials) else ""
     return hash_of(bool(tokenizer.found_specials), sorted(map(ascii, tokenizer.specials)), known)
 
 
 def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
-    """Return the tokens that have ids, in order, with these; not those whose id is that of a special token."""
+    """Return the tokens that have ids, in order, with these; without tokens whose id belongs to a special token."""
     ids = tokenizer.token_to_id
     known: BoolArray = ids >= 0
     shadowed = known & (tokenizer.id_to_token[ids] != np.arange(len(ids)))
@@ -179,7 +180,7 @@ def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
 
 
 def _dictionary(tokenizer: Tokenizer) -> str:
-    """Return the hash of what becomes of a piece."""
+    """Return the hash of the tokenization of pieces."""
     dictionary = tokenizer.dictionary
     words = list(dictionary.alphabet)
     written = tokenizer.merges is not None or not dictionary.properness() or not agrees_with_leftmost(dictionary)
@@ -201,7 +202,7 @@ def _rows(tokenizer: Tokenizer) -> str:
     rows = dfa.rows
     n_live = dfa.n_live_tokens
     live = np.flatnonzero(dfa.birth >= 0).tolist()
-    # The hash of a set is the sum of those of its members: intervals of positions are differences of running sums.
+    # The hash of a set is the sum of the hashes of its members: intervals of positions are differences of running sums.
     sums = np.zeros((len(words) + 1, 4), dtype=np.uint64)
     hashes = [hashlib.sha256(ascii(words[token]).encode()).digest() for token in live]
     sums[dfa.position[live] + 1] = np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 4)

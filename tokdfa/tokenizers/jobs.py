@@ -1,4 +1,4 @@
-"""What tokenizers are asked for as methods, and others do: packages above this one, or all of their parts together."""
+"""Methods of tokenizers that others carry out: packages above this one, or all parts of a tokenizer together."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Jobs:
         window : bool
         documents : int or array_like of int, optional
         literal : bool
-            All are those of that function.
+            All as in that function.
 
         Examples
         --------
@@ -92,7 +92,7 @@ class Jobs:
         aligned : bool
         table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
         max_seconds : float
-            All are those of that function.
+            All as in that function.
 
         Examples
         --------
@@ -110,12 +110,12 @@ class Jobs:
         vocab_size: int | None = None,
         ban: Ban | None = None,
     ) -> Guide:
-        """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream goes on.
+        """Call :func:`tokdfa.guide`, which says all: which ids can come next so that some canonical stream continues.
 
         Parameters
         ----------
         language, end, vocab_size, ban
-            Those of that function.
+            As in that function.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Jobs:
         text : str
         explain : bool
             Whether to find out as well which alternative of which pattern made each piece, how far the machine had to
-            look, and what each step does. That takes some ten microseconds a character and step.
+            look, and the effect of each step. That takes some ten microseconds a character and step.
 
         Raises
         ------
@@ -160,8 +160,8 @@ class Jobs:
     def safe_cuts(self: Any, ids: npt.ArrayLike | str, *, begins: bool = True, ends: bool = False) -> Int64Array:
         """Return the positions at which ids, or a text, may be cut and the parts encoded separately.
 
-        However the text goes on, its ids are those of the part before such a position, followed by those of the part
-        after it, encoded as what follows something.
+        For every continuation of the text, its ids are the ids of the part before such a position, followed by the ids
+        of the part after it, encoded as a text that does not begin there.
 
         Parameters
         ----------
@@ -182,16 +182,16 @@ class Jobs:
         TokenStreamError
             If they are not ids of the tokenizer.
         UnsupportedFeatureError
-            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, go on across any
+            If the tokenizer is Unigram: its sums of scores, which decide between segmentations, extend across any
             position.
 
         Notes
         -----
-        A position is safe if the pieces of every text that goes on in this way are those of its two parts, and the text
-        of no special token goes across: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries`
-        says. Places within a piece are left out, although merging may leave two tokens there side by side. For
-        tokenizers that change texts in other ways than by a normalization form, or do not merge, the positions are
-        those between two characters that every text is cut between. The cost is about 2 µs an id, and about 1 ms for
+        A position is safe if the pieces of every such text are the pieces of its two parts, and the text of no special
+        token spans the position: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries` says.
+        Places within a piece are left out, although merging may leave two tokens there side by side. For tokenizers
+        that change texts in other ways than by a normalization form, or do not merge, only positions between two
+        characters that every text is cut between are returned. The cost is about 2 µs an id, and about 1 ms for
         `last_safe_cut` in ordinary text.
 
         Examples
@@ -237,10 +237,10 @@ class Jobs:
 
     @cached_property
     def fingerprint(self: Any) -> str:
-        """A SHA-256, in hexadecimal, of what the tokenizer does.
+        """A SHA-256, in hexadecimal, of the behaviour of the tokenizer.
 
         Tokenizers with equal fingerprints give every text the same ids, and ids the same text. This is the value of
-        :func:`tokdfa.fingerprint`, which says what each part contributes.
+        :func:`tokdfa.fingerprint`, which has one hash for each part.
         """
         from tokdfa.tokenizers.fingerprint import fingerprint
 

@@ -55,11 +55,11 @@ def load(
         mistral-common; a ``SentencePieceProcessor``. Or what such a file contains: bytes, a file object, a dict of the
         fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
-        What splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, kimi, deepseek), a pattern,
-        or "none". The default is what the file says. A file of ranks says nothing: those that tiktoken publishes have
-        their own, others must be given one. For rules without a vocabulary the default is "none". A WordPiece tokenizer
-        has its own. For CLIP's rules "clip" is allowed too: its pattern, its specials, and text in lower case, as in
-        transformers.
+        The pre-tokenizer, which splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, kimi,
+        deepseek), a pattern, or "none". By default the file says it. A file of ranks says nothing: those that tiktoken
+        publishes have their own, others must be given one. For rules without a vocabulary the default is "none". A
+        WordPiece tokenizer has its own. For CLIP's rules "clip" is allowed too: its pattern, its specials, and text in
+        lower case, as in transformers.
     specials : dict of str to int, str or Path, optional
         The special tokens of a rank file, which does not name them: their texts and ids; or a JSON file of these, or
         one with ``added_tokens_decoder`` as a ``tokenizer_config.json`` has, where those that are not special are text;
@@ -68,7 +68,7 @@ def load(
     format : str, optional
         One of :data:`tokdfa.tokenizers.formats.FORMATS`; detected by default.
     unicode : str, optional
-        The version of the library whose Unicode tables say what a letter is: ``tokenizers==0.20.3``,
+        The version of the library whose Unicode tables define letters and other classes: ``tokenizers==0.20.3``,
         ``tiktoken==0.5.2``. The default is the version of the object's own library, if its tables are known, and
         otherwise the newest one that tokdfa knows; ``tokdfa formats`` lists them. For a Unigram model of SentencePiece,
         ``sentencepiece==0.2.1`` asks for the sums of the versions before 0.2.2.
@@ -97,14 +97,14 @@ def load(
 
     Notes
     -----
-    An object is taken as it is now, and not kept: what is changed in it later has no effect. Nothing is imported; the
-    attributes are those of transformers 4.57 and 5.23, tokenizers 0.22 and 0.23, tiktoken 0.14, mistral-common 1.13 and
-    sentencepiece 0.2. A tokenizer of transformers is what its backend does to texts and ids. If it is written in Python
-    over a SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
+    An object is taken as it is now, and not kept: later changes to it have no effect. Nothing is imported; the
+    attributes follow transformers 4.57 and 5.23, tokenizers 0.22 and 0.23, tiktoken 0.14, mistral-common 1.13 and
+    sentencepiece 0.2. A tokenizer of transformers is read as its backend. If it is written in Python over a
+    SentencePiece model, it is that model with the ids of the object, as with ``split_special_tokens=True``.
 
     With `unicode`, texts are split as by that version. A tokenizer is refused if the version's Unicode makes a
-    difference to its normalizer or its added tokens. llama.cpp has tables of its own. A GGUF file with those of another
-    library is split as no library splits it; this tells differences of tables from differences of patterns.
+    difference to its normalizer or its added tokens. llama.cpp has tables of its own. A GGUF file with another
+    library's tables is split as no library splits it; this tells differences of tables from differences of patterns.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 """The tokens that merging gives, and which of them may be neighbours within a piece.
 
 For proper dictionaries, that these two determine everything is Observation 2 of *Constructing a BPE Tokenization DFA*.
-For merging by priority, ties going to the leftmost, it holds whatever the priorities are. While a word merges, the
-merges within two neighbouring tokens of the outcome are those of the word of these two on its own, in the same order.
-So if merging crossed a boundary of tokens, it would do so within two neighbours first.
+For merging by priority, ties going to the leftmost, it holds for any priorities. While a word merges, the merges within
+two neighbouring tokens of the outcome are the merges of the word of these two on its own, in the same order. So if
+merging crossed a boundary of tokens, it would do so within two neighbours first.
 
 Merging by priority uses the rules in ascending order, unless a merge creates a pair that is stronger than itself. As
 long as this does not happen, merging does what a proper dictionary does: the one whose rules are the last steps by
 which tokens are made in ascending order. What merges into a token within a word also does so on its own, in the same
 steps, so differences can be seen at tokens and at pairs of them. Steps that make different tokens and are equally
-strong are used from left to right, whatever they make, and no order of rules does that.
+strong are used from left to right, regardless of the tokens they make, and no order of rules does that.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Neighbours:
         """The pointer, start and stop of `rows`, the intervals of each ascending and apart from each other."""
         pointer, start, stop = self.rows.pointer, self.rows.start, self.rows.stop
         row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
-        # A row's positions follow those of the row before it, so that no interval reaches the next row.
+        # A row's positions come after all positions of the row before it, so that no interval reaches the next row.
         shift = row * (int(stop.max(initial=0)) + 1)
         reached = np.maximum.accumulate(stop + shift)
         begins = np.flatnonzero(np.append(True, (start + shift)[1:] > reached[:-1])[: len(start)])
@@ -85,7 +85,7 @@ class Neighbours:
 
 
 def neighbours(tokenizer: Tokenizer) -> Neighbours:
-    """Return the neighbours of a tokenizer: within one piece, by what its symbols are.
+    """Return the neighbours of a tokenizer: within one piece, over its kind of symbols.
 
     They are refused (UnsupportedFeatureError) where Algorithm 1 differs from merging on the proper part of the
     dictionary, and given up (LimitExceededError) where too many pairs have to be looked at.
@@ -102,7 +102,7 @@ def neighbours(tokenizer: Tokenizer) -> Neighbours:
 
 
 def _with_late_tokens(tokenizer: Tokenizer, part: ProperPart) -> Neighbours:
-    """Return the neighbours of an improper dictionary: those of its proper part, corrected where merging differs."""
+    """Return the neighbours of an improper dictionary: of its proper part, corrected where merging differs."""
     every = (*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens)
     dfa = CompactTokenDFA(part.dictionary)
     n_proper = len(dfa.position)
@@ -124,7 +124,7 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
     found: list[Int32Array] = [np.zeros((0, 2), dtype=np.int32)]
     total = 0
     for late in part.late.tolist():
-        # What merges at the boundary was, at some time, the end of the one token and the beginning of the other.
+        # Tokens that merge at the boundary were, at some time, the end of the one token and the beginning of the other.
         before, behind = ends.that_may_merge_with(begins.of(late)), begins.that_may_merge_with(ends.of(late))
         total += len(before) + len(behind)
         if total > MAX_PAIRS:
@@ -137,10 +137,10 @@ def _forbidden_beside_late(piece_ids: PieceIds, part: ProperPart, words: Sequenc
 
 
 class _Spines:
-    """What tokens have at one of their ends while they are made: the token itself, its outermost part, and so on.
+    """The tokens at one end of a token while it is made: the token itself, its outermost part, and so on.
 
     `side` is the index of the outermost part, the first or the second. `mine`, `others` and `priority` are all pairs
-    that merge: what is at this end of a token, what is beside it, and the strength of the pair.
+    that merge: the token at this end, its neighbour there, and the strength of the pair.
     """
 
     def __init__(self, part: ProperPart, side: int, mine: Int32Array, others: Int32Array, priority: Int32Array) -> None:
@@ -346,7 +346,7 @@ def _on_spine(part: Int32Array, is_proper: BoolArray, wanted: Int32Array) -> dic
 
 
 def _spines(part: Int32Array, is_there: BoolArray) -> tuple[Int32Array, Int32Array, Int32Array]:
-    """Return int32 arrays: tokens, each with its outermost parts at any depth, and what each is the part of, or -1."""
+    """Return int32 arrays: tokens, their outermost parts at any depth, and the token that has each as a part, or -1."""
     tokens = np.flatnonzero(is_there).astype(np.int32)
     found, inner, outer = [tokens], [tokens], [np.full(len(tokens), -1, dtype=np.int32)]
     while len(found[-1]):

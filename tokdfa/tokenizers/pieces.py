@@ -36,16 +36,15 @@ class Piece(SuggestsNames):
     start, end : int
         Its position in the text: offsets in bytes of UTF-8.
     step : int, optional
-        The step of the pre-tokenizer whose match the piece is, the last of these; None if it is what a step left
-        between matches.
+        The last step of the pre-tokenizer that has the piece as a match; None if it is text between matches.
     alternative : int, optional
         The number of the alternative of that step's pattern that matched, from 0; None without one. For a step that
-        joins matches with their neighbours, that of the first match in the piece.
+        joins matches with their neighbours, the alternative of the first match in the piece.
     looked_ahead : int, optional
-        The number of symbols after the piece that the machine read before both ends of the piece were certain; None if
+        The number of symbols after the piece that the machine read before both ends of the piece were settled; None if
         the splitting has no machine.
     to_end : bool
-        Whether only the end of the text, or of the segment between special tokens, made it certain.
+        Whether only the end of the text, or of the segment between special tokens, settled them.
     special : int, optional
         The id, if the piece is a special token.
 
@@ -73,16 +72,16 @@ class SplitStep(SuggestsNames):
     ----------
     pattern : str
     alternatives : tuple of str
-        Those of the pattern, in the order in which they are tried.
+        The alternatives of the pattern, in the order in which they are tried.
     behavior : str
-        What becomes of matches: ``removed``, ``isolated``, ``merged_with_previous``, ``merged_with_next`` or
+        The treatment of matches: ``removed``, ``isolated``, ``merged_with_previous``, ``merged_with_next`` or
         ``contiguous``.
     invert : bool
         Whether matches and the text between them change roles.
     literal : bool
         Whether the pattern is matched as it is written.
     pieces : tuple of Piece
-        The pieces after this step, special tokens included. Their `looked_ahead` is that of the step alone, in the
+        The pieces after this step, special tokens included. Their `looked_ahead` counts for the step alone, in the
         piece that it split.
 
     Examples
@@ -173,7 +172,7 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
 def _of_stretch(
     splits: PreTokenizer | None, text: str, begins: bool, at: int, *, explained: bool
 ) -> tuple[list[Piece], list[list[Piece]]]:
-    """Return the pieces of a text between special tokens that begins at byte `at`, and those of each step."""
+    """Return the pieces of a text between special tokens that begins at byte `at`, and the pieces after each step."""
     positions = [*accumulate((len(symbol.encode()) for symbol in text), initial=at)]
     if splits is None:
         look = Look(0, to_end=True) if explained else None

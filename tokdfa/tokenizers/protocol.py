@@ -1,4 +1,4 @@
-"""What every tokenizer answers, whatever its algorithm."""
+"""The interface of every tokenizer, of any algorithm."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     """A tokenizer of any algorithm as its file and its library define it: text to ids and back.
 
     Tokenizers are immutable and made by :func:`tokdfa.load`. Code that uses only this interface works with every
-    tokenizer. What depends on the algorithm is a method of the tokenizer, or registered for its class where the work is
-    done (:func:`functools.singledispatch`): how two tokenizers are compared, what is drawn.
+    tokenizer. Steps that depend on the algorithm are methods of the tokenizer, or registered for its class where the
+    work is done (:func:`functools.singledispatch`), such as comparing and drawing.
 
-    Threads may share a tokenizer. Its tables are only read, or extended under one lock; the room in which texts are
-    encoded belongs to the thread. Streams, validators and iterators are for one thread at a time.
+    Threads may share a tokenizer. Its tables are only read, or extended under one lock; the buffers in which texts are
+    encoded belong to the thread. Streams, validators and iterators are for one thread at a time.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     is_plain : bool
         Whether texts are encoded unchanged, and ids spell them one after the other.
     ignored : tuple of str
-        What else the file asks for and `encode` leaves out, such as special tokens at the ends.
+        The other steps that the file asks for and `encode` leaves out, such as special tokens at the ends.
     library : str or None
         The library and version of the object that it was loaded from, such as ``tokenizers==0.23.3``; None if it was
         loaded from a file.
@@ -91,7 +91,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         """One more than the largest id."""
 
     def __len__(self) -> int:
-        """Return `n_ids`: ids go from 0 to ``len(tokenizer) - 1``, those of special tokens included."""
+        """Return `n_ids`: ids go from 0 to ``len(tokenizer) - 1``, special tokens included."""
         return self.n_ids
 
     @cached_property
@@ -102,7 +102,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     @property
     @abstractmethod
     def means_something(self) -> BoolArray:
-        """For each id whether it is that of a token or of a special token."""
+        """For each id, whether it belongs to a token or a special token."""
 
     @property
     @abstractmethod
@@ -116,12 +116,12 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
 
     @property
     def acceptor(self) -> Acceptor | None:
-        """What judges streams word by word, by one call to the kernels; None where no words do."""
+        """The judge of streams word by word, by one call to the kernels; None where words do not decide."""
         return None
 
     @property
     def segmenter(self) -> Segmenter | None:
-        """What segments texts by the scores of pieces; None where none have scores."""
+        """The segmentation of texts by the scores of pieces; None where pieces have no scores."""
         return None
 
     @property
@@ -194,7 +194,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     def made_of(self) -> tuple[object, ...]:
         """All that the tokenizer is made of, to be compared.
 
-        Tokenizers made of the same are the same, decoding included, whatever the format of their files; the converse
+        Tokenizers made of the same are the same, decoding included, even from files of different formats; the converse
         does not hold.
         """
 
@@ -215,7 +215,8 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         factory : callable
             A function of a module: the same one at each call.
         key : hashable
-            What else the table depends on, thresholds included. The last few tables of a factory with a key are kept.
+            The other values that the table depends on, thresholds included. The last few tables of a factory with a key
+            are kept.
         """
         try:
             tables = self._tables
@@ -245,14 +246,14 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         """
 
     def encode_side_by_side(self, texts: list[str], n_threads: int) -> EncodedDocuments | None:
-        """Return the ids of texts that several threads encode, each of which writes them where they belong.
+        """Return the ids of texts that several threads encode, each writing them where they belong.
 
-        None if there is no such way, or one of the texts is refused. Nobody else may change the list meanwhile.
+        None if it cannot be done so, or one of the texts is refused. Nobody else may change the list meanwhile.
         """
         return None
 
     def encode_together(self, texts: list[str]) -> EncodedDocuments | None:
-        """Return the ids of several texts from one call; None if there is no such way, or one of them is refused."""
+        """Return the ids of several texts from one call; None if it cannot be done so, or one of them is refused."""
         return self.encode_side_by_side(texts, 1)
 
     @abstractmethod
@@ -268,7 +269,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
 
     @property
     def boundaries(self) -> Boundaries:
-        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
+        """The boundaries in texts, and in ids, where any two sides are encoded separately."""
         return Boundaries("nothing is known of what its algorithm joins")
 
     @property
@@ -281,7 +282,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     @property
     @abstractmethod
     def id_spellings(self) -> Spellings:
-        """The bytes of all ids, those of special tokens included; empty for ids that mean nothing.
+        """The bytes of all ids, special tokens included; empty for ids that mean nothing.
 
         If the ends of a stream are spelled differently, these are the bytes between other ids; see `spelled`.
         """

@@ -31,7 +31,7 @@ Ends: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 class Reencoding(Generic[T]):
-    """What algorithms answer differently when the text of ids is encoded again; here, as most of them do.
+    """The methods that differ by algorithm when the text of ids is encoded again; here, as most algorithms have them.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Reencoding(Generic[T]):
     def encode_on(
         self, tokenizer: T, text: str, before: Before | None, *, begins: bool = True
     ) -> tuple[Int32Array, Before | None]:
-        """Return the ids of a text, and what of it counts for the text after a boundary; None if nothing does.
+        """Return the ids of a text, and its effect on the text after a boundary; None if it has none.
 
-        `before` is what counts of the text before it. The tokenizer is `later` if a boundary is before the text, and
+        `before` is the effect of the text before it. The tokenizer is `later` if a boundary is before the text, and
         `begins` whether none is.
         """
         try:
@@ -59,7 +59,7 @@ class Reencoding(Generic[T]):
     def accept(
         self, tokenizer: T, ids: Int32Array, before: Before | None, *, begins: bool
     ) -> tuple[int, Before | None] | None:
-        """Return the number of bytes of canonical ids, and what counts of them; see :meth:`RoundTrip.accept`."""
+        """Return the number of bytes of canonical ids, and their effect on later text; see :meth:`RoundTrip.accept`."""
         return None
 
     def wrong_words(
@@ -101,16 +101,16 @@ class Reencoding(Generic[T]):
 class RoundTrip:
     """The way in which a tokenizer decodes ids and encodes their text again, and where it cuts that text.
 
-    Methods that depend on what is before the ids take `begins`: whether the text begins with them. What follows a
-    place of :meth:`always_cut` is decoded and encoded separately, with ``begins=False``.
+    Methods that depend on the text before the ids take `begins`: whether the text begins with them. The ids after a
+    boundary of `boundaries` are decoded and encoded separately, with ``begins=False``.
 
     Parameters
     ----------
     tokenizer : AnyTokenizer
     model : Reencoding
-        What its algorithm does.
+        The methods that differ by algorithm.
     before : Before, optional
-        What counts of the text before a boundary, for sums of scores.
+        The effect of the text before a boundary on sums of scores.
     """
 
     def __init__(self, tokenizer: AnyTokenizer, model: Reencoding[Any], before: Before | None = None) -> None:
@@ -125,7 +125,7 @@ class RoundTrip:
 
     @property
     def mark(self) -> tuple[int, str] | None:
-        """An id that is the only one of its text, and spells the same letters whatever is beside it; None without."""
+        """An id that is the only one of its text, and spells the same letters next to any others; None without one."""
         return self._tokenizer.derived(_mark)
 
     @property
@@ -140,7 +140,7 @@ class RoundTrip:
         return _NO_BOUNDARIES if is_spelled else self._tokenizer.boundaries
 
     def decode(self, ids: Int32Array, *, begins: bool = True) -> Decoded:
-        """Return the text of ids, and for each id the end of what it adds, in bytes.
+        """Return the text of ids, and the end of each id's part, in bytes.
 
         Raises
         ------
@@ -186,8 +186,8 @@ class RoundTrip:
         return (decoder if begins else decoder.later).spell_texts(ids, bounds)
 
     def encode_texts(self, texts: list[str], *, begins: bool = True) -> EncodedDocuments | None:
-        """Return what `encode` gives for each of several texts; None if there is no such way, or one is refused."""
-        # What a text after a boundary adds to sums of scores is known only one by one.
+        """Return the ids of several texts, as by `encode`; None if it cannot be done at once, or one is refused."""
+        # The sums of scores of texts after a boundary are found only one by one.
         if self._before is not None or not (begins or self._tokenizer.why_not("rules") is None):
             return None
         return self._at(begins).encode_together(texts)
@@ -213,10 +213,10 @@ class RoundTrip:
         return acceptor.sizes
 
     def wrong_words(self, ids: Int32Array, *, begins: bool = True) -> tuple[int, int, RoundTrip, WrongWords]:
-        """Return the number of the first ids that are judged, the bytes of their text, the round trip of what follows.
+        """Return the number of the first ids that are judged, the bytes of their text, the round trip of the rest.
 
         And which of their words are not canonical, only if streams are judged word by word. If not all ids are judged,
-        the text before the others is cut, and what follows has no text or is refused.
+        the text before the others is cut, and the rest has no text or is refused.
         """
         n, size, before, words = self._model.wrong_words(self._tokenizer, ids, self._before, begins=begins)
         return n, size, self.after(before), words
@@ -237,7 +237,7 @@ class RoundTrip:
         return self._model.word_of(self._tokenizer, id)
 
     def detected(self, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token at which it is (practically) certain that the ids from `start` to `stop` are wrong."""
+        """Return the token at which the ids from `start` to `stop` are (practically) known to be wrong."""
         return self._model.detected(self._tokenizer, ids, start, stop)
 
     def _at(self, begins: bool) -> AnyTokenizer:
@@ -245,7 +245,7 @@ class RoundTrip:
         return self._tokenizer if begins or self.boundaries is _NO_BOUNDARIES else self._tokenizer.later
 
     def after(self, before: Before | None) -> RoundTrip:
-        """Return the round trip after a text of which something counts, or nothing does."""
+        """Return the round trip after a text with an effect on later text, or with none."""
         return self if before is None else RoundTrip(self._tokenizer, self._model, before)
 
 
@@ -262,7 +262,7 @@ def ends_in(text: str, other: Decoded) -> Int64Array | None:
 def ends_before_normalizing(text: str, form: Form, other: Decoded) -> Ends | None:
     """Return the ends of ids in a text that was brought into a form, and is the text of the ids then; None for others.
 
-    They are those in the text before, and half a byte after the beginning of what changes if they are within it.
+    They are the ends in the text before that; half a byte after the beginning of a changed segment for ends within it.
     """
     ends = ends_in(normalize(text, form), other)
     return None if ends is None else _before_changes(ends, [*changes(text.encode("utf-8"), form)])
@@ -275,7 +275,7 @@ def _before_changes(ends: Int64Array, changed: list[Change]) -> Ends:
     begins, stops = (np.array([getattr(change, name) for change in changed]) for name in ("begin", "end"))
     sizes = np.array([len(change.normalized.encode("utf-8")) for change in changed])
     grown = np.cumsum(sizes - (stops - begins))
-    # Where each changed stretch ends in the text after, and what all of them up to it have added.
+    # Changed segment i ends at ``stops[i] + grown[i]`` in the text after; all up to it have added ``grown[i]`` bytes.
     place = np.searchsorted(stops + grown, ends, side="right")
     found: npt.NDArray[np.float64] = (ends - np.append(0, grown)[place]).astype(np.float64)
     following = np.minimum(place, len(changed) - 1)

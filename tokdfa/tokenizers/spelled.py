@@ -1,4 +1,4 @@
-"""What ids add to the text of a stream, if that depends on their position in it."""
+"""The bytes that ids add to the text of a stream, if they depend on the position in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Spelled(NamedTuple):
-    """What ids spell in a stream whose first or last id may be spelled differently.
+    """The bytes of ids in a stream whose first or last id may be spelled differently.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Spelled(NamedTuple):
     varies : {"", "first", "last"}
         Which id of a stream is spelled differently.
     other : Spellings or None
-        The bytes of each id in that position; None if there is no such position.
+        The bytes of each id in that position; None without such a position.
     silent : bool array, one entry an id, or None
-        Whether the id after it still counts as the first one; None if there are no such ids.
+        Whether the id after it still counts as the first one; None without such ids.
     """
 
     usual: Spellings
@@ -70,7 +70,7 @@ class EndsByPlace:
 
 
 def ends_by_place(tokenizer: AnyTokenizer) -> EndsByPlace:
-    """Return the ends of ids by their places, a derived table; where more decides, those of ids between others."""
+    """Return the ends of ids by their places, a derived table; where more decides, their ends between other ids."""
     try:
         return EndsByPlace(tokenizer.spelled)
     except UnsupportedFeatureError:
@@ -78,7 +78,7 @@ def ends_by_place(tokenizer: AnyTokenizer) -> EndsByPlace:
 
 
 def spelled_with_suffix(usual: Spellings, ends_word: BoolArray) -> Spelled:
-    """Return the spelling of ids of which some end with the space after a word: after the last word there is none."""
+    """Return the spelling of ids, some of them with the space after a word, which the last word lacks."""
     text, offsets = usual
     lengths = np.diff(offsets) - ends_word
     kept = np.ones(len(text), dtype=np.bool_)
@@ -98,7 +98,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
     if not (at_start or at_end):
         what = "ids can be searched only if what each adds to the text does not depend on its neighbours"
         raise UnsupportedFeatureError(what, value=file_format, hint="decode them and search the text")
-    # A byte token is searched as its byte, whatever is beside it.
+    # A byte token is searched as its byte, next to any others.
     reads_bytes = any(isinstance(step, ByteFallback | DecodeSentencePiece) for step in steps)
     byte = [byte_of(token) if reads_bytes else None for token in tokens]
     others = [_OTHER if value is not None else token for token, value in zip(tokens, byte, strict=True)]
@@ -123,7 +123,7 @@ def spelled_by_steps(tokens: Sequence[str], steps: Sequence[DecodeStep], file_fo
 
 
 class IdTexts:
-    """What ids add to a text, not at its beginning, where decoding treats each one separately.
+    """The strings that ids add to a text, not at its beginning, where decoding treats each one separately.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class IdTexts:
 
     @cached_property
     def spelled(self) -> Spellings | None:
-        """The bytes of each id, one after the other those of a text but for its beginning; None if more decides them.
+        """The bytes of each id, which make up a text except for its beginning; None if more decides them.
 
         None, too, if all of them together are too long. Bytes that are not UTF-8 are U+FFFD there.
         """

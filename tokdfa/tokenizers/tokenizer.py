@@ -69,24 +69,23 @@ class Tokenizer(AnyTokenizer):
 
     It has five parts: added tokens, which are found in texts; a normalizer, which changes what is between them; a
     pre-tokenizer, which cuts that into pieces; a model, which turns pieces into ids; and a decoder. If it does not
-    encode the text itself, ids are canonical if they are those of the text to which they *decode*, whatever text they
-    came from. Immutable; made by :func:`tokdfa.load`.
+    encode the text itself, ids are canonical if they are the ids of the text to which they *decode*, even if they came
+    from another one. Immutable; made by :func:`tokdfa.load`.
 
     Attributes
     ----------
     contents : Contents, UnigramContents or WordPieceContents
-        What the file says.
+        The content of the file.
     rewriting : Rewriting
         The normalizer, and the steps of the decoder.
     model : Model
-        :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; what it does about symbols that are not in its
-        alphabet is its own affair.
+        :class:`BytePairs`, :class:`Unigram` or :class:`WordPiece`; it decides about symbols outside its alphabet.
     dictionary, merges, extra_tokens, token_to_id, id_to_token, suffix, whole_piece, piece_ids, spellings
         Of byte pairs: the attributes of :class:`BytePairs`.
     dfa, transducer, proper_part, whole_piece_tokens, is_live, dead_tokens, token, id_mask
-        Of byte pairs as well: what follows from the rules.
+        Of byte pairs as well: derived from the rules.
 
-    All others are those of :class:`AnyTokenizer`.
+    All others are described in :class:`AnyTokenizer`.
 
     Examples
     --------
@@ -126,14 +125,14 @@ class Tokenizer(AnyTokenizer):
         steps = self.rewriting.decoding or ()
         self.strings = StringsOfIds(self.model, self.specials, steps) if twin is None else twin.strings
         self.continues = continues
-        # What is done to the beginning of a text.
+        # The parts that treat the beginning of a text.
         self.first_normalizer, self.first_pretokenizer = self.normalizer, self.pretokenizer
         if continues:
             self._continue()
         self._of_thread = local()
 
     def _continue(self) -> None:
-        """Do nothing to the beginning of a text, which goes on after a position where texts are cut."""
+        """Do nothing to the beginning of a text, which continues another one after a boundary."""
         normalizer, steps = self.rewriting.normalizer, self.rewriting.decoding
         if steps is not None:
             steps = tuple(later for step in steps if (later := step.later) is not None)
@@ -164,7 +163,7 @@ class Tokenizer(AnyTokenizer):
 
     @cached_property
     def means_something(self) -> BoolArray:
-        """For each id, whether it is that of a token or of a special token."""
+        """For each id, whether it belongs to a token or a special token."""
         meaning = np.zeros(self.n_ids, dtype=np.bool_)
         is_token = self.model.is_token
         meaning[: len(is_token)] = is_token
@@ -194,7 +193,7 @@ class Tokenizer(AnyTokenizer):
     def form(self) -> Form | None:
         """The normalization form that texts are brought into, if nothing else is done to them; None otherwise.
 
-        Ids of a text in that form are those of `unnormalized`. Texts that are not come from no canonical ids.
+        A text in that form has the ids that `unnormalized` gives. No canonical ids decode to other texts.
         """
         found = self.read_in_form
         return None if found is None or odd_ones(self.specials) else found[1]
@@ -229,7 +228,7 @@ class Tokenizer(AnyTokenizer):
 
     @cached_property
     def boundaries(self) -> Boundaries:
-        """The boundaries in texts, and in ids, where both sides are encoded separately, whatever they are."""
+        """The boundaries in texts, and in ids, where any two sides are encoded separately."""
         return self.derived(_boundaries)
 
     @cached_property
@@ -246,12 +245,12 @@ class Tokenizer(AnyTokenizer):
 
     @cached_property
     def continued(self) -> Self:
-        """The tokenizer for a text that goes on: it does nothing to the beginning of a text.
+        """The tokenizer for a text that continues another one: it does nothing to the beginning of a text.
 
         Raises
         ------
         UnsupportedFeatureError
-            If it is no byte pair tokenizer, of which more than the beginning of a text depends on what is before it.
+            If it is not a byte pair tokenizer: then more than the beginning of a text depends on the text before it.
         """
         if self.why_not("rules") is not None:
             raise UnsupportedFeatureError("what continues a text is not encoded alone", value=self.algorithm)
@@ -290,8 +289,8 @@ class Tokenizer(AnyTokenizer):
     def stream(self) -> EncodingStream:
         """Return a stream that takes a text part by part; it returns ids as soon as they are settled.
 
-        Where texts are rewritten, these are the ids up to the last position where the text is certainly cut; all of
-        them come at the end if none are known.
+        Where texts are rewritten, these are the ids up to the last position where the text is known to be cut; if no
+        such positions are known, all ids come at the end.
         """
         return self.model.stream(self)
 
@@ -301,7 +300,7 @@ class Tokenizer(AnyTokenizer):
 
     @property
     def normalizer(self) -> Callable[[str], str] | None:
-        """What is done to texts before they are split; None if nothing is."""
+        """The function applied to texts before they are split; None without one."""
         return self.model.normalizer or self.rewriting.normalizer
 
     # Ids to text
@@ -352,7 +351,7 @@ class Tokenizer(AnyTokenizer):
     def leaving_out(self) -> Self | None:
         """A tokenizer that drops symbols without a token, if the library does so; otherwise None.
 
-        `encode` refuses a text that would lose them. The text that ids decode to is judged by what the library does.
+        `encode` refuses a text that would lose them. The text that ids decode to is judged as the library encodes it.
         """
         contents = self.contents
         if not contents.drops_unknown:
@@ -405,7 +404,7 @@ class Tokenizer(AnyTokenizer):
         return self.encode_pieces([piece]).ids
 
     def encode_pieces(self, pieces: Sequence[str | bytes]) -> Encoded:
-        """Return the ids of pieces, which are not split further, and the offsets at which those of each begin.
+        """Return the ids of pieces, which are not split further, and the offset of the first id of each.
 
         Raises
         ------
@@ -422,7 +421,7 @@ class UnigramTokenizer(Tokenizer):
     """A tokenizer whose model is Unigram.
 
     Of the segmentations of a text into pieces, the one with the greatest sum of scores counts. So pairs of neighbours
-    do not decide whether ids are canonical, and there is no token DFA.
+    do not decide whether ids are canonical, and it has no token DFA.
 
     Examples
     --------
@@ -487,7 +486,7 @@ def _boundaries(tokenizer: Tokenizer) -> Boundaries:
 
 
 def _model_of(contents: Any) -> Model:
-    """Return the model of a file, of which the module is imported only then."""
+    """Return the model of a file; its module is imported only then."""
     if contents.algorithm == "byte pair":
         from tokdfa.tokenizers.models.byte_pairs import BytePairs
 
@@ -520,7 +519,7 @@ class StringsOfIds:
 
     @cached_property
     def texts(self) -> IdTexts:
-        """What each id adds to a text by the steps of the decoder."""
+        """The string that each id adds to a text by the steps of the decoder."""
         from tokdfa.tokenizers.spelled import IdTexts
 
         return IdTexts(self.of_ids, self._steps)

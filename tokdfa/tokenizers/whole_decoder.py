@@ -44,7 +44,7 @@ class WholeDecoder(Decoder):
         self._removed: dict[bytes, int] = {}
 
     def text_of(self, ids: Int32Array) -> Decoded:
-        """Return the text of checked ids, and the end of what each adds."""
+        """Return the text of checked ids, and the end of each id's part."""
         spelled = self._spelled_for(len(ids))
         return self._by_steps(ids) if spelled is None or len(ids) < _FEW else self._by_bytes(ids, spelled)
 
@@ -98,7 +98,7 @@ class WholeDecoder(Decoder):
             data = self._replaced(data, lengths, ids)
             text = data.decode("utf-8")
         ends = np.cumsum(lengths)
-        # What the bytes of a symbol add is with the last of them.
+        # A symbol spelled by several bytes belongs to the last of them.
         within = np.flatnonzero(self._strings.texts.is_high[ids])
         spelling = np.frombuffer(data, dtype=np.uint8)
         while len(within):
@@ -108,7 +108,7 @@ class WholeDecoder(Decoder):
         return Decoded(first.text + text, np.concatenate((first.ends, ends + first.ends[-1:].sum())))
 
     def _n_first(self, ids: Int32Array) -> int:
-        """Return the number of ids at the beginning of which something may be removed, with the run of bytes there."""
+        """Return the number of first ids from which something may be removed, with the run of bytes there."""
         is_blank, (_, _, is_byte) = self._strings.texts.is_blank, self._strings.texts.ends
         size = _FEW
         while size < len(ids) and is_blank[ids[:size]].all():
@@ -149,7 +149,7 @@ class WholeDecoder(Decoder):
 
     @cached_property
     def later(self) -> WholeDecoder:
-        """The decoder of the text after a boundary, from the beginning of which no step removes anything."""
+        """The decoder of the text after a boundary, without steps that remove something from its beginning."""
         later = copy(self)
         later._steps = tuple(self._later)
         later._removed = {}

@@ -59,7 +59,7 @@ class CertainPairs:
         return self._class_of_code_point[code_points].astype(np.int32)
 
     def last(self, text: str, begin: int, end: int) -> int:
-        """Return the last offset after `begin` and up to `end` where every text is cut; `begin` if none is found.
+        """Return the last offset after `begin` and up to `end` where `text` is always cut; `begin` if none is found.
 
         Offset i is before symbol i; the symbol at `end` must exist.
         """
