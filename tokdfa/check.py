@@ -18,13 +18,13 @@ token; *special tokens*; and a bit, whether *whole pieces* are looked up. It enc
 
 - **S** Every occurrence of a special token becomes its id. Specials that could overlap are refused, so occurrences
   are disjoint, and the order in which they are looked for does not matter. Between them are *stretches*.
-- **P** A stretch is cut into *pieces*: each is the leftmost-first match of the pattern at the place where the last one
+- **P** A stretch is cut into *pieces*: each is the leftmost-first match of the pattern at the offset where the last one
   ended. Patterns have no look-behind: the rest of the stretch determines it. Without a pattern there is one piece.
 - **W** If whole pieces are looked up and the piece is a token, its id is the result.
 - **M** Otherwise the piece begins as a sequence of bytes. Of the neighbours u, v that have a priority, those with the
   least one, the leftmost of equals, become the token uv, again and again until none has. The ids are the result.
 
-In a rank file p(u, v) is the rank of uv; in a list of merges, the place of the pair. The fields of a certificate are
+In a rank file p(u, v) is the rank of uv; in a list of merges, the index of the pair. The fields of a certificate are
 compared with the file. Facts that no file has, such as the pattern of a rank file, are part of the claim.
 
 Theorem 1 (derivations). When words are merged, a token t of several bytes is only ever made from one pair D(t): the
@@ -182,7 +182,7 @@ class Parser:
             raise Refused(f"the pattern {self.text!r} is not read here: {what}, offset {self.at}")
 
     def take(self, form: str) -> re.Match[str] | None:
-        """Read what comes next, if it is of a form."""
+        """Read the next characters if they match a form."""
         found = re.compile(form, re.DOTALL).match(self.text, self.at)
         self.at += len(found[0]) if found else 0
         return found
@@ -241,7 +241,7 @@ class Parser:
         return EVERY & 1 << ord({"r": "\r", "n": "\n", "t": "\t"}.get(read[4] or "", read[5] or read[6] or ""))
 
     def repeated(self, node: Node) -> Node:
-        """Read what follows an atom."""
+        """Read the quantifier of an atom, if any."""
         read = self.take(r"([*+?])|\{([0-9]{1,4})(?:(,)([0-9]{1,4})?)?\}")
         if read is None:
             return node
@@ -280,10 +280,10 @@ def letter_of(code_point: int, sets: list[int]) -> int:
 
 
 class Program:
-    """A pattern as instructions; a state is a tuple of those to execute next, the preferred ones first.
+    """A pattern as instructions; a state is a tuple of the ones to execute next, the preferred ones first.
 
-    An instruction is ("read", set, next), ("ahead", set, at_end, next), ("fork", first, second) or ("accept",). What it
-    reads is a *letter*: the numbers of the sets that a symbol is in, as the bits of an integer, or END.
+    An instruction is ("read", set, next), ("ahead", set, at_end, next), ("fork", first, second) or ("accept",). It
+    reads a *letter*: the numbers of the sets that a symbol is in, as the bits of an integer, or END.
     """
 
     def __init__(self, pattern: str | None, tables: Tables | None) -> None:
@@ -534,7 +534,7 @@ def check_merging(said: list[Any], sides: list[Tokenizer]) -> Derived:
 
 
 def check_ids(sides: list[Tokenizer], derived: Derived, ignored: bool) -> list[bytes]:
-    """Verify that both give the same ids to all that merging makes, and to dead tokens as pieces; return these."""
+    """Verify that both give the same ids to merged tokens, and to dead tokens as pieces; return the dead ones."""
     one, other = sides
     for token in [*UTF8, *derived]:
         need(ignored or one.ids[token] == other.ids[token], "ids", f"{token!r} has two")
@@ -649,7 +649,7 @@ class Machine:
 def check_machine(
     machine: Machine, program: Program, letters: list[tuple[int, int]], where: str, most: int = MOST_PLACES
 ) -> None:
-    """Verify that a table reports what the threads of a pattern do, and that every text begins with a match."""
+    """Verify that a table reports the same as the threads of a pattern, and that every text begins with a match."""
     # The states of both, and whether a match was reported: nothing if no symbol was read.
     places: list[tuple[int, tuple[int, ...], bool | None]] = [(0, program.start, None)]
     seen = {*places}
@@ -797,7 +797,7 @@ def seam_sets(pattern: str, where: str) -> list[int]:
 
 
 def may_begin(text: str, sets: list[int]) -> bool:
-    """Return whether a text, or its beginning, may be what begins with symbols of these sets."""
+    """Return whether a text may agree with symbols of these sets, as far as both go."""
     return all(symbols >> ord(symbol) & 1 for symbol, symbols in zip(text, sets, strict=False))
 
 

@@ -13,7 +13,7 @@ Read `protocol` first: a token automaton has four members, and every decision pr
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `lift`: languages of texts, and their tokenizations;
 - `boolean`, `explicit`, `language`: the algebra; minimization, equivalence, graphs of networkx; the members of a
-  language. All of them use `exploration` to visit what is reachable;
+  language. All of them use `exploration` to visit reachable states;
 - `transducers` are the functions from words to tokenizations.
 
 Callers: all higher packages. `tokenizers` builds on `compact`, `jobs.validation` on `pairs`.

@@ -27,7 +27,7 @@ Pair: TypeAlias = tuple[S | None, T | None]
 class Combination(Displayed, Generic[S, T]):
     """Two token automata run side by side; a state is the pair of their states, None where one has no run left.
 
-    Lazy: only what is needed is computed. It implements the protocol of
+    Lazy: states and transitions are computed when they are needed. It implements the protocol of
     :class:`~tokdfa.automata.protocol.TokenAutomaton`.
 
     Parameters
@@ -59,7 +59,7 @@ class Combination(Displayed, Generic[S, T]):
 
     @property
     def is_intersection(self) -> bool:
-        """Whether the combination accepts what both accept."""
+        """Whether the combination accepts if and only if both do."""
         return self._accepting == {(True, True)}
 
     @property

@@ -40,7 +40,7 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
     Returns
     -------
     Verdict
-        Its witness is a :class:`TwoRuns` with a shortest text and, among those, the fewest tokens in total.
+        Its witness is a :class:`TwoRuns` with a shortest text and, for that length, the fewest tokens in total.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def context_invariance(dfa: TokenDFA, *, max_configurations: int = DEFAULT_MAX_C
 
 
 class _Configuration(NamedTuple):
-    """Two runs side by side: the state of the one behind (None before its first token) and of the one ahead."""
+    """Two runs side by side: the state of the one with less text (None before its first token) and of the other."""
 
     behind: int | None
     ahead: int
@@ -106,7 +106,7 @@ class _Tokens:
                 self._longer.setdefault(word[:length], []).append(token)
 
     def iter_comparable(self, text: Word) -> Iterator[int]:
-        """Yield the tokens that are a prefix of `text`, shortest first, then those that `text` is a prefix of."""
+        """Yield the tokens that are a prefix of `text`, shortest first, then the tokens that `text` is a prefix of."""
         for length in range(1, len(text) + 1):
             token = self._number.get(text[:length])
             if token is not None:
@@ -154,7 +154,7 @@ def _shortest_ambiguity(
 def _moves(
     tokens: _Tokens, reached: Mapping[int, Sequence[int]], rows: Mapping[int, Mapping[int, int]], here: _Configuration
 ) -> Iterator[tuple[int, int]]:
-    """Yield the tokens that the run behind may read next, with their targets."""
+    """Yield the tokens that the run with less text may read next, with their targets."""
     if here.behind is None:
         # It starts anywhere, with a token that is shorter than the first one of the other run.
         for token in tokens.iter_comparable(here.overhang):
@@ -171,7 +171,7 @@ def _moves(
 def _trace(
     tokens: _Tokens, origin: Mapping[_Configuration, tuple[_Configuration | None, int]], end: _Configuration
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return what the two runs that meet in `end` have read, the run with the shorter first token first."""
+    """Return the tokens of the two runs that meet in `end`, the run with the shorter first token first."""
     read: list[int] = []
     here: _Configuration | None = end
     while here is not None:

@@ -162,7 +162,7 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
         self.right: Int32Array = numbers[1]
         self.product: Int32Array = numbers[2]
 
-    # A copy takes only the rules along, not what was computed from them.
+    # A copy has only the rules, without any cached results.
 
     def __getstate__(self) -> tuple[TokenAlphabet, Int32Array, Int32Array, Int32Array]:
         return self.alphabet, self.left, self.right, self.product

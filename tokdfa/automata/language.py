@@ -83,7 +83,7 @@ class Language(Displayed, Generic[S]):
         sources = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
         targets = np.concatenate([row[:, 1] for row in rows])
         useful = reached(targets, sources, final)
-        # Only what leads to a final state is kept, so every path counts towards a member.
+        # Only transitions that lead to a final state are kept, so every path counts towards a member.
         self._rows = [row[useful[row[:, 1]]] for row in rows]
         self._ways = [sorted(Counter(row[:, 1].tolist()).items()) for row in self._rows]
         self._counts: list[list[int]] = [[int(accepting) for accepting in final]]

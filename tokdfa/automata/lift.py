@@ -31,7 +31,7 @@ class Lifted(Displayed):
 
     It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are the states of the
     string DFA, which reads a token symbol by symbol. The transitions of a state are found by running the DFA over the
-    trie of the tokens, which visits only what can be read; a bounded number of them is kept.
+    trie of the tokens, which visits only nodes that it can read; a bounded number of them is kept.
 
     Parameters
     ----------

@@ -111,8 +111,8 @@ class _Step(NamedTuple):
 class _Search:
     """The longest chain of tokens that overlap, of a run ψ on a text and a run χ on a longer one.
 
-    A *node* is a token and a boundary in it, which is a boundary of the other run. Two values belong to it: of the
-    continuations in which ψ is the run of the token, and of those in which ψ is the other run.
+    A *node* is a token and a boundary in it, which is a boundary of the other run. Two values belong to it: one of the
+    continuations in which ψ is the run of the token, one of the continuations in which ψ is the other run.
     """
 
     def __init__(self, dictionary: Dictionary, *, in_tokens: bool) -> None:
@@ -195,7 +195,7 @@ class _Search:
                 break
 
     def _bound(self) -> None:
-        """Bound the values of all nodes, rule by rule: only what follows by earlier rules can continue a boundary."""
+        """Bound the values of all nodes, rule by rule: only steps by earlier rules can continue a boundary."""
         nodes: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for token in self._live:
             for boundary, rule in enumerate(self._rules_in(token), 1):

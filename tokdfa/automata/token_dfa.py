@@ -50,7 +50,7 @@ class TokenDFA(Displayed):
     initial : int
     offsets : int64 array of shape (n + 1,)
     tokens, targets : int32 arrays, one entry per transition
-        The transitions of state p are those at ``offsets[p]`` to ``offsets[p + 1]``, tokens ascending. Read-only.
+        The transitions of state p are at ``offsets[p]`` to ``offsets[p + 1]``, tokens ascending. Read-only.
     final : bool array of shape (n,)
         Whether a state is final. Read-only.
 

@@ -32,7 +32,7 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_atomically(path: str | Path, data: Data) -> None:
-    """Write a file under a temporary name in the same folder, then move it to its place.
+    """Write a file under a temporary name in the same folder, then rename it.
 
     An existing file stays until the new one is complete and on disk; the new one has its permissions. A device or a
     pipe is written to directly. The data are bytes, or several parts in order. On an OSError no new file remains.
@@ -88,7 +88,7 @@ def _move(part: Path, path: Path) -> None:
 
 
 def _write(place: Path, path: Path, data: Data, *, sync: bool = False) -> None:
-    """Write to a temporary place; errors name the file that it is to become."""
+    """Write to a temporary file; errors name the file that it is to become."""
     try:
         with place.open("wb") as stream:
             if sync:

@@ -96,7 +96,7 @@ class ImproperDictionaryError(DictionaryError):
 
 
 class AutomatonError(TokdfaError):
-    """An automaton that does not satisfy what an algorithm requires of it."""
+    """An automaton that does not meet the requirements of an algorithm."""
 
 
 class PatternError(TokdfaError):

@@ -21,7 +21,7 @@ _MOST_NEIGHBOURS = 1000
 
 @cache
 def suggestions() -> dict[str, dict[str, str]]:
-    """Return what is meant by names that do not exist, by the name of a class, or of the package."""
+    """Return the suggestions for names that do not exist, by the name of a class, or of the package."""
     import json
 
     # The file has several names of one meaning together, with spaces between them. It is read when an error is shown.
@@ -114,7 +114,7 @@ def is_tokenizer(value: object) -> bool:
 
 
 def wrong_argument(value: object, wanted: str, call: str, *, swapped: bool = False) -> WrongTypeError:
-    """Return the error about an argument that is not what is wanted.
+    """Return the error about an argument of the wrong kind.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def dfa_to_dot(dfa: TokenDFA, *, max_labels: int | None = None) -> str:
 def edge_labels(
     dfa: TokenDFA, tokens: Sequence[int], max_labels: int | None, shown: Collection[int] | None = None
 ) -> tuple[str, ...]:
-    """Return the labels of an arrow for `tokens`: up to `max_labels` of those in `shown`, and a count of the rest."""
+    """Return the labels of an arrow for `tokens`: up to `max_labels` tokens in `shown`, and a count of the rest."""
     labels: list[str] = []
     rest = len(tokens)
     for label, count in word_labels(dfa.alphabet[token] for token in tokens if shown is None or token in shown):

@@ -40,7 +40,7 @@ class Frame(NamedTuple):
 class Film(SuggestsNames):
     """The construction of the token DFA of a dictionary by Algorithm 2, step by step.
 
-    All steps are laid out as one picture, and each frame shows a part of it, so nothing changes place between frames.
+    All steps are laid out as one picture, and each frame shows a part of it, so nothing moves between frames.
 
     Parameters
     ----------

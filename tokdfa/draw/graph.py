@@ -42,8 +42,8 @@ class Edge:
 class Graph(Displayed):
     """Nodes and edges in the order in which to draw them.
 
-    Edges with the same ends, style and mark become one arrow with all their labels. An arrow from
-    nowhere points at each of the nodes named in `initial`. The `description` says in words what the picture shows.
+    Edges with the same ends, style and mark become one arrow with all their labels. An arrow from nowhere points at
+    each of the nodes named in `initial`. The `description` is the picture in words.
     """
 
     nodes: tuple[Node, ...] = ()

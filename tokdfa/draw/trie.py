@@ -67,7 +67,7 @@ def _below_suffix_root(trie: FailureTrie) -> list[bool]:
 
 
 def _without_copies(trie: FailureTrie, vocabulary: WordPieceVocabulary) -> list[int]:
-    """Return the roots, the nodes below the suffix root, and those on paths to entries without the prefix."""
+    """Return the roots, the nodes below the suffix root, and the nodes on paths to entries without the prefix."""
     inner = _below_suffix_root(trie)
     shown = {ROOT, SUFFIX_ROOT, *(node for node in range(len(trie)) if inner[node])}
     skip = len(vocabulary.prefix)

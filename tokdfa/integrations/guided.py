@@ -103,7 +103,7 @@ class GuidedLogits:
 class Intersection:
     """The mask of another engine, narrowed to canonical ids; it never becomes empty.
 
-    Where both have no id in common, the mask of the engine is kept, and the guide follows what is chosen as far as it
+    Where both have no id in common, the mask of the engine is kept, and the guide follows the chosen ids as far as it
     can. `fallbacks` counts these.
 
     Parameters
@@ -150,7 +150,7 @@ class Intersection:
 
 
 class _Request:
-    """A request of vLLM: its guide, the list of its ids, which grows, and the state after those read so far."""
+    """A request of vLLM: its guide, the list of its ids, which grows, and the state after the ones read so far."""
 
     def __init__(self, guide: Guide, output_ids: list[int]) -> None:
         self.guide = guide
@@ -209,12 +209,12 @@ class GuidedRequests(_Base):  # type: ignore[misc]
         end = getattr(config.hf_config, "eos_token_id", None)
         self._end = [end] if isinstance(end, int) else list(end or ())
         self._guides: dict[str | None, Guide] = {}
-        self._requests: dict[int, _Request] = {}  # by their places in the batch
+        self._requests: dict[int, _Request] = {}  # by their index in the batch
         self.n_departed = 0
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse what is neither a regular expression nor True."""
+        """Refuse a value that is neither a regular expression nor True."""
         value = (sampling_params.extra_args or {}).get("tokdfa")
         if isinstance(value, str):
             parse(value)

@@ -29,7 +29,7 @@ def as_tokenizer(tokenizer: Any) -> AnyTokenizer:
 
 
 _OF_LIVE: WeakKeyDictionary[Any, AnyTokenizer] = WeakKeyDictionary()
-"""What was loaded from live objects, for as long as these exist: hooks are called once a step."""
+"""Tokenizers loaded from live objects, for as long as these exist: hooks are called once a step."""
 
 
 @lru_cache(maxsize=4)
@@ -44,7 +44,7 @@ def metrics_of(checks: RolloutChecks, prefix: str = "tokdfa/") -> dict[str, floa
     -------
     dict of str to float
         ``drift``, the share of sampled ids that encoding again would change; ``drift_rollouts``, the share of rollouts
-        with some; ``bugs`` and ``junctions``, numbers of stretches; ``out_of_range``, the number of ids that the
+        with some; ``bugs`` and ``junctions``, numbers of spans; ``out_of_range``, the number of ids that the
         tokenizer does not have.
 
     Examples

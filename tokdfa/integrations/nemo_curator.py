@@ -1,4 +1,4 @@
-"""NeMo Curator: a stage that checks batches of documents, and may drop those that are not canonical."""
+"""NeMo Curator: a stage that checks batches of documents, and may drop documents that are not canonical."""
 
 from __future__ import annotations
 

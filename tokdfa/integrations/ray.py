@@ -46,8 +46,8 @@ def check(
         How the shards are read and judged.
     address : str, optional
         The cluster: ``HOST:PORT``, ``ray://HOST:PORT``, ``auto``, or ``local`` for one on this machine that lasts as
-        long as the call. By default that to which this process is connected, or else the one that ``ray.init()`` finds
-        or starts.
+        long as the call. By default the cluster to which this process is connected, or else the one that ``ray.init()``
+        finds or starts.
     threads : int
         The number of threads of a task, over parts of its shard; Ray reserves as many CPUs for it.
     retries : int

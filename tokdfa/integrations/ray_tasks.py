@@ -28,9 +28,9 @@ _ITEM, _ERROR, _END = range(3)
 
 
 def iterate_apart(function: Callable[..., Iterator[Any]], *arguments: Any, lost: str) -> Iterator[Any]:
-    """Yield what a function of a module yields in a process of its own, which ends with this generator.
+    """Yield the items of a function of a module, run in a process of its own that ends with this generator.
 
-    The function, its arguments and what it yields can be pickled; what it raises is raised here. `lost` begins the
+    The function, its arguments and its items can be pickled; its errors are raised here. `lost` begins the
     message if the process ends before the function does.
     """
     # Its output is not for the terminal of this process, which gives one answer.
@@ -145,7 +145,7 @@ class _Tasks:
         self._ahead = max(_AHEAD, 4 * int(ray.cluster_resources().get("CPU", 1)))
 
     def run(self, paths: Iterable[str]) -> Iterator[tuple[str, Report]]:
-        """Yield paths with their reports, in the order in which they are done; those that end workers come last."""
+        """Yield paths with their reports, in the order in which they are done; shards that end workers come last."""
         left = iter(paths)
         running: dict[Any, str] = {}
         ending: list[tuple[str, str]] = []
@@ -184,7 +184,7 @@ class _Tasks:
         return report
 
     def _get(self, task: Any) -> Any:
-        """Return what a task does; a RayError is raised if its worker or its node died, and otherwise a TokdfaError."""
+        """Return the result of a task; raise a RayError if its worker or its node died, and otherwise a TokdfaError."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(task)
@@ -255,7 +255,7 @@ def _lost(error: Exception) -> TokdfaError:
 
 
 def _cause(error: Any) -> Exception:
-    """Return what went wrong in a worker, which is not wrong with its shard."""
+    """Return the error of a worker that is not a fault of its shard."""
     cause: Exception = error.cause if isinstance(error.cause, Exception) else error
     if isinstance(cause, TokdfaError):
         return cause

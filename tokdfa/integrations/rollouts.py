@@ -21,7 +21,7 @@ from tokdfa.jobs.rollouts.rollout import Rollout
 def check_records(
     tokenizer: Any, records: Iterable[Any], framework: str, *, threads: int | None = None
 ) -> RolloutChecks:
-    """Check what a framework of reinforcement learning returns, as :func:`tokdfa.check_rollouts` does.
+    """Check the records of a framework of reinforcement learning, as :func:`tokdfa.check_rollouts` does.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def drift_metric(
 
     Use it with another reward function: ``reward_funcs=[reward, drift_metric(tokenizer)]``. It returns None for every
     completion, which TRL leaves out of the sum, and reports by ``log_metric``. It does not end a training: completions
-    that cannot be judged, such as those with a mask of another length, are counted as ``unjudged``.
+    that cannot be judged, such as completions with a mask of another length, are counted as ``unjudged``.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def drift_metric(
     -----
     Read in TRL 1.13.0, ``GRPOTrainer._calculate_rewards``: reward functions are called with `prompts`, `completions`,
     `completion_ids`, the columns of the dataset, `trainer_state`, `log_extra` and `log_metric`. `completion_ids` are
-    those after the prompt, so the boundary to the prompt is not judged.
+    the ids after the prompt, so the boundary to the prompt is not judged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Patterns for the backtracking engine of the `regex` module, which defines what a tree means.
+"""Patterns for the backtracking engine of the `regex` module, which defines the meaning of a tree.
 
 Every set of symbols in the tree is written out as ranges, so neither the engine's dialect nor its version of Unicode
 has any influence.

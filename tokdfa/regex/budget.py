@@ -34,7 +34,7 @@ class Budget:
     Raises
     ------
     LimitExceededError
-        From every method, when the budget is spent; the message says which part of it, and what to do.
+        From every method, when the budget is spent; the message says which limit it is, and gives a hint.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Budget:
             raise LimitExceededError(f"{self.what} needs too large a table of {what}", value=entries, hint="narrow it")
 
     def spend(self, entries: int) -> None:
-        """Subtract entries from those that are left; raise an error if too few are left or the time is up."""
+        """Subtract entries from the remaining ones; raise an error if too few are left or the time is up."""
         self._left -= entries
         if self._left < 0:
             what = f"{self.what} takes more than {self.max_entries} entries of tables and sets"

@@ -101,12 +101,12 @@ def read_dialect(pattern: str, table: str, budget: Budget | None = None) -> Oper
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What a group of std::regex begins with, after its (?.
+# The beginnings of groups of std::regex, without the parenthesis.
 _STD_GROUPS = ("?:", "?=", "?!")
 
 
 def _with_spaces_read_alike(symbols: unicode.Ranges, table: str) -> unicode.Ranges:
-    """Return what matches a class in a text in which white space outside ASCII is read as a vertical tab."""
+    """Return the symbols that match a class if white space outside ASCII is read as a vertical tab."""
     blank = unicode.intersection(unicode.ranges(r"\s", table), ((0x80, unicode.LAST),))
     other = unicode.difference(symbols, blank)
     return unicode.union(other, blank) if unicode.contains(symbols, 0x0B) else other
@@ -246,7 +246,7 @@ class _Reader(AtomReader):
         self.depth += 1
 
     def check_look_behind(self, kind: str, at: int) -> None:
-        """Refuse what Oniguruma refuses in a look-behind: to look ahead, and a capture in a negative one."""
+        """Refuse look-aheads in a look-behind, and captures in a negative one, as Oniguruma does."""
         captures = self.pattern[at : at + 2] != "(?" or self.pattern[at + 2 : at + 3] in ("<", "P")
         if kind in ("?=", "?!") and self.is_within_look_behind:
             self.refuse("a look-behind cannot look ahead", at)

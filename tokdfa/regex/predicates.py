@@ -1,4 +1,4 @@
-"""Look-arounds as predicates of offsets in a text: each is a program of its own, which may ask those before it.
+"""Look-arounds as predicates of offsets in a text: each is a program of its own, and may ask earlier ones.
 
 Atomic groups and possessive repetitions as look-arounds: the first match of a pattern, and nothing else. A backtracking
 engine that leaves an atomic group never returns into it. So the group matches only the first match of its body. That is
@@ -42,7 +42,7 @@ Predicate: TypeAlias = Neighbour | Words
 
 @dataclass
 class Predicates:
-    """The predicates of a pattern, those that others ask before them, without duplicates.
+    """The predicates of a pattern without duplicates, each after the ones that it asks.
 
     Attributes
     ----------

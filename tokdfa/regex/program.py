@@ -79,9 +79,9 @@ Entries: TypeAlias = tuple[int, ...]
 
 
 def in_order(places: Sequence[int], ways: Callable[[int], Sequence[int]]) -> Iterator[int]:
-    """Yield places and those that they lead to without reading, each once, in order of preference, best first.
+    """Yield places and the places that they lead to without reading, each once, in order of preference, best first.
 
-    `ways` gives those that a place leads to; it is called after the place has been yielded.
+    `ways` gives the places that a place leads to; it is called after the place has been yielded.
     """
     seen: set[int] = set()
     stack = [*reversed(places)]
@@ -170,9 +170,9 @@ def compile_program(
     """Return the program of a pattern, by Ken Thompson's construction; if `mirrored`, it reads from right to left.
 
     The reader of patterns bounds the depth of the tree, so recursion is safe here. Look-arounds go to `predicates`;
-    without them the program has none but those at a single symbol, and a pattern that looks behind, looks ahead at more
-    than one symbol, or asks where a search began is a PatternError. So is an atomic group or a possessive repetition
-    that is not known to be regular. More than 500,000 instructions are a LimitExceededError.
+    without them the program has only look-arounds at a single symbol, and a pattern that looks behind, looks ahead at
+    more than one symbol, or asks where a search began is a PatternError. So is an atomic group or a possessive
+    repetition that is not known to be regular. More than 500,000 instructions are a LimitExceededError.
     """
     compiler = _Compiler(Program(Budget() if budget is None else budget, mirrored), predicates)
     (start,) = compiler.compile(node, (compiler.program.add(Accept()),))
@@ -185,8 +185,8 @@ class _Compiler:
 
     An iteration of a repetition that has read nothing is the last one, as in `re` and `regex`, so there are no cycles
     without reading. Whether an iteration has read anything is therefore part of the position in the program. Inside d
-    nested repetitions of bodies that may be empty, a place has d + 1 variants, because what an inner repetition has
-    read, the outer ones have read too. A place is a tuple of instructions; entry j applies when the j outermost
+    nested repetitions of bodies that may be empty, a place has d + 1 variants, because the outer repetitions have read
+    everything that an inner one has. A place is a tuple of instructions; entry j applies when the j outermost
     repetitions have read something.
     """
 

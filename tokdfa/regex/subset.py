@@ -9,7 +9,7 @@ The form of a state depends on the use of the automaton:
     search finds first;
 *longest*
     a set of threads for each offset where a match may have begun, in the order of these offsets, cut off after the
-    first set that has a match, to find the leftmost match and, among those that begin there, the longest.
+    first set that has a match, to find the leftmost match and, of the matches that begin there, the longest.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class _Construction:
         return _Key(frozen, adding, kind, accepts, kind if accepts else 0)
 
     def cut(self, groups: list[list[int]]) -> tuple[list[list[int]], bool]:
-        """Return the threads without those cut off by a match, and whether one matches."""
+        """Return the threads that are not cut off by a match, and whether one matches."""
         kept = []
         accepts = False
         for group in groups:
@@ -269,7 +269,7 @@ class _Construction:
         return instruction
 
     def behind(self, groups: list[list[int]], symbol: int) -> list[list[int]]:
-        """Return the threads that follow those that read a symbol."""
+        """Return the threads after reading a symbol."""
         if symbol >= self.no_symbol:
             return []
         members = self.partition.members[symbol]
@@ -304,7 +304,7 @@ class _Construction:
         for group in key.groups:
             reading: list[int] = []
             matched: Literal["", "here", "late"] = ""
-            # The old marks are removed first, so new marks show what passed an end of the last line here.
+            # The old marks are removed first, so new marks show the threads that passed an end of the last line here.
             stack = [thread & ~_AT_END for thread in reversed(group) if not thread & _AT_END or symbol == self.edge]
             while stack:
                 thread = stack.pop()

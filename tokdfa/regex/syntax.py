@@ -100,7 +100,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """The empty word where the body matches what follows, or with `behind` what comes before; or, `negated`, does not.
+    """The empty word where the body matches the text after it or, with `behind`, before it; or, `negated`, does not.
 
     `offset` is the offset in the pattern, for messages.
     """

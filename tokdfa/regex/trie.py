@@ -14,8 +14,8 @@ from tokdfa.kernels.dfa import explicit as kernels
 class TokenTrie:
     """The trie of numbered words, its nodes in depth-first order.
 
-    Word i is ``symbols[offsets[i]:offsets[i + 1]]``; words may be equal. `words` has the numbers of those that are not
-    `left_out`, in lexicographic order. The nodes are `symbol`, `depth`, `end` and `first`; see
+    Word i is ``symbols[offsets[i]:offsets[i + 1]]``; words may be equal. `words` has the numbers of the words that are
+    not `left_out`, in lexicographic order. The nodes are `symbol`, `depth`, `end` and `first`; see
     :func:`tokdfa.kernels.dfa.explicit.build_trie`.
     """
 

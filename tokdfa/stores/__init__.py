@@ -59,9 +59,9 @@ def iter_ids(
     Raises
     ------
     TokenStreamError
-        If the file is not what its name says, is inconsistent, holds anything but integers, ends in the middle of one,
-        or is empty; the error says where. In records, ``.json`` and text this is raised only when the position is
-        reached.
+        If the file is not of the kind that its name says, is inconsistent, holds anything but integers, ends in the
+        middle of one, or is empty; the error says where. In records, ``.json`` and text this is raised only when the
+        position is reached.
     OSError
         If the file cannot be read.
     """
@@ -74,7 +74,7 @@ def iter_ids(
 
 
 def consistent(store: Store) -> Store:
-    """Return a store in which nothing is inconsistent; otherwise the first problem is raised."""
+    """Return a store without problems; otherwise the first problem is raised."""
     if store.problems:
         more = len(store.problems) - 1
         hint = f"{more} more: tokdfa stores {store.path}" if more else None

@@ -32,7 +32,7 @@ def is_arrow_stream(head: bytes) -> bool:
 def iter_batches(path: Path, choose: Choose, begin: int = 0, end: int | None = None) -> Iterator[tuple[int, Any]]:
     """Yield the batches of rows of a Parquet file, an Arrow file or an Arrow stream, with the number of each first row.
 
-    `choose` returns the columns to read, given those that there are; `begin` and `end` are groups of rows of Parquet. A
+    `choose` returns the columns to read, given the names of all; `begin` and `end` are groups of rows of Parquet. A
     damaged file raises one of :func:`pyarrow_errors`.
     """
     with _source(path) as source:

@@ -32,7 +32,7 @@ _SHOWN = 60
 def iter_json_lines(path: Path, compression: str = "") -> Iterator[tuple[int, object | TokenStreamError]]:
     """Yield the values of the lines of a file that are not blank, each with the number of its line, from 1.
 
-    In place of a line that is not JSON, and of all that follows where a packed file is damaged, an error comes.
+    A line that is not JSON yields an error; so does damage in a packed file, once, and ends the iteration.
     """
     number = 0
     with opened(path, compression) as stream:
@@ -207,7 +207,7 @@ class TarStore(Store):
 
 
 class _Watched:
-    """A stream that remembers what was read last."""
+    """A stream that remembers the last bytes read."""
 
     _KEPT = 1 << 15
 

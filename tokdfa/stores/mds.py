@@ -273,7 +273,7 @@ def _offsets(data: memoryview, where: str) -> tuple[int, Int64Array]:
 
 
 def _own(path: Path) -> tuple[Mapping[str, Any], int]:
-    """Return what a shard says of itself, and the number of its samples."""
+    """Return the header of a shard, and the number of its samples."""
     with path.open("rb") as stream:
         head = stream.read(8)
         n, begin = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")

@@ -17,7 +17,7 @@ from tokdfa.base.suggestions import nearest
 Dtype: TypeAlias = "np.dtype[np.integer[Any]]"
 
 CHUNK = 1 << 18
-"""The number of ids that are read at once: those of a chunk should still be in the cache when they are judged."""
+"""The number of ids that are read at once: the ids of a chunk should still be in the cache when they are judged."""
 
 
 class Chunk(NamedTuple):
@@ -110,7 +110,7 @@ class Problem:
     Attributes
     ----------
     where : str
-        The file, with the place in it where there is one.
+        The file, with the location in it if known.
     what : str
         The problem, in one sentence without a full stop.
     """
@@ -120,7 +120,7 @@ class Problem:
 
     @classmethod
     def of(cls, error: Exception, path: object) -> Problem:
-        """Return what an error of reading a file says; in the file itself unless the error says where."""
+        """Return the problem that an error reports, located in the file itself unless the error says where."""
         if isinstance(error, TokdfaError) and error.where:
             return cls(error.where, str(error).removeprefix(f"{error.where}: "))
         return cls(str(path), getattr(error, "strerror", None) or str(error))
@@ -160,8 +160,8 @@ class Store(ABC):
 
     Notes
     -----
-    Files are read and not mapped into memory: a mapped file that shrinks while it is read ends the process. What is
-    read is not copied again.
+    Files are read and not mapped into memory: a mapped file that shrinks while it is read ends the process. Data are
+    not copied again after reading.
     """
 
     path: Path
@@ -235,7 +235,7 @@ class Store(ABC):
 
 
 IDS = ("input_ids", "token_ids", "tokens", "ids")
-"""The usual names of ids, those of Hugging Face, vLLM and LLM Foundry first."""
+"""The usual names of ids: the names of Hugging Face, vLLM and LLM Foundry first."""
 
 MASK = "loss_mask"
 """The usual name of the mask."""
@@ -268,7 +268,7 @@ def mask_field(names: Sequence[str]) -> str | None:
 
 
 def value_of(record: object, field: str, where: str) -> object:
-    """Return what a record has in a field, with dots into objects."""
+    """Return the value of a field of a record, with dots into objects."""
     if isinstance(record, Mapping) and field in record:
         return record[field]
     value = record

@@ -87,7 +87,7 @@ class _Zstandard(io.RawIOBase):
         return taken
 
 
-# The number of bytes after a cut that are shown to whoever splits the text before it: two characters of UTF-8.
+# The number of bytes of context after a cut, for splitting the text before it: two characters of UTF-8.
 _CONTEXT = 8
 
 
@@ -142,7 +142,7 @@ class Corpus:
         return sum(os.stat(path).st_size for path in self.files)
 
     def stamp(self) -> list[list[object]]:
-        """Return what identifies this corpus: names, sizes and times of the files."""
+        """Return the identity of this corpus: names, sizes and times of the files."""
         stats = [(path, os.stat(path)) for path in self.files]
         return [[os.path.abspath(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
 

@@ -247,7 +247,7 @@ def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
 
     found: dict[str, npt.NDArray[Any]] = {}
     if not data.startswith(b"PK\x03\x04"):
-        return found  # zipfile would skip what precedes an archive
+        return found  # zipfile would skip bytes before an archive
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in _NAMES:
             member = archive.NameToInfo.get(f"{name}.npy")

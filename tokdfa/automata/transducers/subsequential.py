@@ -75,7 +75,7 @@ class TransducerTable:
         """Return the minimal transducer of the same function, for one in onward form, as :meth:`of` makes it.
 
         The form is onward: a position is kept only if a token can be completed there, and ending the text here writes
-        only what is pending, so the common prefix of all continuations has been written. The states of the result are
+        only pending tokens, so the common prefix of all continuations has been written. The states of the result are
         numbered breadth first.
         """
         n = self.n_states
@@ -317,7 +317,7 @@ class SubsequentialTransducer(Displayed):
         return allowed
 
     def _goes_on(self, state: int, node: int) -> bool:
-        """Return whether a state allows a token that properly extends what a node spells."""
+        """Return whether a state allows a token that properly extends the spelling of a node."""
         answer = self._continues.get((state, node))
         if answer is None:
             longer = self._words[self._trie.first[node + 1] : self._trie.first[self._trie.end[node]]]

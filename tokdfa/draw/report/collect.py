@@ -202,7 +202,7 @@ class Collection:
         self.places.reach(max(self.tokens - 1, 0))
 
     def _close(self, final: bool) -> None:
-        """Give those that lack what follows them what has come."""
+        """Fill in the ids after each violation that still lacks them."""
         still_open = []
         for fields, start in self._open:
             if final or start + CONTEXT <= self._recent.end:
@@ -263,7 +263,7 @@ class Collection:
         return said
 
     def _finish(self, fields: dict[str, Any], start: int) -> None:
-        """Add what follows the ids of a violation, which end before token `start`."""
+        """Add the context after the ids of a violation, which end before token `start`."""
         behind = [*fields["behind"], *self._recent.between(start, start + CONTEXT)]
         fields["ends"] = start + len(behind) - len(fields["behind"]) == self._recent.end and len(behind) <= CONTEXT
         fields["behind"] = behind[:CONTEXT]

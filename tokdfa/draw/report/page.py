@@ -22,7 +22,7 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _VOID = frozenset({"meta"})
 
-# Characters that a page cannot hold or would not show: controls, those that change the direction of text, line
+# Characters that a page cannot hold or would not show: controls, characters that change the direction of text, line
 # separators, halves of surrogate pairs, non-characters.
 _INVISIBLE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
@@ -89,7 +89,7 @@ PLAIN, SPECIAL, NOT_TEXT, COMBINING = "", "special", "bytes", "combining"
 
 
 class Spelling:
-    """The tokens of a tokenizer as labels, each with its class. It remembers those that are shown.
+    """The tokens of a tokenizer as labels, each with its class. It remembers the ones that are shown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report on rollouts: each class of stretches by itself, by position, by kind and by rule."""
+"""The report on rollouts: each class of spans by itself, by position, by kind and by rule."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class RolloutsReport(html.Report):
         )
 
     def _places(self, each: StretchClass) -> html.Markup:
-        """Return a chart of the positions in the rollouts at which stretches begin."""
+        """Return a chart of the positions in the rollouts at which spans begin."""
         counts = [self._tally.places[each, part] for part in range(PARTS)]
         bars = [
             (part, f"from {100 * part // PARTS} % to {100 * (part + 1) // PARTS} % of a rollout: {count:,}", count)

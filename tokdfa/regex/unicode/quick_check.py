@@ -150,7 +150,7 @@ def composites(character: str, form: Form) -> frozenset[str]:
     syllable = ord(character) - HANGUL_FIRST
     if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
         return frozenset(filter(None, (tables().compose(character, tail) for tail in sorted(joining()))))
-    # Another mark may take the place of the one that it is composed with: it starts anew from its first part.
+    # Another mark may replace the one that it is composed with: it starts anew from its first part.
     found = {tables().decompose(character)[0]}
     queue = [*found]
     for first in queue:  # It grows during the loop.
@@ -168,7 +168,7 @@ def _begun_by(first: str) -> frozenset[str]:
 
 @cache
 def form_tables(form: Form) -> Struct:
-    """Return what the kernels know of a form."""
+    """Return the tables of a form for the kernels."""
     data = tables()
     marks = sorted(data.combining)
     decompositions = dict(data.decompositions)

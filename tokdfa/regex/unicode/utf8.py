@@ -89,7 +89,7 @@ CHARACTER_OF: dict[int, str] = {byte: chr(byte) for byte in _THEMSELVES} | {
 BYTE_OF: dict[str, int] = {character: byte for byte, character in CHARACTER_OF.items()}
 
 LETTERS: Int32Array = np.full(0x100 + len(_OTHERS), -1, dtype=np.int32)
-"""The byte that each code point represents; -1 for those that represent none, as those beyond the table do."""
+"""The byte that each code point represents; -1 for code points that represent none, as do all beyond the table."""
 
 for _character, _byte in BYTE_OF.items():
     LETTERS[ord(_character)] = _byte

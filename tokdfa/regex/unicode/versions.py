@@ -45,7 +45,7 @@ def data_file(name: str) -> Path:
 
 
 def read_data(name: str) -> dict[str, Any]:
-    """Return what such a file has."""
+    """Return the content of such a file."""
     data: dict[str, Any] = json.loads(data_file(name).read_text("utf-8"))
     return data
 

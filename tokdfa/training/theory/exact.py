@@ -25,7 +25,7 @@ _MOST_SYMBOLS = 200
 
 
 def boundary_conflict(one: str, other: str) -> bool:
-    """Return whether two yields conflict as the paper defines it: one ends with the symbol with which the other begins.
+    """Return whether two yields conflict as the paper defines it: one ends with the first symbol of the other.
 
     Notes
     -----
@@ -99,9 +99,9 @@ def train_exact(
     Notes
     -----
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with a corrected guard of Def 5.6. Why ``overlap`` is
-    exact: in any sequence, two neighbours that do not conflict can change places, because they commute and neither is a
-    submerge of the other. Doing so wherever the second one is the lesser ends, after finitely many inversions, in a
-    sequence that has the same effect on every text and that the guard allows.
+    exact: in any sequence, two neighbours that do not conflict can be exchanged, because they commute and neither is a
+    submerge of the other. Exchanging them while some second one is the lesser leads, after finitely many inversions, to
+    a sequence that has the same effect on every text and that the guard allows.
     """
     if guard not in GUARDS:
         raise TrainingError("unknown guard", value=guard, hint=f"use one of {', '.join(GUARDS)}")
@@ -215,9 +215,9 @@ def permutation_safety(
 
     Notes
     -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the smallest blocks of rules within which
-    some change places are examined, in time proportional to the number of factors of their products, not to the number
-    of pairs of rules.
+    *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the smallest blocks of rules that contain an
+    exchange are examined, in time proportional to the number of factors of their products, not to the number of pairs
+    of rules.
     """
     a.require_proper()
     b.require_proper()
@@ -256,7 +256,7 @@ def _yields(dictionary: Dictionary) -> list[str]:
 
 
 def _blocks(place_in_b: list[int]) -> Iterator[range]:
-    """Yield the smallest blocks of rules that `b` has in the same places, except blocks of one rule."""
+    """Yield the smallest blocks of rules that `b` has at the same indices, except blocks of one rule."""
     start, last = 0, -1
     for index, place in enumerate(place_in_b):
         last = max(last, place)
@@ -268,7 +268,7 @@ def _blocks(place_in_b: list[int]) -> Iterator[range]:
 
 def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
     """Return two rules that `b` exchanges where a suffix of one, up to `longest` symbols, is a prefix of the other."""
-    # The last place in b of the rules so far, by their suffixes and by their prefixes.
+    # The last index in b of the rules so far, by their suffixes and by their prefixes.
     last_ending: dict[str, int] = {}
     last_beginning: dict[str, int] = {}
     for index in block:
