@@ -8,11 +8,11 @@ The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `se
 `loading` the options of a tokenizer, and of the automata that several commands write out.
 ``schemas/`` describes what ``--json`` prints.
 
-Exit status 0 is yes (valid, equivalent, found, done), 1 is no, 2 is trouble with one line on stderr, 130 an interrupt.
-An unexpected exception is trouble, too: status 1 is always an answer.
+Exit status 0 means yes (valid, equivalent, found, done), 1 means no, 2 is trouble with one line on stderr, 130 an
+interrupt. An unexpected exception is trouble, too: status 1 is always an answer.
 """
 
-# Nothing but the standard library is imported before `main` runs: what fails earlier would exit with status 1.
+# Nothing but the standard library is imported before `main` runs: an earlier failure would exit with status 1.
 from __future__ import annotations
 
 import os
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
     Parameters
     ----------
     arguments : list of str, optional
-        The arguments; those of the process by default.
+        The arguments; by default the process's own.
     """
     try:
         from tokdfa.cli.group import run

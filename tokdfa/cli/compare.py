@@ -29,7 +29,7 @@ _NUMBERS = (
 
 
 class _Sides(TypedDict):
-    """The keywords of :func:`tokdfa.load` for A and B; those of A hold for B, too, unless it has its own."""
+    """The keywords of :func:`tokdfa.load` for A and B; the keywords of A hold for B, too, unless it has its own."""
 
     pretokenizer: str | None
     pretokenizer_b: str | None
@@ -106,7 +106,7 @@ def command(
         from tokdfa.jobs.certificates.api import certify_comparison
 
         written = write_certificate(certify_comparison(found, *both, files=(a, b)), certificate_path)
-    # Two dictionaries on their own are compared as such; one beside a whole tokenizer is a surprise.
+    # Two dictionaries on their own are compared as such; one compared with a whole tokenizer is a surprise.
     if (both[0].pretokenizer is None) != (both[1].pretokenizer is None):
         remark_unsplit(both[0], a, of_a["pretokenizer"])
         remark_unsplit(both[1], b, of_b["pretokenizer"], "--pretokenizer-b")

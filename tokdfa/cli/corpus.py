@@ -96,7 +96,7 @@ def _print(report: Report) -> None:
 
 
 def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Advance], int]) -> tuple[int, bool]:
-    """Return the sum over all files of what is counted in each, and whether all could be read."""
+    """Return the sum of the counts of all files, and whether all could be read."""
     from concurrent.futures import ThreadPoolExecutor
 
     from tokdfa.stores.opening import find_stores
@@ -128,7 +128,7 @@ def _nothing(n: int) -> None:
 
 @contextmanager
 def progress(paths: Sequence[Path]) -> Iterator[tuple[Advance | None, Callable[[str], object] | None]]:
-    """Show a bar over the bytes of files on stderr: how much is done, how fast, and what time is left.
+    """Show a bar over the bytes of files on stderr: how much is done, how fast, and the time left.
 
     The first function takes numbers of ids that are done, the second the path of a file that is done; there is neither
     for programs other than terminals.

@@ -1,6 +1,6 @@
-"""``tokdfa fingerprint``: what a tokenizer does, as a hash, and whether it is still the same.
+"""``tokdfa fingerprint``: the behaviour of a tokenizer as a hash, and whether it is still the same.
 
-A lock file keeps the fingerprint beside the tokenizer, so that one notices when the tokenizer does something else.
+A lock file keeps the fingerprint next to the tokenizer, so that one notices when the tokenizer behaves otherwise.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def command(tok: str, lock: str | None, output: str | None, loading: Loading, as
 
 
 def made_with() -> dict[str, str]:
-    """Return the versions that a lock names beside the fingerprint, which depends on none of them."""
+    """Return the versions that a lock names next to the fingerprint, which depends on none of them."""
     import tokdfa
     from tokdfa.regex.unicode.normalization import tables
     from tokdfa.regex.unicode.tables import version

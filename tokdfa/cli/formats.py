@@ -20,7 +20,7 @@ IN_PARTS, WHOLE, AS_THE_FILE = "in bounded memory", "as a whole", "as the file"
 class Readable(NamedTuple):
     """Something that can be read: files or objects, their formats by name, the standard, and how streams are judged.
 
-    The standard is the library whose answers are right by definition.
+    The standard is the library that is right by definition.
     """
 
     what: str

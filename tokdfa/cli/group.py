@@ -1,4 +1,4 @@
-"""The group of commands, each of which is imported only when it is used or described; and what shells complete."""
+"""The group of commands, each imported only when it is used or described; and the completions for shells."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COMMANDS: tuple[str, ...] = tuple(name for commands in GROUPS.values() for name 
 # Commands that are functions of another command's module.
 _HOMES = {"decode": "encode", "cuts": "split", "turns": "splice", "injection": "splice", "schema": "formats"}
 
-# Commands of other tools, and what does their job here.
+# Commands of other tools, and the commands that do their job here.
 _MEANT = {
     **dict.fromkeys(("check", "verify", "test"), "validate"),
     **dict.fromkeys(("diff", "cmp", "equal", "equals"), "compare"),
@@ -81,7 +81,7 @@ _MEANT = {
 
 _VARIABLE = "_TOKDFA_COMPLETE"
 
-# Parameters whose values are files, apart from those with the metavar FILE.
+# Parameters that take files, apart from those with the metavar FILE.
 _FILES = frozenset(
     {
         *("tok", "a", "b", "ids", "files", "paths", "pattern_and_ids", "pattern_replacement_and_ids"),
@@ -176,7 +176,7 @@ def _complete(group: click.Command) -> int | None:
 
 
 class _Completing(click.Group):
-    """A group with the same commands, whose parameters complete their values."""
+    """A group with the same commands; their parameters complete their values."""
 
     def __init__(self, group: click.Command) -> None:
         assert isinstance(group, click.Group)
@@ -196,7 +196,7 @@ class _Completing(click.Group):
 
 
 def _values(parameter: click.Parameter) -> Callable[[click.Context, str], list[CompletionItem]] | None:
-    """Return the function that completes the values of a parameter; None for what click completes, or nothing does."""
+    """Return the function that completes the values of a parameter; None if click completes them, or nothing does."""
     if parameter.name in _FILES or parameter.metavar in ("FILE", "X.svg|png|dot"):
         return lambda _, incomplete: [CompletionItem(incomplete, type="file")]
     choices = _CHOICES.get(parameter.metavar or "")

@@ -72,7 +72,7 @@ ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
 
 
 def check_ids_output(path: str, option: str = "-o") -> None:
-    """Refuse a file for ids whose name promises another format than .npy, or that cannot be written."""
+    """Refuse a file for ids if its name promises another format than .npy, or it cannot be written."""
     from tokdfa.base.atomic import check_writable
     from tokdfa.stores.opening import names_another_format
 
@@ -85,7 +85,7 @@ def check_ids_output(path: str, option: str = "-o") -> None:
 def ids_and_documents(
     ids: str, dtype: str | None, field: str | None, documents: str | None
 ) -> tuple[Iterator[IntegerArray], int | Int64Array | None]:
-    """Return the ids, and the documents that are asked for, or else those of the store."""
+    """Return the ids, and the documents that are asked for, or else the documents of the store."""
     from tokdfa.stores import consistent, iter_ids, open_store
 
     if documents == "none" or ids == "-":
@@ -152,7 +152,7 @@ def _read_escape(match: re.Match[str]) -> str:
 def check_one_text(text: str | None, path: str | None, does: str, *, escapes: bool = False) -> None:
     """Raise UsageError unless there is either a text or a file; remark if the text is the name of a file.
 
-    `does` says what the command does, such as "encodes".
+    `does` is the verb of the command, such as "encodes".
     """
     if (text is None) == (path is None):
         raise click.UsageError("give either TEXT or --file F, and not both")

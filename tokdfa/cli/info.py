@@ -80,7 +80,7 @@ def command(
     try:
         tokenizer = load(tok, **loading)
     except TokdfaError as error:
-        # A tokenizer that is refused is no store: UnsupportedFeatureError is a FileFormatError, too.
+        # A tokenizer that is refused is not a store: UnsupportedFeatureError is a FileFormatError, too.
         unknown = isinstance(error, FileFormatError) and not isinstance(error, UnsupportedFeatureError)
         if unknown and loading["format"] is None and is_store(tok):
             return describe_stores([tok], dtype, field, as_json=as_json)
@@ -114,7 +114,7 @@ def _lint(tok: str) -> list[dict[str, Any]]:
 
 
 def _engine_of(tokenizer: AnyTokenizer) -> str | None:
-    """Return the name of what judges streams; None if its format does not say what an improper dictionary means."""
+    """Return the name of the engine of streams; None if its format leaves an improper dictionary undefined."""
     from tokdfa.jobs.validation.engine import engine_of
 
     try:

@@ -82,7 +82,7 @@ def remark_unsplit(tokenizer: AnyTokenizer, path: str, given: str | None, option
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-# The transitions of an explicit token DFA that is drawn or whose locality is measured, some seconds' worth.
+# The most transitions of an explicit token DFA to draw, or to measure the locality of; some seconds' worth.
 _MAX_TRANSITIONS = 2_000_000
 
 

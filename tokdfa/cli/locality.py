@@ -113,7 +113,7 @@ def _of_all_texts(folded: Folded, longest: int) -> tuple[dict[str, Any], dict[st
 
 
 def _look_ahead(folded: Folded) -> dict[str, dict[str, Any]]:
-    """Return the number of last tokens that a continuation may change, and that of their symbols, with texts."""
+    """Return the number of last tokens that a continuation may change, and the number of their symbols, with texts."""
     from tokdfa.automata.alphabet import show
     from tokdfa.automata.look_ahead import look_ahead
 

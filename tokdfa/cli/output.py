@@ -118,7 +118,7 @@ def _writing() -> Iterator[None]:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number and what it counts, in the plural unless it is one."""
+    """Return a number and its noun, in the plural unless it is one."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
@@ -170,7 +170,7 @@ def print_fields(rows: Iterable[tuple[str, object]]) -> None:
 
 
 def write_certificate(certificate: Certificate, path: str) -> dict[str, Any]:
-    """Write a certificate, and return what ``--json`` prints of it."""
+    """Write a certificate, and return the fields that ``--json`` prints of it."""
     certificate.save(path)
     return {"path": path, "bytes": len(certificate.text)}
 

@@ -123,7 +123,7 @@ def command(
 
 
 class _Answer:
-    """What has been replaced so far."""
+    """The answer so far: counts, changes and starts of documents; new ids go to the spool."""
 
     def __init__(self, tokenizer: AnyTokenizer, spool: IO[bytes] | None, *, shows: bool) -> None:
         self._tokenizer = tokenizer

@@ -1,4 +1,4 @@
-"""``tokdfa rollouts``: what of rollouts is not canonical, and whether the model wrote it."""
+"""``tokdfa rollouts``: the parts of rollouts that are not canonical, and whether the model wrote them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tokdfa splice``, ``turns`` and ``injection``: what happens to ids where texts are joined."""
+"""``tokdfa splice``, ``turns`` and ``injection``: the ids at the seams of joined texts."""
 
 from __future__ import annotations
 

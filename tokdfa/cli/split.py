@@ -73,14 +73,14 @@ def _described(step: SplitStep) -> str:
 
 
 def _visible(pattern: str) -> str:
-    """Return a pattern with escapes for what cannot be seen, and its own backslashes as they are."""
+    """Return a pattern with escapes for invisible characters, and its own backslashes as they are."""
     return "".join(
         symbol if symbol.isprintable() else symbol.encode("unicode_escape").decode("ascii") for symbol in pattern
     )
 
 
 def _print_pieces(pieces: Iterable[Piece], steps: Sequence[SplitStep], number: int | None) -> None:
-    """Print a line for each piece; `number` is that of the step whose pieces they are, None for those of all steps."""
+    """Print a line for each piece of step `number`, or of all steps together if that is None."""
     from rich.cells import cell_len
 
     rows = [("bytes", "piece", "looked ahead", "made by")]

@@ -1,4 +1,4 @@
-"""``tokdfa stores``: what files of ids are, how much is in them, and what is inconsistent."""
+"""``tokdfa stores``: the formats of files of ids, their counts, and their inconsistencies."""
 
 from __future__ import annotations
 

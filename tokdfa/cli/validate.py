@@ -162,7 +162,7 @@ def _line(violation: Violation) -> str:
 
 
 def _segmenter(tokenizer: AnyTokenizer) -> Segmenter:
-    """Return the segmenter of a tokenizer whose violations have a lattice."""
+    """Return the segmenter of a tokenizer with a lattice for violations."""
     if tokenizer.segmenter is None:
         raise click.UsageError(
             f"--explain prints the lattice of a Unigram tokenizer, and this is a {tokenizer.algorithm} tokenizer; "

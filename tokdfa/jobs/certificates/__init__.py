@@ -2,8 +2,8 @@
 
 Read `api` first: the certificates of a comparison and of a seam. Their parts:
 
-- `sides`: what a certificate says of each tokenizer, which ones it can be about, and the pair of tokens from which
-  merging makes each token;
+- `sides`: the description of each tokenizer in a certificate, which tokenizers it can be about, and the pair of tokens
+  from which merging makes each token;
 - `runs`: a split pattern as a table over classes of symbols; the states of two such tables that some text reaches, and
   those that no text can leave alive;
 - `disputes`: places where only one of two tables cuts, and whether a rule merges across them.

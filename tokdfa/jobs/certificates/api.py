@@ -40,7 +40,7 @@ class Certificate(Displayed):
     Attributes
     ----------
     fields : dict
-        The certificate as JSON values. The guide "Certificates" says what is in it.
+        The certificate as JSON values. The guide "Certificates" describes them.
 
     Notes
     -----
@@ -57,7 +57,7 @@ class Certificate(Displayed):
 
     @property
     def claim(self) -> str:
-        """What it claims: "equivalent", "different", "splices" or "does not splice"."""
+        """Its claim: "equivalent", "different", "splices" or "does not splice"."""
         return str(self.fields["claim"])
 
     @property
@@ -86,7 +86,7 @@ def certify_comparison(
     Parameters
     ----------
     found : Comparison
-        What :func:`tokdfa.compare` returned for `a` and `b`.
+        The result of :func:`tokdfa.compare` for `a` and `b`.
     a, b : AnyTokenizer
         Two byte pair tokenizers.
     files : two paths
@@ -100,7 +100,7 @@ def certify_comparison(
     Raises
     ------
     UnsupportedFeatureError
-        If there are no certificates about tokenizers of this kind, or they are equivalent for a reason that a
+        If certificates about tokenizers of this kind do not exist, or they are equivalent for a reason that a
         certificate cannot give.
     FileFormatError, OSError
         If a file cannot be read.
@@ -159,7 +159,7 @@ def certify_splice(
     Parameters
     ----------
     found : Splice
-        What :func:`tokdfa.splice` returned for the other arguments.
+        The result of :func:`tokdfa.splice` for the other arguments.
     tokenizer : AnyTokenizer
     file : path
         The file that it was loaded from.
@@ -174,7 +174,7 @@ def certify_splice(
     Raises
     ------
     UnsupportedFeatureError
-        If there are no certificates about tokenizers or expressions of this kind, or the texts may be encoded
+        If certificates about tokenizers or expressions of this kind do not exist, or the texts may be encoded
         separately for a reason that a certificate cannot give.
     FileFormatError, OSError
         If the file cannot be read.
@@ -183,8 +183,8 @@ def certify_splice(
 
     Notes
     -----
-    There is a certificate if a special token is at the seam, or wherever a piece may go on across the seam, no rule can
-    merge there.
+    There is a certificate if a special token is at the seam, or wherever a piece may continue across the seam, no rule
+    can merge there.
 
     Examples
     --------

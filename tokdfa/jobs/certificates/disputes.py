@@ -32,7 +32,7 @@ def check_boundaries(states: States, classes: Classes, derived: list[Derived], d
     for side, rules in enumerate(derived):
         boundaries = _Boundaries(states, classes, side)
         for token, size in rules:
-            # What begins at a boundary is of few classes, so that most rules are decided by their second part.
+            # Few classes of symbols begin at a boundary, so most rules are decided by their second part.
             if boundaries.may_join(token[:size], token[size:]):
                 what = "there is no certificate where pieces differ beside tokens that merge across their boundaries"
                 raise UnsupportedFeatureError(what, value=token)

@@ -1,7 +1,7 @@
 """Split patterns as machines over classes of symbols, and two runs of them over one text: where only one cuts.
 
-A *run* guesses the pieces of a text. It has the state of the machine in the current piece, and those of earlier pieces
-that still read on and must report no further match. A joint state from which no text can end is *doomed*.
+A *run* guesses the pieces of a text. It has the state of the machine in the current piece, and the states of earlier
+pieces that still read on and must report no further match. A joint state from which no text can end is *doomed*.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ START = Run(0, ())
 
 
 def run_moves(machine: Machine, run: Run, class_: int) -> Iterator[tuple[bool, Run]]:
-    """Yield the ways in which a run goes on with a symbol: whether it cuts before it, and the run after it."""
+    """Yield the ways in which a run continues with a symbol: whether it cuts before it, and the run after it."""
     if any(machine.report[state][class_] for state in run.ended):
         return
     ended = {machine.next[state][class_] for state in run.ended} - {DEAD}
@@ -159,9 +159,9 @@ class Pair:
 class SeamPair(Pair):
     """A machine that reads two texts as one, and again one after the other.
 
-    The phases count the symbols of S, which the first text ends with, and then those of T, which the second begins
-    with; `before` and `after` are their classes. In phase 0 and in the last one, symbols are free. The second text may
-    end after `stops` symbols of T; if it is `cut_short`, the first one may begin within S.
+    The phases count the symbols of S, the end of the first text, and then the symbols of T, the beginning of the
+    second; `before` and `after` are their classes. In phase 0 and in the last one, symbols are free. The second text
+    may end after `stops` symbols of T; if it is `cut_short`, the first one may begin within S.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a certificate says of a tokenizer and its merging, and which tokenizers one can be about."""
+"""The description of a tokenizer and its merging in a certificate, and which tokenizers one can be about."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer
 
-# The formats of which the checker reads files, by their names here.
+# The formats of files that the checker reads, by their names here.
 _FORMATS = {"tiktoken": "ranks", "merges+vocab": "merges", "tokenizer.json": "tokenizer.json"}
 
 
@@ -106,8 +106,8 @@ Derived = list[tuple[bytes, int]]
 def derived_merges(tokenizer: Tokenizer) -> Derived:
     """Return the tokens that merging makes, in order, with the lengths of the first parts.
 
-    Merging makes a token from one pair only: while a word is merged, the steps within the bytes of the token are those
-    of merging these bytes on their own. So there is one pair a token, whatever the rules are.
+    Merging makes a token from one pair only: while a word is merged, the steps within the bytes of the token are the
+    same as when these bytes are merged on their own. So there is one pair a token, with any rules.
     """
     words: list[Any] = [*tokenizer.dictionary.alphabet, *tokenizer.extra_tokens]
     merger = tokenizer.piece_ids.merger

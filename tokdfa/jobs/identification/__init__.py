@@ -6,7 +6,7 @@ Read in this order:
    pre-tokenizer, all named ones are tried. `result` is its answer, with the kinds of mistakes.
 2. `sample`: the stretches that are read, evenly spread over the store. `counting` counts the violations in them.
 3. `reading`: the ids as another integer type, in another byte order, or shifted, and in which of these readings a
-   tokenizer fits. `mistakes`: what is wrong with ids that fit, such as special ids or another version.
+   tokenizer fits. `mistakes`: errors in ids that fit, such as special ids or another version.
 
 
 Used by: the command `guess`.

@@ -53,17 +53,17 @@ def identify(
     dtype, field : str, optional
         See :func:`tokdfa.open_store`. Where nothing records the integer type, and it is not given, all are tried.
     pretokenizer : str, optional
-        What splits text, for files that do not record it.
+        The pre-tokenizer, for files that do not record it.
     most : int
         The number of ids to read, about. If the store has more, they are stretches of 4,096 ids, evenly spread over it
         where it can be read from any place on, and otherwise its beginning; `stretches` of the answer says which.
     stage : callable, optional
-        Called with what is being done.
+        Called with a description of each step.
 
     Returns
     -------
     Identification
-        Truthy if the best candidate has no violations and no mistakes in what was read.
+        Truthy if the best candidate has no violations and no mistakes in the ids read.
 
     Raises
     ------
@@ -72,14 +72,15 @@ def identify(
     FileFormatError, UnsupportedFeatureError, OSError
         As :func:`tokdfa.load` and :func:`tokdfa.open_store` do.
     WrongTypeError
-        If there are no candidates, or they are something else.
+        Without candidates, or if they are something else.
 
     Notes
     -----
-    Each stretch is judged with 64 ids of context on both sides, whose violations are not counted. A candidate is not
-    judged on after 1,000 violations. A mistake is named only if the candidate fits once it is corrected. Whether it
-    fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their neighbours,
-    at most an eighth of what the same ids lose when they are shifted, and ids of another vocabulary a third or more.
+    Each stretch is judged with 64 ids of context on both sides; violations in the context are not counted. A candidate
+    is not judged on after 1,000 violations. A mistake is named only if the candidate fits once it is corrected. Whether
+    it fits is seen by decoding ids and encoding the text again: ids of the same vocabulary lose few of their
+    neighbours, at most an eighth of the loss of the same ids when they are shifted, and ids of another vocabulary a
+    third or more.
 
     Examples
     --------

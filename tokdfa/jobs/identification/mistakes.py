@@ -1,4 +1,4 @@
-"""What is wrong with ids that a tokenizer, or another version of it, has made."""
+"""The mistakes in ids that a tokenizer, or another version of it, has made."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _FEWER = 0.1
 _LEFT_BY_SHIFT = 1000.0
-# More ids than these that a tokenizer does not have are those of a larger vocabulary, and not of special tokens.
+# More ids than these that a tokenizer does not have belong to a larger vocabulary, not to special tokens.
 _MOST_SPECIALS = 16
 _FEWEST = 20
 _MOST_FOREIGN = 4
-# Of the occurrences of an id that is no text this share, at least, is wrong.
+# If an id does not stand for text, at least this share of its occurrences is wrong.
 _WRONG = 0.25
 # Violations that are left when such ids are taken out.
 _LEFT = 0.2
@@ -81,9 +81,8 @@ def mistakes_of_ids(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], cou
 def may_be_cut(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...]) -> bool:
     """Return whether no id has more than 16 bits, though the vocabulary has many, and the integers or the ids tell.
 
-    Most cut ids are canonical beside their neighbours, so violations show few of them. What shows is what is missing:
-    ids that merge late are rare, but a few hundred tokens of text have some from 65,536 on if they have some just below
-    it.
+    Most cut ids are canonical next to their neighbours, so violations show few of them. Missing ids tell: ids that
+    merge late are rare, but a few hundred tokens of text have some from 65,536 on if they have some just below it.
     """
     if tokenizer.n_ids < _BITS + _FEWEST_WIDE:
         return False
@@ -146,7 +145,7 @@ def _foreign_ids(
 
 
 def _is_another_version(stretches: tuple[Stretch, ...], counts: Counts) -> bool:
-    """Return whether violations are systematic: what the tokenizer wants there never occurs, and the same recurs."""
+    """Return whether violations are systematic: the wanted ids never occur, and the same ones recur."""
     if len(counts.missing) > _MOST_SPECIALS:
         return True
     known = [violation for violation, _ in counts.found if violation.canonical_ids is not None]

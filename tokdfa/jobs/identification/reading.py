@@ -19,7 +19,7 @@ TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
 _TOO_LARGE = 1 << 62
 # The number of ids by which shifts and integer types are tried.
 _PROBE = 1024
-# The largest shift that is tried whatever the ids; larger ones are derived from the commonest ids.
+# The largest shift that is always tried; larger ones are derived from the commonest ids.
 _SHIFTS = 300
 # A tokenizer has made ids, or another version of it has, if it loses at most this share of the neighbours that it
 # loses of ids that are shifted at random. Measured: up to 0.12 for the same vocabulary, from 0.37 on for others.
@@ -39,7 +39,7 @@ _COMMONEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A way to read ids: the integer type of the bytes, None for that of the store, and what is added to each id."""
+    """A way to read ids: the integer type of the bytes, None for the store's type, and a number to add to each id."""
 
     dtype: str | None = None
     offset: int = 0
@@ -87,7 +87,7 @@ def fitting_reading(tokenizer: AnyTokenizer, sample: Sample) -> Reading | None:
     more = _probe(sample.stretches, 4 * _PROBE)
     if len(np.unique(more)) < _FEWEST:
         return None
-    # Half of a wider integer is often 0, and the id 0 is seldom wrong beside another.
+    # Half of a wider integer is often 0, and the id 0 is seldom wrong next to another.
     types = [] if sample.dtype is None else [Reading(name) for name in TYPES if np.dtype(name) != probe.dtype]
     types = [reading for reading in types if _is_varied(reading.ids(probe))]
     found = [fit for fit in (_fit(tokenizer, probe, reading) for reading in types) if fit.is_own()]
@@ -121,7 +121,7 @@ def _probe(stretches: tuple[Stretch, ...], n: int) -> IntegerArray:
 
 
 def _fit(tokenizer: AnyTokenizer, probe: IntegerArray, reading: Reading) -> _Fit:
-    """Return how well a tokenizer fits ids in a reading, beside the same ids shifted."""
+    """Return how well a tokenizer fits ids in a reading, compared with the same ids shifted."""
     losses = [1 - _agreement(tokenizer, Reading(reading.dtype, shift).ids(probe)) for shift in _CONTROLS]
     return _Fit(reading, 1 - _agreement(tokenizer, reading.ids(probe)), float(np.median(losses)))
 

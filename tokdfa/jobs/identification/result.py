@@ -16,7 +16,7 @@ _SHOWN = 8
 
 
 class MistakeKind(DescribedEnum):
-    """What is likely wrong with ids that almost fit a tokenizer. The values are stable: ``--json`` prints them.
+    """The likely mistake in ids that almost fit a tokenizer. The values are stable: ``--json`` prints them.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class MistakeKind(DescribedEnum):
 
 
 class Mistake(NamedTuple):
-    """A likely mistake, and what is left once it is corrected.
+    """A likely mistake, and the violations left once it is corrected.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Mistake(NamedTuple):
     dtype : str or None
         The type of the integers, as numpy names it; for ``dtype`` and ``byte-order``.
     offset : int or None
-        What was added to the ids; for ``shifted-ids``.
+        The number that was added to the ids; for ``shifted-ids``.
     ids : tuple of int
         The ids that are used as special tokens; for ``special-ids``, at most 16 of them.
     """
@@ -57,7 +57,7 @@ class Mistake(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The mistake in one sentence without a full stop, and what is left when it is corrected."""
+        """The mistake in one sentence without a full stop, and the violations left when it is corrected."""
         return f"{self._said}; then {self.per_million:,.0f} per million are left"
 
     @property
@@ -85,7 +85,7 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate(SuggestsNames):
-    """A tokenizer that may have made a store, and what speaks against it.
+    """A tokenizer that may have made a store, and the evidence against it.
 
     Attributes
     ----------
@@ -158,11 +158,11 @@ class Identification(SuggestsNames):
     is_whole : bool
         Whether all of it was read.
     stretches : tuple of pairs of a Place and an int
-        What was read: where each stretch begins, and its number of ids.
+        The stretches read: where each begins, and its number of ids.
     candidates : tuple of Candidate
         The fewest violations per million ids first; those that cannot be judged last.
     broken : tuple of Problem
-        What could not be read.
+        The parts that could not be read.
     """
 
     path: str

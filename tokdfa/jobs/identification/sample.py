@@ -40,7 +40,7 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was read of a store; the attributes are those of :class:`~tokdfa.jobs.identification.result.Identification`.
+    """The part read of a store; see :class:`~tokdfa.jobs.identification.result.Identification` for the attributes.
 
     The stretches are scattered, so that each beginning of them is spread over the store.
     """

@@ -34,7 +34,7 @@ class Fields(NamedTuple):
     ranges : str or None
         The sampled ids as pairs of a first index and the one after the last.
     each : str or None
-        A list of objects, each a rollout; `ids` and the others are fields of these.
+        A list of objects, each a rollout; `ids` is a field of these.
     messages : str or None
         A list of messages, some with `prompt` and `ids`; together they are one rollout.
     needs_mask : bool

@@ -2,10 +2,10 @@
 
 Read in this order:
 
-1. `api`: `splice` and its answer. `languages` are what the texts on both sides may be, and the least ones of them;
-   `encoding` encodes a text as the continuation of another one.
-2. `decision`: what a tokenizer does, as far as it is searched, which special tokens matter, and which of two searches
-   there is; `rewrites`, what it does to spaces and to characters without a token; `forms`, for those that normalize.
+1. `api`: `splice` and its answer. `languages` are the sets of texts that are possible on either side, and the least
+   ones of them; `encoding` encodes a text as the continuation of another one.
+2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, and the choice of one of two
+   searches; `rewrites`, for spaces and characters without a token; `forms`, for tokenizers that normalize.
 3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
    tokens in it. `tokens` and `edges`: which tokens lead on, and where tokens can differ at all, for all texts at once;
    `whole_words`, the same for tokens that only whole pieces become.

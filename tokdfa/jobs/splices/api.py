@@ -27,7 +27,7 @@ __all__ = ["Question", "Side", "Splice", "SplitTexts", "splice"]
 
 @dataclass(frozen=True, slots=True)
 class SplitTexts(Displayed):
-    """Two texts whose ids, one after the other, are not those of the two as one text.
+    """Two texts that have other ids when they are encoded as one.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class SplitTexts(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Splice(Verdict[SplitTexts]):
-    """Whether ids of texts on both sides of a seam are those of the two as one text, for all texts that were asked for.
+    """Whether encoding separately gives the ids of the joined text, for all texts asked for on both sides of a seam.
 
     Attributes
     ----------
@@ -123,9 +123,9 @@ def splice(
     tokenizer : AnyTokenizer
         A byte pair tokenizer, over bytes or over characters.
     before, after : str
-        What u ends with and v begins with. Special tokens are written by their names.
+        The end of u and the beginning of v. Special tokens are written by their names.
     regex : bool
-        Whether these are regular expressions, of which u must end, and v begin, with a match.
+        Whether these are regular expressions: u must end, and v begin, with a match.
     within_before, within_after : str, optional
         Regular expressions that all of u, and all of v, must match.
     before_ids, after_ids : array_like of int, optional
@@ -135,9 +135,9 @@ def splice(
         Whether special tokens are found in texts; by default as `tokenizer` does.
     starts : bool
         Whether v is encoded as the start of a text, before which some tokenizers put a space. By default it is encoded
-        as what follows u: nothing is put before it, unless u is empty.
+        as the continuation of u: nothing is put before it, unless u is empty.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        The library whose dialect and character classes the expressions are written in.
+        The library with the dialect and character classes of the expressions.
 
     Returns
     -------
@@ -289,7 +289,8 @@ class Question:
     def separated(self, found: Texts, rewrites: Rewrites, *, shortest: bool) -> Splice:
         """Return the answer with two texts that a search found."""
         before, after = found.before.decode(), found.after.decode()
-        # What becomes a space is a space in these texts, which are the least ones, if the languages have them.
+        # Characters that become a space are spaces in these texts, which are the least ones, if the languages have
+        # them.
         spellings = product(*(rewrites.spaces if symbol == " " else symbol for symbol in before + after))
         for text in map("".join, islice(spellings, _MOST_SPELLINGS)):
             u, v = text[: len(before)], text[len(before) :]

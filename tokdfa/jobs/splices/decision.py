@@ -1,8 +1,8 @@
 """Deciding about a seam: which special tokens matter, and which search finds the least two texts.
 
-Where symbols are marked at the ends or beginnings of pieces, what precedes or follows a boundary of pieces has another
-id than without the boundary, so that boundaries alone decide: except beside characters that have no symbol with the
-mark nor without it, and become the same one either way.
+Where symbols are marked at the ends or beginnings of pieces, a symbol next to a boundary of pieces has another id than
+without the boundary, so that boundaries alone decide. The exception is next to characters that have no symbol with the
+mark or without it, and become the same one either way.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tokdfa.tokenizers.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Marks:
-    """What shows that a piece begins or ends."""
+    """The signs that a piece begins or ends."""
 
     # Whether the last symbol of a piece is marked, and whether all but the first one are.
     ends: bool
@@ -89,7 +89,7 @@ _MOST_TRACKED = 2_000
 
 
 class Ground:
-    """What a tokenizer does to texts, in the form in which seams are searched; what is not searched is refused.
+    """A tokenizer in the form in which seams are searched; features that are not searched are refused.
 
     `starts` is whether the text after a seam is encoded as the start of a text.
     """
@@ -266,7 +266,7 @@ def _matters_before(language: Language, text: str) -> bool:
 
 
 def _matters_after(language: Language, text: str) -> bool:
-    """Return whether a text after the seam may go on with a special token, but not end there."""
+    """Return whether a text after the seam may continue with a special token, but not end there."""
     states = range(len(language.rows))
     return any(not language.finals[state] and language.after(state, text) >= 0 for state in states)
 

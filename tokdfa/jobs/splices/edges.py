@@ -1,8 +1,8 @@
-"""The tokens that lead from a state of a seam to others, and where tokens can differ from those of the whole text.
+"""The tokens that lead from a state of a seam to others, and where tokens can differ from the tokens of the whole text.
 
 For the latter, `partings` goes through the pieces of the texts apart by their tokens, as the search for the least texts
 does, but only with the kinds of tokens that may precede each location. So it comes to each location a few times, and
-not once for each kind. If it finds no place, there is a proof that there are no such texts.
+not once for each kind. If it finds none, this is a proof that such texts do not exist.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens
 from tokdfa.tokenizers.pretokenizers.lifted import DONE, NOWHERE, SymbolBytes
 
-# A state between symbols; or one within a symbol: the state after it, and what may follow in it.
+# A state between symbols; or one within a symbol: the state after it, and its possible next bytes.
 Location: TypeAlias = int | tuple[int, int]
 
 
 class Use(IntEnum):
-    """What edges are wanted for."""
+    """The purpose of edges."""
 
     # Tokens with which a piece of the texts apart begins.
     BEGIN = 0
-    # Tokens that go on with such a piece, as long as it matters.
+    # Tokens that continue such a piece, as long as it matters.
     GO_ON = 1
-    # Tokens with which a piece of the texts apart begins where one of the whole text goes on.
+    # Tokens with which a piece of the texts apart begins where one of the whole text continues.
     PART = 2
-    # Tokens that go on with such a piece, whatever else is there.
+    # Tokens that continue such a piece, next to anything else.
     END = 3
 
 
 class Edges(NamedTuple):
     """Tokens that lead from a location to others: in parallel arrays, a row for each token and target."""
 
-    # The lengths are those of what is read of the tokens.
+    # The lengths count only the bytes read of the tokens.
     tokens: Int32Array
     lengths: Int32Array
     kinds: Int32Array
-    # The targets, as numbers in `EdgeFinder.locations`, and their states; within a symbol, that after it.
+    # The targets, as numbers in `EdgeFinder.locations`, and their states; within a symbol, the state after it.
     targets: Int32Array
     states: Int32Array
     cuts: BoolArray  # Whether a piece of the whole text begins within the tokens
@@ -110,7 +110,7 @@ class EdgeFinder:
 
     @cached_property
     def within(self) -> list[dict[int, int]]:
-        """What may follow within symbols of each class, with the least number of bytes that precede it."""
+        """The possible next bytes within symbols of each class, with the least number of bytes before them."""
         return [*map(self._bytes.n_read, range(len(self._bytes.leads)))]
 
     def beginning(self, state: int, longest: int) -> list[Edges]:
@@ -217,7 +217,7 @@ class EdgeFinder:
         return after
 
     def _edges(self, walk: _Walk, tokens: Int32Array, reached: Int32Array, n_put: int) -> Edges:
-        """Return the edges of tokens, each of which leads to some places."""
+        """Return the edges of tokens; each token leads to some places."""
         kinds, inverse = np.unique(reached, return_inverse=True)
         targets: list[int] = []
         cuts: list[bool] = []
@@ -292,17 +292,17 @@ class _Walk:
 
 
 class Parting(NamedTuple):
-    """A token that is no token of the whole text, or begins where none of the whole does."""
+    """A token that the whole text does not have, or that begins where none of the whole does."""
 
     source: Location
-    target: int  # The state of the seam after it; within a symbol, that after the symbol
+    target: int  # The state of the seam after it; within a symbol, the state after the symbol
     length: int  # The number of its bytes, at least
 
 
 def partings(seam: Seam, tokens: Tokens, finder: EdgeFinder) -> list[Parting]:
     """Return where tokens may differ first, special ones and whole pieces left out: no text has others."""
     found: dict[tuple[Location, int], int] = {}
-    # For each location the kinds of tokens before it, those of them that are new, and the edges that none could take.
+    # For each location the kinds of tokens before it, the new ones among them, and the edges that none could take.
     known: dict[Location, Int32Array] = {}
     new: dict[Location, list[Int32Array]] = {}
     waiting: dict[Location, Int32Array] = {}

@@ -17,7 +17,7 @@ SpecialsPolicy: TypeAlias = Literal["found", "plain"]
 
 
 def checked(tokenizer: AnyTokenizer, call: str, what: str = "seams are decided") -> Tokenizer:
-    """Return a tokenizer whose tokens are made by rules; refuse others, and what is not a tokenizer."""
+    """Return a tokenizer that makes its tokens by rules; refuse others, and other objects."""
     if not isinstance(tokenizer, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", call)
     if tokenizer.why_not("rules") is not None:
@@ -50,7 +50,7 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
     is_local = normalizer is None or normalizer.is_local
     if prefix is None and is_local and not (normalizer is not None and normalizer.touches_ends):
         return tokenizer.encode(text)
-    # A later step puts a space before pieces, also where the text only goes on.
+    # A later step puts a space before pieces, also where the text only continues.
     if not is_local or prefix:
         value = split if is_local else normalizer
         raise UnsupportedFeatureError("a continuation cannot be encoded by this tokenizer", value=value)
@@ -58,5 +58,5 @@ def encode_after(tokenizer: Tokenizer, text: str) -> Int32Array:
 
 
 def decode_after(tokenizer: Tokenizer, ids: Int32Array) -> str:
-    """Return the text of ids that follow others, of which no space is dropped at the beginning."""
+    """Return the text of ids that follow others, without dropping a space at the beginning."""
     return (tokenizer if tokenizer.rewriting.decoding is None else tokenizer.continued).decode(ids)

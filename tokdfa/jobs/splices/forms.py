@@ -21,12 +21,12 @@ def is_ascii(language: Language) -> bool:
 
 
 def is_steady_before(form: Form, language: Language) -> bool:
-    """Return whether texts of a language stay as they are, and apart from what precedes them."""
+    """Return whether texts of a language stay as they are, and separate from any text before them."""
     return not (_used(language) & ~boundaries(form)).any()
 
 
 def is_steady_after(form: Form, language: Language) -> bool:
-    """Return whether they do, and nothing that follows changes them either."""
+    """Return whether they do, and no text after them changes them either."""
     return not (_used(language) & ~(boundaries(form) & _closed_ones(form))).any()
 
 
@@ -50,7 +50,7 @@ def normalized_after(form: Form, text: str) -> Language:
     """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes."""
     if not text or not _is_steady(form, text[0]):
         raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
-    # What follows may change the text from the last place on before which there is a boundary.
+    # The text that follows may change this text from the last boundary on.
     last = max(place for place, symbol in enumerate(text) if _is_steady(form, symbol))
     opening = _openings(form).get(_decomposed(form, text[last])[0], ())
     ranges = tuple((ord(symbol), ord(symbol)) for symbol in sorted({*opening, text[last]}))

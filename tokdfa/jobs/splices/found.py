@@ -11,11 +11,11 @@ WITHIN: Final = -2
 
 
 class Scan(NamedTuple):
-    """A guess: the special token that is being read, if any, and what must not turn out to be one."""
+    """A guess: the special token that is being read, if any, and the texts that must not turn out to be one."""
 
     special: int = -1  # Its number; -1 outside
     place: int = 0  # The number of its symbols read so far
-    # What was read since places where no special token, or a shorter one, was supposed to begin.
+    # The texts read since offsets where no special token, or a shorter one, was supposed to begin.
     pending: frozenset[str] = frozenset()
 
 
@@ -80,9 +80,9 @@ def apart(contents: Iterable[str]) -> frozenset[str]:
     meeting: set[str] = set()
     for content in every:
         for at in range(len(content)):
-            # What begins within this one and goes on beyond it, or ends with it.
+            # Contents that begin within this one and continue beyond it, or end with it.
             others = begun.get(content[at:], set()) - ({content} if at == 0 else set())
-            # What is in this one.
+            # Contents within this one.
             others |= {content[at:end] for end in range(at + 1, len(content) + 1)} & every - {content}
             if others:
                 meeting |= {content} | others

@@ -53,14 +53,14 @@ class Attack(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Injection(Verdict[Attack]):
-    """Whether a template is safe from injection: what fills its slots never makes a control id.
+    """Whether a template is safe from injection: no text in its slots makes a control id.
 
     Attributes
     ----------
     holds, witness
         See :class:`~tokdfa.base.verdict.Verdict`; the witness is an :class:`Attack`.
     rule : str
-        The library whose rule it is.
+        The library with this rule.
     reason : str
         The result in words.
 
@@ -100,8 +100,8 @@ def check_injection(
     tokenizer : AnyTokenizer
         A byte pair tokenizer.
     parts : str, or iterable of str and Slot
-        The template: texts and slots. In a single text, slots are written as ``{name}``, ``{name|trim}`` for one whose
-        white space is stripped, or ``{name:regex}`` for one that a regular expression matches.
+        The template: texts and slots. In a single text, slots are written as ``{name}``, ``{name|trim}`` for one with
+        its white space stripped, or ``{name:regex}`` for one that a regular expression matches.
     rule : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
         The library that encodes what is rendered. `transformers` and `llama.cpp` (with ``parse_special``) find special
         tokens in all of it; `tiktoken` finds those that are allowed and raises an error for others; `mistral-common`
@@ -112,7 +112,7 @@ def check_injection(
     allowed : iterable of str, optional
         The special tokens that tiktoken may find; by default all.
     control : iterable of int, optional
-        The control ids; by default those of all special tokens.
+        The control ids; by default the ids of all special tokens.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def check_injection(
     Raises
     ------
     PatternError
-        If the parts cannot be read, or there is no such rule, special token or control id.
+        If the parts cannot be read, or the rule, a special token or a control id is unknown.
     UnsupportedFeatureError, LimitExceededError
         If neither a proof nor texts were found; the error says why.
     AlphabetError
@@ -132,9 +132,9 @@ def check_injection(
 
     Notes
     -----
-    A control id is made if the ids of the whole text have it more often than those of the template's own texts do. If a
-    special token is found that overlaps a slot, it is also found when everything around it is left out of the slots; so
-    the shortest texts are among those that spell one special token and nothing else. Each is tried by encoding. For
+    A control id is made if the ids of the whole text have it more often than the ids of the template's own texts do. If
+    a special token is found that overlaps a slot, it is also found when everything around it is left out of the slots;
+    so the shortest texts are among those that spell one special token and nothing else. Each is tried by encoding. For
     slots with patterns, an automaton searches all their texts. The cost is some milliseconds for each slot.
 
     Examples
@@ -240,7 +240,7 @@ class _Question:
         return is_known and all(special.text.isascii() for special in late)
 
     def _check_proof(self) -> None:
-        """Raise if it is not proven that there is no attack, although none was found."""
+        """Raise if no attack was found, but the absence of attacks is not proven."""
         neither, merged = "neither a proof nor texts were found", self._rule.merged
         if merged:
             raise UnsupportedFeatureError(f"{neither}: merging may give a control id", value=merged[0])

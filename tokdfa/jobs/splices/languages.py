@@ -25,7 +25,7 @@ class Language:
     ----------
     class_of_code_point : int64 array of shape (0x110000,)
     rows : tuple
-        ``rows[state][c]`` is the state after a symbol of class c, -1 if no text of the language goes on with it.
+        ``rows[state][c]`` is the state after a symbol of class c, -1 if no text of the language continues with it.
     finals : tuple of bool
     """
 
@@ -34,11 +34,11 @@ class Language:
     finals: tuple[bool, ...]
 
     def step(self, state: int, symbol: str) -> int:
-        """Return the state after a symbol; -1 if no text of the language goes on with it."""
+        """Return the state after a symbol; -1 if no text of the language continues with it."""
         return self.rows[state][int(self.class_of_code_point[ord(symbol)])]
 
     def after(self, state: int, text: str) -> int:
-        """Return the state after a text; -1 if no text of the language goes on with it."""
+        """Return the state after a text; -1 if no text of the language continues with it."""
         for symbol in text:
             if state < 0:
                 return -1

@@ -1,4 +1,4 @@
-"""Texts with slots: what a template writes, and what is filled in."""
+"""Texts with slots: the text of a template, and the slots to fill in."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Slot(Displayed):
         return language_of(f"slot {self.name}", self.node(table))
 
     def holds(self, text: str) -> bool:
-        """Return whether a text may get there, if there is no pattern."""
+        """Return whether a text may get there, without a pattern."""
         return not ((self.strips_left and text[:1].isspace()) or (self.strips_right and text[-1:].isspace()))
 
 
@@ -101,7 +101,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def checked_parts(parts: str | Iterable[Part]) -> tuple[Part, ...]:
-    """Return parts of which no two neighbours are literal, and none is empty."""
+    """Return parts with no two literal neighbours and none empty."""
     if isinstance(parts, str):
         return parts_of(parts)
     if not isinstance(parts, Iterable):
@@ -130,7 +130,7 @@ def nodes(parts: Sequence[Part], what: str, table: str = "regex") -> list[Node]:
 
 @lru_cache(maxsize=1)
 def _not_white_space() -> tuple[tuple[int, int], ...]:
-    """Return the ranges of what ``str.strip`` leaves."""
+    """Return the ranges of the code points that ``str.strip`` leaves."""
     white = [point for point in range(0x110000) if chr(point).isspace()]
     edges = [-1, *white, 0x110000]
     return tuple((a + 1, b - 1) for a, b in pairwise(edges) if a + 1 <= b - 1)

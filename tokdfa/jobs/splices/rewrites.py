@@ -1,4 +1,4 @@
-"""What a tokenizer does to the characters of a text before it merges them: spaces, and those without a token."""
+"""The rewriting of the characters of a text before they are merged: spaces, and characters without a token."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Rewrites:
-    """What is done to spaces."""
+    """The rewriting of spaces."""
 
     space: str = " "  # The character that they become
     prefix: Prefix | None = None
@@ -95,7 +95,7 @@ def _steps(normalizer: Normalizer | None) -> Sequence[Normalizer]:
 
 
 class Symbols:
-    """Which characters a tokenizer has symbols for; refused where that depends on what is beside them."""
+    """Which characters a tokenizer has symbols for; refused where that depends on their neighbours."""
 
     def __init__(self, tokenizer: Tokenizer, rewrites: Rewrites) -> None:
         self._alphabet = tokenizer.dictionary.alphabet
@@ -108,7 +108,7 @@ class Symbols:
         self.marks = bool(self._suffix), bool(self._prefix)
         self.is_marked = any(self.marks)
         # Of shape (0x110000,): the code points without a symbol of their own, which become the same wherever they are
-        # and never merge; and those of them that no text has that is encoded.
+        # and never merge; and those among them that no encoded text has.
         self.unknown: BoolArray = np.zeros(_N_POINTS, dtype=np.bool_)
         self.refused: BoolArray = self.unknown
         # Whether several such symbols side by side become one.
@@ -154,7 +154,7 @@ class Symbols:
 
     @property
     def _marks(self) -> list[tuple[str, str]]:
-        """What is put before and after a symbol, besides nothing."""
+        """The marks put before and after a symbol, except none."""
         suffix = self._suffix if self._suffix and self._suffix not in self._known else ""
         prefix = self._prefix or ""
         return [mark for mark in {(prefix, ""), ("", suffix), (prefix, suffix)} if any(mark)]

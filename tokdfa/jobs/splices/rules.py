@@ -101,7 +101,7 @@ class Rule:
 
     @cached_property
     def is_odd(self) -> bool:
-        """Whether what is beside a special token may decide whether it is found, or what belongs to it."""
+        """Whether the text next to a special token may decide whether it is found, or how far it reaches."""
         return bool(odd_ones(self.specials))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Two texts encoded separately beside the two as one text: an automaton over both splittings.
+"""Two texts encoded separately, compared with the two as one text: an automaton over both splittings.
 
 A state has the guesses of the two splittings about one text: those for the text before the seam and the text after it,
 encoded separately, and those for the whole. So wherever the boundaries of pieces differ, it can be seen what they do to
@@ -72,11 +72,11 @@ class Seam:
     hypotheses : Hypotheses
         The splitting of text between special tokens.
     before, after : Language
-        Those of the two texts.
+        The languages of the two texts.
     specials : sequence of str
         The special tokens that are found in texts.
     rewrites : Rewrites
-        What is done to spaces. What becomes a space is in the class of spaces.
+        The rewriting of spaces. All characters that become a space are in the class of spaces.
     starts : bool
         Whether the text after the seam is encoded as the start of a text.
     refused, told_apart : bool array of shape (0x110000,), optional
@@ -88,7 +88,7 @@ class Seam:
     least : list of str
         The least symbol of each class.
     put : int or None
-        The class of the space that is put before texts, whose least symbol is empty, as no text has it.
+        The class of the space that is put before texts. Its least symbol is empty, as no text has it.
     moves : list
         ``moves[state][c]`` has the moves on a symbol of class c, which all lead on to an end.
     ends : list of bool
@@ -237,7 +237,7 @@ class Seam:
                         raise UnsupportedFeatureError("the pre-tokenizer may drop text")
                     yield (after, target), effect, event
             elif self._of.ends[hypothesis] and (takes_special or effect == WITHIN):
-                # A special token begins, or goes on: nothing else is open.
+                # A special token begins, or continues: nothing else is open.
                 yield (after, _DUE if prefix is not None and prefix.everywhere else 0), effect, DROPPED
 
     def _put(self, state: _State, numbers: Numbering[_State]) -> Iterator[Move]:

@@ -1,12 +1,12 @@
-"""The least two texts whose ids, encoded separately, are not those of the two as one text.
+"""The least two texts that have other ids encoded separately than as one text.
 
-The tokens of the texts apart are also those of the whole unless, somewhere, a piece of the whole begins within a token;
-or a piece of the texts apart begins where one of the whole goes on, and merging does not leave the tokens there side by
-side; or only one of them has a piece that is a token as a whole; or the special tokens differ. A search for such a
-place goes from the beginning of the text to the beginning of a piece by symbols, from there by tokens to the place and
-to the end of that piece, and then by symbols again. What it has read is always the least that leads where it is: in
-bytes, then in bytes before the seam, then in the order of bytes. So the first end it comes to is that of the least
-texts.
+The tokens of the texts apart are also the tokens of the whole unless, somewhere, a piece of the whole begins within a
+token; or a piece of the texts apart begins where one of the whole continues, and merging does not leave the tokens
+there side by side; or only one of them has a piece that is a token as a whole; or the special tokens differ. A search
+for such a place goes from the beginning of the text to the beginning of a piece by symbols, from there by tokens to the
+place and to the end of that piece, and then by symbols again. The text read is always the least one that leads there:
+in bytes, then in bytes before the seam, then in the order of bytes. So the first end that it reaches is the end of the
+least texts.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class _Phase(IntEnum):
 _DIFFERED = (_Phase.PARTED, _Phase.AFTER, _Phase.WORD)
 _FAR = 1 << 30
 
-# What was read: bytes, bytes before the seam, the bytes themselves.
+# The text read: its bytes, its bytes before the seam, the bytes themselves.
 _Label: TypeAlias = tuple[int, int, bytes]
-# A phase, a location, and what else matters there: the kind of the last token and what the piece has so far, as long as
-# a token that is emitted as a whole begins with it; or the word so far, and whether it is a piece apart and as a whole.
+# A phase, a location, and more that matters there: the kind of the last token and the piece so far, as long as a token
+# that is emitted as a whole begins with it; or the word so far, and whether it is a piece apart and as a whole.
 _Node: TypeAlias = tuple[_Phase, Location, int, str | bytes | None, bool, bool]
 
 
 class _Ways(NamedTuple):
-    """Edges by what they cost to an end, then in the order of words."""
+    """Edges by their cost up to an end, then in the order of words."""
 
     edges: Edges
     tokens: Int32Array
@@ -312,7 +312,7 @@ class Search:
             tokens, kinds, targets, parts = (a[kept] for a in (edges.tokens, edges.kinds, edges.targets, parts))
             groups = (targets.astype(np.int64) * 2 + parts) * self._n_kinds + kinds
             if self._beginnings and use in (Use.BEGIN, Use.PART):
-                # What whole pieces begin with is told apart.
+                # Tokens that whole pieces begin with are kept apart.
                 groups = np.where(self._is_beginning[tokens], -1 - np.arange(len(groups)), groups)
             _, first = np.unique(groups, return_index=True)
             firsts: Int32Array = np.sort(first).astype(np.int32)

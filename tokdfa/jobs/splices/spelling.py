@@ -101,7 +101,7 @@ def _extended(parts: Sequence[Part], at: int, rest: str) -> Iterator[dict[int, s
 def preimages(_: object, normalizer: Normalizer) -> Mapping[str, str]:
     """Return the least character for each text that a normalizer makes of one character: by bytes, then in order.
 
-    Looked at are U+0000 to U+33FF, U+A640 to U+ABFF and U+F900 to U+FFFF; ideographs, Hangul syllables and what is
+    Looked at are U+0000 to U+33FF, U+A640 to U+ABFF and U+F900 to U+FFFF; ideographs, Hangul syllables and code points
     beyond the first plane are left out. Nothing is missed for ASCII, on which alone proofs and shortest attacks depend:
     a normalization form and lowercasing leave an ASCII text that they give as it is, so it is its own least one. For
     other texts an attack is not called the shortest, and no proof is given.
@@ -133,7 +133,7 @@ def least_preimage(images: Mapping[str, str], text: str) -> str | None:
 
 
 class _State(NamedTuple):
-    """Where a search is: in which part, and where in it; what special token is guessed, and what overlaps a slot."""
+    """Where a search is: the part, and the index in it; the guessed special token, and whether one overlaps a slot."""
 
     part: int
     place: int

@@ -21,8 +21,7 @@ class Level(NamedTuple):
 
     byte: Uint8Array  # The bytes that lead to them
     word: Int32Array  # The numbers of the words that end there, -1 for none
-    # One longer: where their children begin on the next level; those of the last one end at the last
-    # number.
+    # One longer: where their children begin on the next level; the children of the last one end at the last number.
     below: Int32Array
 
 

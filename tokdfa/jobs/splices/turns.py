@@ -22,17 +22,17 @@ __all__ = ["Turns", "check_turns", "near_seam", "seam_of"]
 
 @dataclass(frozen=True, slots=True)
 class Turns(Verdict[SplitTexts]):
-    r"""Whether the ids of a conversation may be kept when a turn is added, whatever the contents are.
+    r"""Whether the ids of a conversation may be kept when a turn is added, for any contents.
 
     Attributes
     ----------
     holds : bool
-        Whether the ids of the first part are a prefix of those of the whole, and the rest are those of the second part.
+        Whether the ids of the whole are the ids of the first part, then the ids of the second.
     witness : SplitTexts, optional
         Two texts for which not.
     keeps_prefix : bool, optional
-        Whether the ids of the first part are always a prefix of those of the whole; None if that is not known, because
-        the rest of the ids changes for the witness, and nothing else was found.
+        Whether the ids of the first part are always a prefix of the whole's ids; None if that is not known, because the
+        rest of the ids changes for the witness, and nothing else was found.
     reason : str
         The result in words.
 
@@ -71,18 +71,18 @@ def check_turns(
     tokenizer : AnyTokenizer
         A byte pair tokenizer.
     first, rest : str, or iterable of str and Slot
-        The conversation so far, and what is added: texts and slots for contents. In a single text, slots are written as
-        ``{name}``, ``{name|trim}`` for one whose white space is stripped, or ``{name:regex}`` for one that a regular
-        expression matches.
+        The conversation so far, and the part that is added: texts and slots for contents. In a single text, slots are
+        written as ``{name}``, ``{name|trim}`` for one with its white space stripped, or ``{name:regex}`` for one that a
+        regular expression matches.
     specials : {"found", "plain"}, optional
         Whether special tokens are found in texts; by default as `tokenizer` does.
 
     Returns
     -------
     Turns
-        Truthy if ``encode(first)`` is a prefix of ``encode(first + rest)``, and the ids after it are those of ``rest``
-        as a continuation. Otherwise the witness has two texts for which not, by the fewest bytes of both, then of the
-        first, if ``witness.shortest``.
+        Truthy if ``encode(first)`` is a prefix of ``encode(first + rest)``, and the ids after it are the ids of
+        ``rest`` as a continuation. Otherwise the witness has two texts for which not, by the fewest bytes of both, then
+        of the first, if ``witness.shortest``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def seam_of(
     right, far_right = _parted(tokenizer, after, at_last=False)
     if (far_left and not left) or (far_right and not right):
         return Splice(True)
-    # Of a content that may be any text, nothing is known of what is beyond it: a proof for more texts is a proof.
+    # Texts beyond a content that may be any text are unknown: a proof for more texts is a proof.
     some_left, some_right = _beside(left, -1), _beside(right, 0)
     dropped = left[: len(left) - len(some_left)], right[len(some_right) :]
     is_more = not all(map(_is_anything, dropped))
@@ -178,7 +178,7 @@ def _answered(
 
 
 def _side(name: str, found: Sequence[Node], edge: Sequence[Part]) -> Side:
-    """Return the texts on one side of a seam, with the text of their edge, the part beside the seam, if it is one."""
+    """Return the texts on one side of a seam, with the text of their edge, the part next to the seam, if it is one."""
     (part,) = edge or ("",)
     return Side(language_of(name, *found), part if isinstance(part, str) else None)
 
@@ -189,7 +189,7 @@ def _is_anything(parts: Sequence[Part]) -> bool:
 
 
 def _beside(parts: Sequence[Part], end: int) -> list[Part]:
-    """Return the parts at one end that may matter beside it, up to a content that may be any text."""
+    """Return the parts at one end that may matter next to it, up to a content that may be any text."""
     kept: list[Part] = []
     for part in parts[::-1] if end else parts:
         if isinstance(part, Slot) and part.is_any:
@@ -203,7 +203,7 @@ def _beside(parts: Sequence[Part], end: int) -> list[Part]:
 
 
 def near_seam(tokenizer: Tokenizer, before: Sequence[Part], after: Sequence[Part]) -> tuple[list[Part], list[Part]]:
-    """Return what of the parts on both sides of a seam may matter: up to special tokens that are certainly found."""
+    """Return the parts on both sides of a seam that may matter: up to special tokens that are always found."""
     return _parted(tokenizer, before, at_last=True)[1], _parted(tokenizer, after, at_last=False)[0]
 
 
@@ -243,7 +243,7 @@ def _parted(tokenizer: Tokenizer, parts: Sequence[Part], *, at_last: bool) -> tu
 
 
 def _certain_specials(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
-    """Return where special tokens are in a text that are found whatever surrounds it."""
+    """Return where special tokens are in a text that are found with any text around it."""
     split = tokenizer.pretokenizer
     if not tokenizer.found_specials or tokenizer.why_not("spelling") is not None:
         return []

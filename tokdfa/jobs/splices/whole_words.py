@@ -26,7 +26,7 @@ class WholeWords:
                 self._longest_after[word[:n]] = max(self._longest_after.get(word[:n], 0), len(word) - n)
 
     def begun(self, state: int) -> Iterator[tuple[bytes, Word]]:
-        """Yield the first symbols of words that begin in a state, with what is read of the words then."""
+        """Yield the first symbols of words that begin in a state, with the part read of the words then."""
         if not self._whole or self._seam.distance[state] > self._longest_after[""] + 1:
             return
         for symbol in self._next[""]:
@@ -35,7 +35,7 @@ class WholeWords:
                     yield data, (move.target, symbol, move.begins_apart, move.begins_whole)
 
     def longer(self, word: Word) -> Iterator[tuple[bytes, Word]]:
-        """Yield the next symbols of words, with what is read of the words then."""
+        """Yield the next symbols of words, with the part read of the words then."""
         state, read, apart, whole = word
         if apart == whole and self._seam.distance[state] > self._longest_after[read] + 1:
             return
@@ -87,7 +87,7 @@ class WholeWords:
                 yield size, state
 
     def _moves(self, state: int, symbol: str) -> list[tuple[Move, bytes]]:
-        """Return the moves on a symbol, and what is read: nothing of a space that is put before a text."""
+        """Return the moves on a symbol, and the bytes read: none of a space that is put before a text."""
         c = int(self._seam.class_of_code_point[ord(symbol)])
         found = [(move, symbol.encode()) for move in self._seam.moves[state][c]]
         if symbol == " " and self._seam.put is not None:
