@@ -63,7 +63,7 @@ with one, or Theorem 2 holds for two runs of one tokenizer: over u + v, and over
 is the first one of v. By Theorem 2 merging gives the same for both. As special tokens may be anywhere, the last stretch
 of u may begin within S, and the first one of v may end within T where one may begin (`Pair`). ∎
 
-What a valid certificate does not say: anything of ids that a post-processor adds, of decoding, of limits of length, of
+A valid certificate does not say anything of ids that a post-processor adds, of decoding, of limits of length, of
 other versions of a library than the one whose character classes are named, or that libraries do as defined here.
 """
 

@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
 
 
 Document = tuple[int, IntegerArray, BoolArray | None]
-"""The number of a document in its file, its ids, none of them of uint64 beside signed ones, and their mask."""
+"""The number of a document in its file, its ids, with no mix of uint64 and signed ones, and their mask."""
 
 
 def iter_document_chunks(documents: Iterable[Document], size: int | None = None) -> Iterator[Chunk]:

@@ -135,9 +135,9 @@ def boundaries(form: Form) -> BoolArray:
 
 @lru_cache(maxsize=1 << 12)
 def composites(character: str, form: Form) -> frozenset[str]:
-    """Return what else a character with a boundary before it may become in a text, because of the marks that follow it.
+    """Return the other characters that one with a boundary before it may become in a text, because of marks after it.
 
-    All that it can become is among these characters; some of them may need other marks than Unicode has.
+    Every character that it can become is among these; some of them may need other marks than Unicode has.
 
     Examples
     --------

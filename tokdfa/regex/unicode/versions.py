@@ -20,7 +20,7 @@ Table: TypeAlias = Literal["regex", "tokenizers", "tiktoken", "llama.cpp"]
 LIBRARIES: tuple[Table, ...] = get_args(Table)
 """The libraries that have tables."""
 TABLES: tuple[Table, ...] = LIBRARIES[:3]
-"""Those in whose dialects users write patterns; the patterns of llama.cpp are its own."""
+"""The libraries with dialects in which users write patterns; the patterns of llama.cpp are its own."""
 
 
 @dataclass(frozen=True, slots=True)
