@@ -165,10 +165,10 @@ class Occurrences:
 
 
 def overlapping(specials: Sequence[Special]) -> Iterator[int]:
-    """Yield the ids of special tokens that a text may have without their being found in it; maybe some more."""
+    """Yield the ids of special tokens that a text may contain without their being found; perhaps some more."""
     inner = {symbol for special in specials for symbol in special.content[1:]}
     outer = {symbol for special in specials for symbol in special.content[:-1]}
-    # The first and the last symbols of contents that are looked for before.
+    # The first and the last symbols of the contents of earlier levels.
     first: set[str] = set()
     last: set[str] = set()
     for _, level in groupby(sorted(specials, key=attrgetter("level")), key=attrgetter("level")):

@@ -78,7 +78,7 @@ class Boundaries:
 
         `begins` and `ends` are whether a text begins, and ends, with it; otherwise anything may precede or follow.
         """
-        # Nothing may be left of spaces at the beginning of a text.
+        # Spaces at the beginning of a text may vanish.
         first = len(text) - len(text.lstrip()) + 1 if begins else 1
         found = [at for at in range(first, len(text)) if self.is_cut(text[at - 1], text[at])]
         return np.array(found, dtype=np.int64)

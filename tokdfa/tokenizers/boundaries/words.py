@@ -74,7 +74,7 @@ class _SpaceBoundaries(Boundaries):
 
 
 class UnigramBoundaries(_SpaceBoundaries):
-    """The boundaries of a Unigram tokenizer, where all is encoded separately but the sum of scores.
+    """The boundaries of a Unigram tokenizer, where everything but the sum of scores is encoded separately.
 
     Parameters
     ----------

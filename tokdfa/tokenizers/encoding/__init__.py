@@ -5,7 +5,7 @@ A text is split at its special tokens (`special`, `added_tokens`) into segments,
 
 - `text_encoder`: splitting and encoding in one C loop, for dictionaries over bytes if a machine splits the text, and
   for dictionaries over characters with a `character_splitter`;
-- `piece_encoder`: pieces that are already cut, over bytes or characters, with a cache of those seen before; pieces of
+- `piece_encoder`: pieces that are already cut, over bytes or characters, with a cache of earlier pieces; pieces of
   characters are cut further where no token has both sides next to each other;
 - `merger`: merging by priority, for all other dictionaries; `merges` has their pairs;
 - `symbols`: from characters to symbols, including the treatment of unknown ones.

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["EncodedDocuments", "encode_batch", "iter_encoded"]
 
 
-# Documents go to the threads in parcels of up to about so many characters, so that small ones are worth the overhead.
+# Documents go to the threads in parcels of up to about this many characters: a small one is not worth a call.
 _PARCEL = 1 << 18
-# No thread waits long for the others at the end: if documents are fewer, each thread gets so many smaller parcels, of
-# at least so many characters.
+# Few documents become this many smaller parcels for each thread, of at least so many characters: then no thread waits
+# long for the others at the end.
 _PARCELS_A_THREAD = 4
 _LEAST = 1 << 16
-# Not more than so many of them are asked for at a time, which may be slow to come.
+# The largest number of documents that are asked for at a time; they may be slow to come.
 _AT_A_TIME = 256
-# Of more documents than this, not all are looked at to cut them into parcels.
+# At most this many documents are measured to cut all of them into parcels.
 _SAMPLE = 1000
 
-# The number of the first document; documents, and from which up to which of them.
+# The number of the first document; a list of documents, and the slice of it.
 Parcel: TypeAlias = "tuple[int, Sequence[str], int, int]"
 
 
@@ -69,8 +69,8 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     AlphabetError
         If a document has a symbol for which the tokenizer has no token, or a lone surrogate; the error says where.
     WrongTypeError
-        If the tokenizer is none, a document is not a string, `texts` is a single string, or the number of threads is
-        not a positive integer.
+        If `tokenizer` is not a tokenizer, a document is not a string, `texts` is a single string, or the number of
+        threads is not a positive integer.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
     """
     n_threads = _checked(tokenizer, texts, threads)
     if isinstance(texts, list | tuple):
-        # Who gave the list may change it.
+        # The caller may change its list meanwhile.
         together = tokenizer.encode_side_by_side([*texts], n_threads)
         if together is not None:
             return together
@@ -142,7 +142,7 @@ def _iter_parcels(
 
 
 def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
-    """Yield parcels of texts that are all there; the thread that encodes one is the first to look at all of them."""
+    """Yield parcels of a list of texts; only a sample of them is measured."""
     every = 1 + len(texts) // _SAMPLE
     lengths = _lengths(texts[::every])
     so_far = every * np.cumsum(lengths)

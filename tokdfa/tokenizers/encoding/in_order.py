@@ -1,4 +1,4 @@
-"""Doing things on several threads and giving the results in order."""
+"""Calls of a function on several threads, with the results in order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Job(Generic[Item, Result]):
         except BaseException as error:
             self._error = error
             if not isinstance(error, Exception):
-                # Who interrupts the calling thread does not wait for the others.
+                # After an interrupt, the calling thread does not wait for the others.
                 raise
         finally:
             self._under_way.release()
@@ -58,8 +58,8 @@ class _Job(Generic[Item, Result]):
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
     """Yield the function's result for each item, in the order of the items, holding only a few at a time.
 
-    The calling thread asks for the items, and works as well, so that one thread fewer is started; none if there is only
-    one item. An error of the function is raised in place of its result.
+    The calling thread asks for the items, and works as well, so that one thread fewer is started; none for a single
+    item. An error of the function is raised in place of its result.
 
     Examples
     --------

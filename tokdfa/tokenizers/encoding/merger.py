@@ -75,6 +75,6 @@ class Merger:
 
     @cached_property
     def inner(self) -> Int64Array:
-        """The pairs of symbols that are side by side within tokens, sorted; with one that does not exist."""
+        """The pairs of symbols that are side by side within tokens, sorted; a sentinel comes last."""
         left, right, _, product = self.merges
         return np.append(inner_pairs(left, right, product), np.iinfo(np.int64).max)

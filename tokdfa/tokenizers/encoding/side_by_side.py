@@ -14,7 +14,7 @@ from tokdfa.tokenizers.encoding.batches import EncodedDocuments
 from tokdfa.tokenizers.encoding.on_threads import on_threads
 from tokdfa.tokenizers.encoding.text_encoder import TextEncoder
 
-# The buffer of the result has an entry for each byte. For more bytes than this, it is not allocated at once.
+# The buffer of the result has an entry for each byte. More bytes than this are not encoded side by side.
 _MOST = 1 << 28
 # The bytes of a batch: so few that no thread waits long for the others at the end, and so many that the call of the
 # kernel for several texts is worth it.

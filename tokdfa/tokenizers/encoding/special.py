@@ -11,9 +11,9 @@ class Special:
     """A special token: an id that represents `content` as a whole.
 
     `level` is the order in which `tokenizers` looks for such tokens in a text: 0 before, 1 after its normalizer. White
-    space to the left or right of one that strips belongs to it; one that is a single word touches no other word. The
-    content of one that is looked for in normalized text is `normalized`, if that differs. With `strips_ascii`, only
-    white space of ASCII belongs to one that strips.
+    space to the left (`lstrip`) or right (`rstrip`) of a token that strips belongs to it; with `strips_ascii`, only
+    white space of ASCII does. A `single_word` touches no other word. `normalized` is the content that is looked for in
+    normalized text, if it differs.
 
     With `is_text` it is a part of the text like any other token: the library always decodes it, as tokenizers does with
     added tokens that have ``"special": false``. All others are control tokens, which may be left out.

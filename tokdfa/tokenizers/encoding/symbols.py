@@ -26,7 +26,7 @@ class Fallback:
     fuses : bool
         Whether several such symbols side by side become one.
     drops : bool
-        Whether a symbol is left out, so that its neighbours may merge, if there is neither; otherwise it is refused.
+        Whether a symbol with neither is left out, so that its neighbours may merge; otherwise it is refused.
     """
 
     bytes: tuple[str | None, ...] | None = None

@@ -38,9 +38,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def direct(tokenizer: Tokenizer) -> Direct | None:
-    """Return a function that encodes texts in this thread, in one compiled loop; None if there is none.
+    """Return a function that encodes texts in this thread, in one compiled loop; None without such a loop.
 
-    It returns None for those that are refused.
+    It returns None for refused texts.
     """
     splitter = _splitter(tokenizer)
     encoder = None if splitter is None else tokenizer.piece_ids.text_encoder(splitter)
@@ -65,7 +65,7 @@ def direct(tokenizer: Tokenizer) -> Direct | None:
 
 
 def _normalization(tokenizer: Tokenizer) -> tuple[bool, Form | None]:
-    """Return whether nothing but bringing texts into a form is done to them, and that form, if there is one."""
+    """Return whether texts are at most brought into a normalization form, and that form, if any."""
     read = tokenizer.read_in_form
     return read is not None, None if read is None else read[1]
 

@@ -90,7 +90,7 @@ class BytePairs(Model):
 
     @cached_property
     def capabilities(self) -> frozenset[str]:  # type: ignore[override]
-        """Those of "rules", "leftmost" and "bytes" that it has."""
+        """The members of "rules", "leftmost" and "bytes" that it has."""
         contents = self._contents
         has = {"bytes": contents.dictionary.alphabet.kind == "bytes", "leftmost": contents.format in LEFTMOST_FORMATS}
         return frozenset(("rules", *(name for name, is_there in has.items() if is_there)))
@@ -378,7 +378,7 @@ class BytePairs(Model):
         return parts_of_byte_pairs(tokenizer)
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
+        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         merges = () if self.merges is None else self.merges
         arrays = (*self.spellings, self.token_to_id, self.dictionary.left, self.dictionary.right, *merges)
         settings = (

@@ -63,7 +63,7 @@ def is_alone(character: str) -> bool:
 
 @cache
 def _kinds() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of characters that nothing special is said of, that end a grapheme, and that begin one."""
+    """Return the patterns of ordinary characters, of those that end a grapheme, and of those that begin one."""
     of = _classes()
     attached = of["extending"] + of["spacing"]
     special = "".join(of[name] for name in _SPECIAL) + attached + of["prepended"]

@@ -199,7 +199,7 @@ def _blanks() -> str:
 
 @dataclass(frozen=True)
 class Prepend(Normalizer):
-    """Something put before every text that is not empty."""
+    """A string put before every text that is not empty."""
 
     prefix: str
     keeps_beginning = is_local = touches_ends = True

@@ -15,11 +15,11 @@ from tokdfa.base.arrays import BoolArray, Int64Array, running_sum
 from tokdfa.kernels.spelling.charsmap import Characters, characters_in
 from tokdfa.kernels.unigram.texts import RuleArrays
 
-# After so many look-ups by bisection a dictionary is built, which takes tens of milliseconds for a usual table.
+# After this many look-ups by bisection a dictionary is built, which takes tens of milliseconds for a usual table.
 _FEW = 1 << 10
-# With so many characters to be replaced, one pass for each is faster than one pass over all.
+# With up to this many characters to be replaced, one pass for each is faster than one pass over all.
 _FEW_PRESENT = 8
-# The characters of a text of so many are looked up in a table of all code points.
+# The characters of a text of this many are looked up in a table of all code points.
 _LONG_TEXT = 1 << 10
 
 

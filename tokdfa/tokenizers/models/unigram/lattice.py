@@ -25,12 +25,12 @@ _TOO_LARGE = 1e5
 class Scores:
     """The sums of the scores of two segmentations of a text, up to where they agree again.
 
-    All sums are those that the library has, in its own arithmetic, from the beginning of the text or pre-token on.
+    All sums are as in the library, in its own arithmetic, from the beginning of the text or pre-token on.
 
     Attributes
     ----------
     before : float
-        The sum up to where the two part.
+        The sum up to where the two diverge.
     best : float
         The sum of the best segmentation.
     given : float or None

@@ -1,4 +1,4 @@
-"""The best segmentation of texts by the compiled loop, and whether ids are one, with the tables of a model."""
+"""The best segmentation of texts, and whether ids are one: the compiled loops with the tables of a model."""
 
 from __future__ import annotations
 
@@ -136,10 +136,10 @@ def _joined(sentences: Sequence[str]) -> tuple[bytes, Int64Array]:
 class Acceptor:
     """Finds out whether ids are the best segmentation of their text, without the text. Threads may share it.
 
-    No piece has a visible space but at the beginning. `kinds` has the known facts of each id, and `drops` tells which
-    spaces are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special tokens with the
-    texts `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words. `texts`
-    normalizes texts that are not made of words, if that takes one pass.
+    Pieces have a visible space at the beginning or not at all. `kinds` has the known facts of each id, and `drops`
+    tells which spaces are not in the text at its beginning; see :mod:`tokdfa.kernels.unigram.accept`. The special
+    tokens with the texts `specials` are found in texts. With `keeps_spaces`, several spaces in a row are several words.
+    `texts` normalizes texts that are not made of words, if that takes one pass.
 
     Attributes
     ----------

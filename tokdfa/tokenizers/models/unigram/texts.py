@@ -82,7 +82,7 @@ class TextSegmenter:
             puts_space=puts_space,
             trims_spaces=trims_spaces,
         )
-        # Their trie takes longer than all else, and many texts have no character that one of them needs.
+        # The trie of the rules takes longer than everything else, and many texts have no character that a rule needs.
         self._is_whole = not len(own)
         self._tables = self._build(own.arrays if self._is_whole else None)
         self._own = _OfThread()

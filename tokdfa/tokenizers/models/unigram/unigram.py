@@ -223,7 +223,7 @@ class Unigram(Model):
         return HeldStream(encode, tokenizer.boundaries.last_cut)
 
     def boundaries(self, tokenizer: Tokenizer) -> Boundaries:
-        """Return the boundaries in texts and ids, where all is encoded separately but the sum of scores."""
+        """Return the boundaries in texts and ids, where everything but the sum of scores is encoded separately."""
         why = why_none(self.table, tokenizer.splitting, tokenizer.rewriting, tokenizer.found_specials)
         if why is not None:
             return Boundaries(why)
@@ -234,7 +234,7 @@ class Unigram(Model):
     # From ids to text
 
     def id_spellings(self, tokenizer: Tokenizer) -> Spellings:
-        """Return the bytes that each id adds to a text between others, as far as that does not depend on these."""
+        """Return the bytes that each id adds to a text between other ids, where these do not matter."""
         try:
             return tokenizer.spelled.usual
         except ValueError:
@@ -292,7 +292,7 @@ class Unigram(Model):
         }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
+        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         scores = tuple(np.where(self.is_found, self.scores, 0.0).tolist())
         unknown = (self.unknown, self.unknown_score, self.arithmetic, self.byte_ids)
         split = tokenizer.pretokenizer

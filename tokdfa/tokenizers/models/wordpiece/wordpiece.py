@@ -237,11 +237,11 @@ class WordPiece(Model):
         return self.spelling(id)
 
     def detected(self, tokenizer: Tokenizer, ids: Int32Array, start: int, stop: int) -> int:
-        """Return the token with which no correct stream begins so any more, or the last one where that is not known."""
+        """Return the first index at which no correct stream continues like this; the last one if that is not known."""
         language = self._language_if_known
         if language is None:
             return stop - 1
-        # Where only tokens are missing, the part is empty, and may be at the end.
+        # A part with missing tokens only is empty, and may be at the end.
         begin = min(start, len(ids) - 1)
         boundaries = tokenizer.boundaries
         cuts = boundaries.cuts_before if isinstance(boundaries, SpacedBoundaries) else None
@@ -294,7 +294,7 @@ class WordPiece(Model):
         }
 
     def made_of(self, tokenizer: Tokenizer) -> tuple[object, ...]:
-        """Return all that the tokenizer is made of; see :attr:`AnyTokenizer.made_of`."""
+        """Return all parts of the tokenizer; see :attr:`AnyTokenizer.made_of`."""
         vocabulary = self.vocabulary
         words = (vocabulary.opening, vocabulary.prefix, vocabulary.unknown, vocabulary.longest_word)
         settings = (words, self.normalizer, tokenizer.specials, self.cleanup, sorted(self.silent))
