@@ -1,9 +1,9 @@
-/* Streams of ids whose text is that of their pieces, with real spaces: whether they are the best segmentation.
+/* Whether a stream of ids is the best segmentation of its text: the text of its pieces, with real spaces.
 
-   A word is an id whose piece begins with a visible space, and those after it up to the next such id. Words that have
-   been found to be canonical are remembered by their ids, where rounding cannot matter; others are spelled and
-   segmented. What is not made of such words, as where an unknown character is spelled, is spelled as it is decoded up
-   to the next place where the text is cut, normalized and segmented. */
+   A word is an id with a piece that begins with a visible space, and the ids after it up to the next such id. Words
+   found to be canonical are cached by their ids, where rounding cannot matter; other words are spelled and segmented.
+   Ids that are not made of such words, as where they spell an unknown character, are spelled as they are decoded, up to
+   the next cut of the text, which is normalized and segmented. */
 #include "segment.h"
 
 enum { KNOWN = 2, MOST_KNOWN = 4 };
@@ -16,7 +16,7 @@ ALWAYS_INLINE double largest_sum(const tokdfa_unigram *m) {
     return TOO_LARGE - 1.5 - (m->longest_step + 1) * USUAL_WORD;
 }
 
-/* A stream of `n` ids, and what judges it. */
+/* A stream of `n` ids, and the tables and buffers to judge it with. */
 typedef struct {
     const tokdfa_unigram_pieces *p;
     const int32_t *ids;
@@ -107,7 +107,7 @@ NEVER_INLINE bool spells_special(const tokdfa_unigram_pieces *p, const uint8_t *
     return false;
 }
 
-/* Find the word at a place; false if this is not a word, or not known to be one. */
+/* Find the word at an index; false if this is not a word, or not known to be one. */
 ALWAYS_INLINE bool find_word(const id_stream *s, int64_t at, id_span *w) {
     const tokdfa_unigram_pieces *p = s->p;
     const int32_t first = s->ids[at];
@@ -125,15 +125,15 @@ ALWAYS_INLINE bool find_word(const id_stream *s, int64_t at, id_span *w) {
         all |= next;
         bytes += p->bounds[s->ids[stop] + 1] - p->bounds[s->ids[stop]];
     }
-    /* What follows belongs to the word unless it begins another one or is a special token, which must not begin
-       before; and a space alone may be no word. */
+    /* The word must end with the ids, before another word, or before a special token, which must not begin within the
+       word; and a lone space may not be a word. */
     *w = (id_span){at, stop, bytes - (SPACE_SIZE - 1), all & TOKDFA_PIECE_DOUBTFUL};
     const uint8_t ends = w->is_doubtful ? TOKDFA_PIECE_SPACED : TOKDFA_PIECE_SPACED | TOKDFA_PIECE_SPECIAL;
     const bool is_bare = stop == at + 1 && kind & TOKDFA_PIECE_BARE;
     return LIKELY((stop == s->n || next & ends) && !(is_bare && (!p->keeps_spaces || (!at && s->k->begins))));
 }
 
-/* What comes of ids: nothing is known, these ids, or others, which are in the room then. */
+/* The outcome for some ids: nothing is known; they are canonical; or others are, which are in the room then. */
 enum { UNSURE = 0, SAME = 1, OTHERS = 2 };
 
 ALWAYS_INLINE int64_t compare(const id_stream *s, const id_span *w) {
@@ -177,8 +177,8 @@ NEVER_INLINE int64_t segment_word(const id_stream *s, const id_span *w) {
     return found;
 }
 
-/* Spell ids from a place to the next one where the text is cut, as they are decoded, into the room for a word. False if
-   one of them is decoded otherwise, or the room is too small. */
+/* Spell ids from an index to the next cut of the text, as they are decoded, into the buffer for a word. False if one of
+   them is decoded otherwise, or the buffer is too small. */
 static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
     const tokdfa_unigram_pieces *p = s->p;
     const bool begins = !at && s->k->begins;
@@ -198,7 +198,7 @@ static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
             return false;
         }
         if (drops) {
-            /* What stands for an unknown character keeps its spaces. */
+            /* The text for an unknown character keeps its spaces. */
             const bool spaced = length && p->shown[begin] == ' ' && id != p->model->ids[0];
             begin += spaced;
             length -= spaced;
@@ -210,7 +210,7 @@ static bool spell_unit(const id_stream *s, int64_t at, id_span *w) {
     return true;
 }
 
-/* Spell, normalize and segment ids up to the next place where the text is cut; see `segment_word`. */
+/* Spell, normalize and segment ids up to the next cut of the text; see `segment_word`. */
 NEVER_INLINE int64_t segment_unit(const id_stream *s, int64_t at, id_span *w) {
     tokdfa_unigram_room *r = s->r;
     tokdfa_unigram_writer *writer = s->k->writer;
@@ -251,7 +251,7 @@ ALWAYS_INLINE int32_t next_byte(const tokdfa_unigram_pieces *p, shown_byte *plac
     return -1;
 }
 
-/* Whether the ids in the room have the text of those that they are others of. */
+/* Whether the ids in the room have the text of the ids that they would replace. */
 static int64_t compare_texts(const id_stream *s, const id_span *w) {
     const tokdfa_unigram_pieces *p = s->p;
     const tokdfa_unigram_room *r = s->r;
@@ -284,7 +284,7 @@ static int64_t compare_texts(const id_stream *s, const id_span *w) {
     }
 }
 
-/* Write down ids that are wrong, with those in the room, and what is before them. Returns whether there is room. */
+/* Write down wrong ids, the right ones in the room, and the state before them. Returns whether they fit. */
 NEVER_INLINE bool write_wrong(const id_stream *s, const id_span *w, int64_t size, double sum, bool unknown) {
     tokdfa_unigram_reader *k = s->k;
     const tokdfa_unigram_room *r = s->r;
@@ -300,7 +300,8 @@ NEVER_INLINE bool write_wrong(const id_stream *s, const id_span *w, int64_t size
     return true;
 }
 
-/* Judge what is not known to be canonical at a place. Returns 1 if the stream goes on after it, or else the reason. */
+/* Judge ids at an index that are not known to be canonical. Returns 1 if the stream continues after them, or else the
+   reason. */
 NEVER_INLINE int64_t judge_span(const id_stream *s, bool is_word, int64_t size, id_span *w) {
     tokdfa_unigram_reader *k = s->k;
     tokdfa_unigram_room *r = s->r;
@@ -374,10 +375,10 @@ ALWAYS_INLINE int64_t accept(const id_stream *s, const bool single) {
     return done < 0 ? done : done && at < s->n ? TOKDFA_SEGMENT_PAUSED : at;
 }
 
-/* Accept ids of a text, valid ones, from a place on where it is certainly cut or begins, with the sum of scores up to
-   there in the room: the number of the first ones that certainly are the best segmentation of their text, which ends or
-   is cut after the last id, and up to a place where it is cut. If the reader goes on after wrong words, it writes these
-   down, and they count as well. Or why the call has stopped: it goes on when it is repeated. */
+/* Accept valid ids that begin a text or follow a known cut of it, with the sum of scores up to there in the room. The
+   text ends or is cut after the last id. Returns the number of the first ids that are proven to be the best
+   segmentation of their text, up to a cut. If the reader continues after wrong words, it writes these down, and they
+   count as well. Or returns why the call has stopped: it continues when it is repeated. */
 TOKDFA_API int64_t tokdfa_accept_ids(const tokdfa_unigram_pieces *pieces, const int32_t *ids, int64_t n,
                                       tokdfa_unigram_reader *reader, tokdfa_unigram_room *room) {
     const id_stream stream = {pieces, ids, n, reader, room, run_of(pieces->model)};

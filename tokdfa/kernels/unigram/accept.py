@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 PLAIN, SPACED, BARE, DOUBTFUL, SPECIAL, SHOWN, ENDS, BEGINS = (1 << bit for bit in range(8))
-"""What is known of an id: that its text is its piece; that this begins with a visible space, is one, or has the first
-character of a special token, each together with the first; that it is the id of a special token found in texts; that
-it always adds what is shown to a text that has begun; or that a text is cut between it and an id that begins so."""
+"""The properties of an id: its text is its piece; this begins with a visible space, is one, or has the first character
+of a special token, each together with the first; it is the id of a special token found in texts; it always adds its
+shown bytes to a text that has begun; a text is cut between an id that `ENDS` and one that `BEGINS`."""
 
 DROPS_NOTHING, DROPS_FIRST, DROPS_ALL = range(3)
-"""The spaces that decoding drops at the beginning: none, the first, or those of all pieces before anything else."""
+"""The leading spaces that decoding drops: none, the first, or the spaces of all pieces before anything else."""
 
 OTHER, SAME, ASKED = range(3)
-"""Whether the canonical ids of wrong ones have the same text; the decoder tells, or they have other spaces."""
+"""Whether the right ids have the text of the wrong ones: no; yes; or the decoder tells, as if only spaces differ."""
 
 _AT_A_TIME = 1 << 20
 _WORD = 1 << 12
@@ -63,11 +63,11 @@ def piece_tables(
 ) -> Struct:
     """Return the tables of the pieces of all ids: O(their bytes).
 
-    `tables` are those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `has_words`. A plain piece is
+    `tables` come from :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `has_words`. A plain piece is
     not empty; the kind of each is `SPECIAL`, or the sum of `PLAIN`, `SPACED`, `BARE`, `DOUBTFUL`, `SHOWN`, `ENDS` and
-    `BEGINS`; 0 for ids that are none of these. `shown` is what the ids add to a text, with real spaces, and `drops` is
-    `DROPS_NOTHING`, `DROPS_FIRST` or `DROPS_ALL`. Words that have one of the texts of `specials` are not accepted. If
-    it `keeps_spaces`, a space alone is a word, but for the first of a text.
+    `BEGINS`; 0 for ids that are none of these. `shown` has the bytes that each id adds to a text, with real spaces, and
+    `drops` is `DROPS_NOTHING`, `DROPS_FIRST` or `DROPS_ALL`. Words that have one of the texts of `specials` are not
+    accepted. If it `keeps_spaces`, a space alone is a word, but for the first of a text.
     """
     if not len(kinds) == len(pieces) == len(shown):
         raise ValueError(f"{len(kinds)} kinds of {len(pieces)} pieces, of which {len(shown)} are shown")
@@ -121,7 +121,7 @@ class Reader:
         here.begins, here.goes_on = begins, goes_on
 
     def grow(self) -> None:
-        """Make more room for wrong words."""
+        """Enlarge the buffers for wrong words."""
         for name, n in (("wrong", _FIELDS * self.pointer.n_words), ("sums", self.pointer.n_words)):
             self._enlarge(name, int(n))
         self._enlarge("right", int(self.pointer.n_ids))
@@ -158,7 +158,7 @@ class WrongWords(NamedTuple):
     right : int32 array
         The best segmentations of all.
     right_bounds : int64 array
-        That of word k is ``right[right_bounds[k]:right_bounds[k + 1]]``.
+        Word k has ``right[right_bounds[k]:right_bounds[k + 1]]``.
     byte : int64 array
         The number of bytes of the text before each.
     sums : float64 array
@@ -182,7 +182,7 @@ class WrongWords(NamedTuple):
         return self._replace(bounds=self.bounds + n_ids, byte=self.byte + n_bytes)
 
     def before(self, word: int) -> Before:
-        """Return what is before a word."""
+        """Return the state before a word."""
         return Before(float(self.sums[word]), bool(self.is_unknown[word]))
 
     def chosen(self, keep: BoolArray) -> WrongWords:
@@ -211,11 +211,11 @@ def accept_ids(
     before: Before | None = None,
     writer: Writer | None = None,
 ) -> tuple[int, int]:
-    """Return the number of the first ids that certainly are the best segmentation of their text, and its bytes.
+    """Return the number of the first ids proven to be the best segmentation of their text, and its bytes.
 
-    `tables` are those of :func:`piece_tables`, and the reader is for as many ids. The text of the ids ends or is cut
-    after the last one. They follow what is `before`, where the text is certainly cut, or begin a text. If it is not the
-    number of ids, something may be wrong in the word from there on. The writer normalizes what is not made of words.
+    `tables` come from :func:`piece_tables`, and the reader is for as many ids. The text of the ids ends or is cut after
+    the last one. They follow `before`, where the text is known to be cut, or begin a text. If it is not the number of
+    ids, something may be wrong in the word from there on. The writer normalizes text that is not made of words.
     """
     reader.begin(writer, begins=before is None, goes_on=False)
     return _run(tables, ids, reader, room, before), int(reader.pointer.size)
@@ -229,7 +229,7 @@ def find_wrong_words(
     before: Before | None = None,
     writer: Writer | None = None,
 ) -> tuple[int, int, WrongWords]:
-    """Return what :func:`accept_ids` does, where wrong words count, too, and these words.
+    """Return the results of :func:`accept_ids`, where wrong words count, too, and these words.
 
     If the first is not the number of ids, something is in the word from there on that this does not decide.
     """

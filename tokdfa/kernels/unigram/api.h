@@ -3,24 +3,24 @@
 
 #include <stdint.h>
 
-/* Returned by tokdfa_segment instead of the number of ids. The call goes on where it stopped when it is repeated. */
+/* Returned by tokdfa_segment instead of the number of ids. The call continues where it stopped when it is repeated. */
 enum {
     TOKDFA_SEGMENT_PAUSED = -1,  /* after so many bytes; nothing is wrong */
     TOKDFA_SEGMENT_ROOM = -2,    /* more nodes are needed: at least n_needed */
-    TOKDFA_SEGMENT_UNKNOWN = -3, /* the character at `at` is unknown, and there is no id for it */
-    TOKDFA_SEGMENT_FULL = -4,    /* more room is needed for ids */
+    TOKDFA_SEGMENT_UNKNOWN = -3, /* the character at `at` is unknown, without an id for it */
+    TOKDFA_SEGMENT_FULL = -4,    /* a larger buffer is needed for ids */
     TOKDFA_SEGMENT_OTHERWISE = -5, /* the text is to be normalized first */
-    TOKDFA_SEGMENT_LONG = -6,    /* more room is needed for a word */
-    TOKDFA_SEGMENT_CROWDED = -7, /* more room for words would help */
-    TOKDFA_SEGMENT_WRONG = -8    /* more room is needed for words that are wrong */
+    TOKDFA_SEGMENT_LONG = -6,    /* a larger buffer is needed for a word */
+    TOKDFA_SEGMENT_CROWDED = -7, /* a larger cache of words would help */
+    TOKDFA_SEGMENT_WRONG = -8    /* a larger buffer is needed for wrong words */
 };
 
-/* The marks of the places of the best way. */
+/* The marks of the offsets of the best way. */
 enum { TOKDFA_ENDS_PIECE = 1, TOKDFA_ENDS_UNKNOWN = 2 };
 
 /* The pieces of a model. The trie is a double array over bytes: two entries per cell, its base, and twice the cell of
-   its parent, plus 1 if a piece ends here. The edge of cell c with byte b leads to cell t = cells[2 * c] + b if and only
-   if cells[2 * t + 1] >> 1 == c. Cell 0 is the root, whose id is that of unknown characters, -1 for none. Read-only
+   its parent, plus 1 if a piece ends here. The edge of cell c with byte b leads to cell t = cells[2 * c] + b if and
+   only if cells[2 * t + 1] >> 1 == c. Cell 0 is the root, with the id of unknown characters, -1 for none. Read-only
    once it is built. */
 typedef struct {
     const int32_t *cells; /* padded, so that base + 255 is always inside */
@@ -33,7 +33,7 @@ typedef struct {
     uint8_t rounded_late; /* otherwise they are looked up as a piece. Whether a sum is rounded after it is compared */
     uint8_t restarts;     /* whether each sentence begins with the score 0 */
     uint8_t has_words;    /* whether all ways pass wherever U+2581 follows something, so that words are remembered */
-    double longest_step;  /* the greatest magnitude of a score, that of unknown characters included */
+    double longest_step;  /* the greatest magnitude of a score, including unknown characters */
     const double *id_scores; /* of each id that is a piece */
     int64_t n_id_scores;
 } tokdfa_unigram;
@@ -46,26 +46,26 @@ typedef struct {
     int32_t cell;
 } tokdfa_unigram_node;
 
-/* What a call reads and writes. It belongs to one thread. */
+/* The buffers of a call, its position, and the cache of words. It belongs to one thread. */
 typedef struct {
-    double *nodes; /* room for nodes, two entries each */
+    double *nodes; /* a buffer for nodes, two entries each */
     int64_t n_nodes;
     int64_t n_needed;
-    int32_t *ids; /* room for one per byte of the text */
+    int32_t *ids; /* a buffer for one per byte of the text */
     int64_t n_ids;
     int64_t at_a_time; /* a call pauses after about so many bytes; 0 for never */
-    /* Where the call has stopped: in which sentence, the place of the text in it, the sum up to there, the ids so far,
-       and where a run of unknown characters begins that ends there, -1 for none. */
+    /* Where the call has stopped: in which sentence, the offset in the text, the sum up to there, the ids so far, and
+       where a run of unknown characters begins that ends there, -1 for none. */
     int64_t sentence, at, n;
     double score;
     int64_t unknown_from;
-    uint64_t *memory; /* words and their ids, see words.h: sets of entries, zeros at first */
+    uint64_t *memory; /* the cache of words, see words.h: sets of entries, zeros at first */
     int64_t n_memory;
-    uint64_t *shelf; /* what does not fit into entries, and how much of it is used; fewer than 2^31 */
+    uint64_t *shelf; /* the overflow area of entries, and the used part of it; fewer than 2^31 */
     int64_t n_shelf, used;
     int64_t n_dropped, most_dropped; /* the number of words that gave way to others; from the latter on it is crowded */
-    /* What is recorded, one entry per byte and one more, or none: the best sum at each place when the loop gets there,
-       where the last piece of it begins, and the marks of the best way. Nothing is then taken from the memory. */
+    /* The recording, one entry per byte and one more, or none: the best sum at each offset when the loop gets there,
+       where its last piece begins, and the marks of the best way. Nothing is then taken from the cache. */
     double *sums;
     int64_t n_sums;
     int64_t *starts;
@@ -92,27 +92,27 @@ typedef struct {
     const int64_t *stops;
     const int32_t *kept;   /* the trie of pieces that no rule touches; their words are found first */
     int64_t n_kept;
-    const uint8_t *blank; /* of each byte: whether it is a space, or becomes one whatever is around it */
+    const uint8_t *blank; /* of each byte: whether it is a space, or always becomes one */
     int64_t n_blank;
     const uint8_t *blank_low; /* of each lower half of a byte: a bit for each upper half below 8 with which it is blank */
     int64_t n_blank_low;
     const uint64_t *touched; /* a bit for each code point: whether a rule may apply where it is, or it is U+2581 */
     int64_t n_touched;
     uint8_t has_kept;
-    uint8_t lacks_rules; /* whether the rules are not there yet, so that whatever may need one is to be normalized first */
+    uint8_t lacks_rules; /* whether the rules are not there yet; text that may need one must be normalized first */
     uint8_t puts_space;   /* whether a space is put before a text; */
     uint8_t trims_spaces; /* whether spaces at the ends are dropped and runs of them become one */
 } tokdfa_unigram_texts;
 
-/* Where texts have got to, in addition to the room. It belongs to one thread. */
+/* The position in texts, in addition to the room. It belongs to one thread. */
 typedef struct {
     const tokdfa_unigram_texts *texts;
     tokdfa_unigram_room *room;
-    uint8_t *word; /* room for a normalized word */
+    uint8_t *word; /* a buffer for a normalized word */
     int64_t n_word;
-    int64_t text; /* the number of the text, and 1 for continues if it goes on from another one */
+    int64_t text; /* the index of the text, and 1 for `continues` if it continues another one */
     uint8_t continues, is_begun;
-    /* The last place in it from which the call can go on, and what was there. */
+    /* The last offset in it from which the call can continue, and the state there. */
     uint8_t has_space, has_text;
     int64_t at, n, unknown_from;
     double score;
@@ -122,7 +122,7 @@ int64_t tokdfa_segment_texts(const uint8_t *text, const int64_t *ends, int64_t n
                              tokdfa_unigram_writer *writer);
 int64_t tokdfa_segment_text(const uint8_t *text, int64_t n_text, tokdfa_unigram_writer *writer);
 
-/* The ids whose text is certainly that of their pieces, one after the other. Read-only once it is built. */
+/* The ids that are proven to have the text of their pieces, one after the other. Read-only once it is built. */
 typedef struct {
     const tokdfa_unigram *model;
     const uint8_t *text; /* the pieces of all ids */
@@ -131,7 +131,7 @@ typedef struct {
     int64_t n_kinds;
     const int32_t *specials; /* the trie of the texts of special tokens, which must not be in a word */
     int64_t n_specials;
-    const uint8_t *shown; /* what all ids add to a text that has begun, with real spaces */
+    const uint8_t *shown; /* the bytes that all ids add to a text that has begun, with real spaces */
     const int64_t *shown_bounds;
     uint8_t keeps_spaces; /* whether a space alone is a word, but for the first of a text */
     uint8_t drops; /* TOKDFA_DROPS_...: which spaces are not in the text at its beginning */
@@ -143,34 +143,34 @@ enum {
     TOKDFA_PIECE_BARE = 4,
     TOKDFA_PIECE_DOUBTFUL = 8,
     TOKDFA_PIECE_SPECIAL = 16,
-    TOKDFA_PIECE_SHOWN = 32, /* it always adds what is shown to a text that has begun */
+    TOKDFA_PIECE_SHOWN = 32, /* it always adds its `shown` bytes to a text that has begun */
     TOKDFA_PIECE_ENDS = 64, /* the text is cut after it, if an id follows that */
     TOKDFA_PIECE_BEGINS = 128 /* begins after such a cut */
 };
 
-/* The spaces that decoding drops: none, the first one, or those of all pieces before anything else. */
+/* The spaces that decoding drops: none, the first one, or the spaces of all pieces before anything else. */
 enum { TOKDFA_DROPS_NOTHING = 0, TOKDFA_DROPS_FIRST = 1, TOKDFA_DROPS_ALL = 2 };
 
-/* Whether the ids that belong in the place of wrong ones have the same text, which is to be asked of the decoder if this
-   does not tell, or they have other spaces. */
+/* Whether the right ids have the text of the wrong ones: no; yes; or to be asked of the decoder, if this is not known
+   or only spaces differ. */
 enum { TOKDFA_TEXT_OTHER = 0, TOKDFA_TEXT_SAME = 1, TOKDFA_TEXT_ASKED = 2 };
 
-/* What is known of streams, in addition to the room. It belongs to one thread. */
+/* The words known to be canonical, and the position in a stream, in addition to the room. It belongs to one thread. */
 typedef struct {
-    uint8_t *word; /* room for the text of a word */
+    uint8_t *word; /* a buffer for the text of a word */
     int64_t n_word;
     uint64_t *known; /* words of ids that are canonical, two entries each; a power of two of words, ones at first */
     int64_t n_known;
     uint8_t *alone; /* of each id: whether it is a word that is canonical */
     int64_t n_alone;
     int64_t size;      /* the number of bytes of the text that was accepted */
-    int64_t at;        /* the number of ids that were accepted, all before a place where the text is cut */
+    int64_t at;        /* the number of ids that were accepted, all before a cut of the text */
     int64_t begins;    /* whether a text begins with the first id */
     int64_t at_a_time; /* a call pauses after so many ids */
-    tokdfa_unigram_writer *writer; /* of the same room, for what has to be normalized; or none */
-    /* If the call goes on after words that are wrong: what is written down of each, six numbers and the sum of scores
-       before it, and the ids that its text has. The numbers are its first id and the one after its last; the end of its
-       right ids; the bytes of the text before it; whether an unknown character is before it; and TOKDFA_TEXT_... */
+    tokdfa_unigram_writer *writer; /* of the same room, for text that must be normalized; or none */
+    /* If the call continues after wrong words: six numbers for each, the sum of scores before it, and the right ids of
+       its text. The numbers are its first id and the one after its last; the end of its right ids; the bytes of the
+       text before it; whether an unknown character is before it; and TOKDFA_TEXT_... */
     uint8_t goes_on;
     int64_t *wrong;
     int64_t n_wrong;

@@ -1,4 +1,4 @@
-/* The words of a part of a text as it is given, and where the memory may have them.
+/* The words of a part of a text as it is given, and the entries of the cache that may have them.
 
    A bit for each byte says whether it is a blank; where neighbouring bits differ, a word begins or ends. */
 #ifndef TOKDFA_UNIGRAM_PART_H
@@ -52,8 +52,8 @@ ALWAYS_INLINE packed_word key_of_short(const uint8_t *word, int64_t size) {
 }
 #endif
 
-/* Note where words begin and end, in turn, from a word on; the end of the last one is there, too. Returns the number of
-   places. What is up to `limit` can be read. */
+/* Note the offsets where words begin and end, in turn, from a word on, including the end of the last one. Returns the
+   number of offsets. Text up to `limit` can be read. */
 ALWAYS_INLINE int64_t find_edges(const tokdfa_unigram_texts *t, const uint8_t *text, int64_t at, int64_t end, int64_t limit,
                                  int64_t *edges) {
     const int64_t stop = least(end, at + MOST_EDGES);

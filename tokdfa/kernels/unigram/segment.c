@@ -37,7 +37,7 @@ static void find_sentences(const uint8_t *text, const int64_t *ends, int64_t n_e
     block->n = n;
 }
 
-/* Write the ids of a sentence from the memory, where sums restart; false unless it is at the front of its set. */
+/* Write the ids of a sentence from the cache, where sums restart; false unless it is at the front of its set. */
 ALWAYS_INLINE bool take_sentence(const uint8_t *text, int64_t begin, int64_t end, const sentence_block *block,
                                  tokdfa_unigram_room *r) {
     const int64_t i = r->sentence - block->first;
@@ -86,7 +86,7 @@ TOKDFA_API int64_t tokdfa_segment(const tokdfa_unigram *model, const uint8_t *te
     return room->n;
 }
 
-/* Move the words of a memory to an empty one, where those of a set keep their order. */
+/* Move the words of a cache to an empty one; the words of a set keep their order. */
 TOKDFA_API void tokdfa_move_words(const uint64_t *from, int64_t n_from, uint64_t *to, int64_t n_to) {
     for (const uint64_t *at = from; at < from + n_from; at += ENTRY) {
         word_entry entry;

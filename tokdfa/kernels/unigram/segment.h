@@ -1,12 +1,13 @@
 /* The best segmentation of texts into pieces, from left to right.
 
-   For each place that a way reaches, the best one is known: the sum of its scores, and its last piece. A way is replaced
-   only by one with a greater sum, so that of equal ones the first counts, whose last piece begins first. Wherever no
-   piece that began before goes on, all ways pass. What is before such a place is settled and forgotten; only the sum
-   goes on. So the nodes are as many as the longest stretch without such a place has bytes, and stay in the cache.
+   For each offset that a way reaches, the best way is known: the sum of its scores, and its last piece. A way is
+   replaced only by one with a greater sum, so among equal ways the first counts, with the last piece that begins first.
+   All ways pass an offset that no earlier piece extends beyond. The text before such an offset is settled and
+   forgotten; only the sum is kept. So there are as many nodes as the longest span without such an offset has bytes, and
+   they stay in the cache.
 
-   A word is what begins at a visible space, or a whole sentence where sums restart. It is remembered with its ids, and
-   with the largest sum before it for which they are right. */
+   A word begins at a visible space, or is a whole sentence where sums restart. It is cached with its ids, and with the
+   largest sum before it for which they are right. */
 #ifndef TOKDFA_SEGMENT_H
 #define TOKDFA_SEGMENT_H
 
@@ -70,7 +71,7 @@ static void end_run(const tokdfa_unigram *m, const uint8_t *text, int64_t end, t
     }
 }
 
-/* Write the ids of the best way from the first node to node `last`, and mark its places if it is recorded. */
+/* Write the ids of the best way from the first node to node `last`, and mark its offsets if it is recorded. */
 ALWAYS_INLINE void write_way(const tokdfa_unigram *m, const uint8_t *text, int64_t base, node *nodes, int64_t last,
                              tokdfa_unigram_room *r, const bool recorded) {
     /* Turn the links round. */
@@ -113,7 +114,7 @@ ALWAYS_INLINE bool is_space(const uint8_t *text, int64_t at, int64_t end) {
     return at + SPACE_SIZE <= end && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81;
 }
 
-/* The end of the word at a place, -1 for one that is too long to be remembered. */
+/* The end of the word at an offset, -1 for one that is too long to be cached. */
 ALWAYS_INLINE int64_t end_of_word(const uint8_t *text, int64_t at, int64_t end) {
     const int64_t last = least(end, at + (is_space(text, at, end) ? SPACE_SIZE : 0) + LONGEST_KEY);
     for (int64_t stop = at + 1; stop < last; stop++) {
@@ -124,8 +125,8 @@ ALWAYS_INLINE int64_t end_of_word(const uint8_t *text, int64_t at, int64_t end) 
     return last == end || is_space(text, last, end) ? last : -1;
 }
 
-/* A word of normalized text: its key, with its kind; where what follows its space begins and how long that is; and the
-   entries in which it may be. */
+/* A word of normalized text: its key, with its kind; the rest after its space, and the size of this; and the entries
+   that may have it. */
 typedef struct {
     packed_word key;
     const uint8_t *rest;

@@ -18,22 +18,22 @@ NO_UNKNOWN = -1
 """The id of unknown characters if there is none."""
 
 ENDS_PIECE, ENDS_UNKNOWN = 1, 2
-"""The marks of the places of a recorded way."""
+"""The marks of the offsets of a recorded way."""
 
 SHORT = 1 << 14
-"""Every `Room` has room for the ids of a text of so many bytes."""
+"""Every `Room` can hold the ids of a text of so many bytes."""
 
 _AT_A_TIME = 1 << 20
 _NODES = 1 << 10
-# Of the memory of words: the numbers of an entry, and for each entry on the shelf; how many it has at first
-# and at most.
+# Of the cache of words: the numbers of an entry, and for each entry on the shelf; how many entries it has at first and
+# at most.
 _ENTRY, _ON_SHELF = 8, 4
 _WORDS, _MOST_WORDS = 1 << 14, 1 << 18
 # It is crowded when one in so many has given way.
 _CROWD = 64
 # Larger nodes are released after a call, so that one long word does not cost its memory for ever.
 _MOST_NODES_KEPT = 1 << 14
-# Memory that is not written to is not taken, so that arrays may grow fast, and less is done twice.
+# Untouched memory is not taken, so that arrays may grow fast, and less is done twice.
 GROWTH = 4
 """How many times as large an array becomes that is too small."""
 
@@ -46,7 +46,7 @@ _NO_MARKS: Uint8Array = np.empty(0, dtype=np.uint8)
 
 
 class Before(NamedTuple):
-    """What of the text before a place, where it is certainly cut, counts after it.
+    """The state at an offset where the text is known to be cut.
 
     The sum of scores up to there, and whether an unknown character is before it.
     """
@@ -56,7 +56,7 @@ class Before(NamedTuple):
 
 
 BEGINNING = Before()
-"""What is before the beginning of a text."""
+"""The state at the beginning of a text."""
 
 
 def unigram_tables(
@@ -117,7 +117,7 @@ def packed_trie(words: Sequence[bytes]) -> tuple[Int32Array, Int32Array]:
 
 
 def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int32Array, Int32Array]:
-    """Return what :func:`packed_trie` does for the words ``text[offsets[i] : offsets[i + 1] - gap]``."""
+    """Return the results of :func:`packed_trie` for the words ``text[offsets[i] : offsets[i + 1] - gap]``."""
     if gap not in (0, 1) or offsets[0] < 0 or offsets[-1] > len(text) or np.diff(offsets).min(initial=2) <= gap:
         raise ValueError("the offsets are not those of words")
     # An empty array has no address.
@@ -135,7 +135,7 @@ def packed_trie_of(text: Uint8Array, offsets: Int64Array, gap: int) -> tuple[Int
 
 
 class Room:
-    """What a call writes, and where a text has got to. One thread uses it at a time."""
+    """The buffers of a call, its position in a text, and the cache of words. One thread uses it at a time."""
 
     __slots__ = ("_copies", "_ids", "_n_bytes", "_n_ids", "pointer", "struct")
 
@@ -192,7 +192,7 @@ class Room:
         return n
 
     def goes_on(self, reason: int) -> bool:
-        """Return whether a call that has stopped goes on when it is repeated; what it lacks is there by then."""
+        """Enlarge the buffer that a stopped call lacks, if any; return whether the call continues when repeated."""
         if reason == _ROOM:
             needed, n = int(self.pointer.n_needed), GROWTH * int(self.pointer.n_nodes)
             # Most texts do not grow longer while they are normalized.
@@ -208,7 +208,7 @@ class Room:
         return reason in (_PAUSED, _ROOM, _FULL, _CROWDED)
 
     def _grow_memory(self) -> None:
-        """Make room for more words; the last time for the most."""
+        """Enlarge the cache of words; the last time to its maximum."""
         here, fields = self.pointer, self.struct.fields
         n = min(GROWTH * len(fields["memory"]), _ENTRY * _MOST_WORDS)
         memory, shelf = zeros(n, np.uint64), untouched(n // _ENTRY * _ON_SHELF, np.uint64)
@@ -220,12 +220,12 @@ class Room:
         here.n_dropped, here.most_dropped = 0, most
 
     def release(self) -> None:
-        """Release what a long word needed, after a call."""
+        """Release the nodes that a long word needed, after a call."""
         if self.pointer.n_nodes > _MOST_NODES_KEPT:
             self._set_nodes(_NODES)
 
     def take(self, n: int) -> Int32Array:
-        """Return the ids, of which there are so many, as an array of their own."""
+        """Return the first `n` ids as an array of their own."""
         try:
             return self._copies[n]()
         except KeyError:
@@ -256,19 +256,19 @@ class Room:
 
     @property
     def at(self) -> int:
-        """The place in the text that the last call has got to."""
+        """The offset in the text that the last call has got to."""
         return int(self.pointer.at)
 
     @property
     def after(self) -> Before:
-        """What is before the text after the last one."""
+        """The state after the last text."""
         return Before(float(self.pointer.score), bool(self.pointer.unknown_from >= 0))
 
 
 def segment(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Int32Array | None:
-    """Return the ids of sentences that come one after the other; None if a character is unknown, at ``room.at``.
+    """Return the ids of consecutive sentences; None if a character is unknown, at ``room.at``.
 
-    `tables` are those of :func:`unigram_tables`; `data` is valid UTF-8; `ends` ascends to its end; `before` is what is
+    `tables` come from :func:`unigram_tables`; `data` is valid UTF-8; `ends` ascends to its end; `before` is the state
     before the first sentence.
     """
     if len(ends) and int(ends[-1]) != len(data):
@@ -279,12 +279,12 @@ def segment(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: B
 
 
 class Recording(NamedTuple):
-    """What the loop knows at each place of sentences: arrays of one entry a byte and one more.
+    """The values of the loop at each offset of sentences: arrays of one entry a byte and one more.
 
-    `sums` has the best sum at each place, as it is when the loop gets there; not a number within symbols. Where a
-    sentence begins whose sum restarts, that is 0. `starts` has where the last piece of it begins; -1 within symbols and
-    where a sentence begins. `marks` has `ENDS_PIECE` where a piece of the best way ends, `ENDS_UNKNOWN` where an
-    unknown character of it ends, else 0.
+    `sums` has the best sum at each offset when the loop gets there; not a number within symbols. Where a sentence
+    begins and sums restart, it is 0. `starts` has where the last piece of it begins; -1 within symbols and where a
+    sentence begins. `marks` has `ENDS_PIECE` where a piece of the best way ends, `ENDS_UNKNOWN` where an unknown
+    character of it ends, else 0.
     """
 
     sums: Float64Array
@@ -293,9 +293,9 @@ class Recording(NamedTuple):
 
 
 def record(tables: Struct, data: bytes, ends: Int64Array, room: Room, before: Before = BEGINNING) -> Recording | None:
-    """Return what the loop knows at each place of sentences; None where :func:`segment` returns None.
+    """Return the values of the loop at each offset of sentences; None where :func:`segment` returns None.
 
-    The parameters are those of :func:`segment`.
+    The parameters are the same as for :func:`segment`.
     """
     n = len(data) + 1
     found = Recording(np.full(n, np.nan), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.uint8))

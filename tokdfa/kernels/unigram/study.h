@@ -1,27 +1,28 @@
 /* Whether the best way through a word depends on the sum before it.
 
-   Take "ab" with pieces ab (-3.0), a (-1.0), b (-1.9): the way a, b is better by 0.1 than the way ab. SentencePiece adds
-   to the sum of all that is before the word and rounds to 32 bits each time. With 100,000 before it, a unit in the last
-   place is 2^-7, each of the two sums of a, b is off by half a unit at most, and the one of ab as well; 1.5 units are
-   less than 0.1, so a, b is found wherever the word is. Were it better by 0.001 only, then as long as the sum before it
-   is below 2048 or so, and a unit below 2^-12.
+   Take "ab" with pieces ab (-3.0), a (-1.0), b (-1.9): the way a, b is better by 0.1 than the way ab. SentencePiece
+   adds to the sum of all pieces before the word and rounds to 32 bits each time. With 100,000 before it, a unit in the
+   last place is 2^-7, each of the two sums of a, b is off by half a unit at most, and the one of ab as well; 1.5 units
+   are less than 0.1, so a, b is found wherever the word is. Were it better by 0.001 only, then as long as the sum
+   before it is below 2048 or so, and a unit below 2^-12.
 
    In general let P be the best way in exact numbers, and let all sums be so small that none is off by more than h when
-   it is rounded. Suppose that for all places v < w of P and each way Q from v to w that passes no place of P between
+   it is rounded. Suppose that for all offsets v < w of P and each way Q from v to w that passes no offset of P between
    them, the pieces of P from v to w have a sum that is greater by more than h for each piece of both. Then the loop
-   finds P. By induction over the places of P: the best way found to w from the left leaves P for the last time at some
-   v < w, unless its last piece is the one of P. Up to v it is P, so both have the same rounded sum there, and from there
-   on the sum of P is the greater one after rounding, too: it is found, and no tie decides. Late rounding, which compares
-   a sum before it is rounded, errs less.
+   finds P. By induction over the offsets of P: the best way found to w from the left leaves P for the last time at some
+   v < w, unless its last piece is the one of P. Up to v it is P, so both have the same rounded sum there, and from
+   there on the sum of P is the greater one after rounding, too: it is found, and no tie decides. Late rounding, which
+   compares a sum before it is rounded, errs less.
 
-   One pass over the word finds out for a given h: from each place of P ways start with the sum of P less h for each of
+   One pass over the word finds out for a given h: from each offset of P ways start with the sum of P less h for each of
    its pieces, and get h more for each piece of their own. None may reach P at its sum there. */
 #ifndef TOKDFA_STUDY_H
 #define TOKDFA_STUDY_H
 
 #include "words.h"
 
-/* The magnitude from which on SentencePiece subtracts the sum at a place from all that go on, since version 0.2.2. */
+/* The magnitude from which on SentencePiece subtracts the sum at an offset from the sums there and later, since version
+   0.2.2. */
 #define TOO_LARGE 1e5
 
 /* The units in the last place that are tried, each half of the one before. Sums of 32 bits that are less than 2^24
@@ -44,8 +45,8 @@ typedef struct {
 
 enum { MOST_EDGES_OF_WORD = LONGEST_WORD * (LONGEST_WORD + 1) / 2 };
 
-/* The pieces in a word, at each place the first of those that begin there, and the best sums of exact scores. Of the best
-   way where the piece begins that ends at each place, -1 for none; the cell of that piece, and its number. */
+/* The pieces in a word, the first piece that begins at each offset, and the best sums of exact scores. For the best way
+   to each offset: where its last piece begins, -1 for none; the cell of that piece, and its number. */
 typedef struct {
     edge edges[MOST_EDGES_OF_WORD];
     int32_t first[LONGEST_WORD + 1];
@@ -54,7 +55,7 @@ typedef struct {
     int64_t n_symbols;
 } lattice;
 
-/* Add the pieces that begin at a place, or else its symbol as an unknown one; returns the number of pieces so far. */
+/* Add the pieces that begin at an offset, or else its symbol as an unknown one; returns the number of pieces so far. */
 ALWAYS_INLINE int32_t add_edges(const tokdfa_unigram *m, const uint8_t *word, int64_t size, int64_t at, edge *edges,
                                 int32_t n) {
     const int64_t after = at + symbol_size(word[at]);

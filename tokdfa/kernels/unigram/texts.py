@@ -19,7 +19,7 @@ _LONG = -6
 
 
 class RuleArrays(NamedTuple):
-    """What replaces words, as arrays.
+    """Words and their replacements, as arrays.
 
     Word i, in UTF-8, is ``text[offsets[i] : offsets[i + 1] - 1]``, not empty, and a zero byte follows it, which no word
     has. The words ascend by their bytes, and are distinct. The word becomes ``replacements[starts[i] : stops[i]]``,
@@ -54,13 +54,13 @@ def text_tables(
 ) -> Struct:
     """Return the tables of a normalization and a segmentation: O(bytes of the rules).
 
-    `tables` are those of :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`. The
-    rules say what replaces each word, the longest at each place. No word has a space, and no word or replacement
-    U+2581; without rules, what may need one is left to be normalized first. The `kept` words are found before rules
-    apply, the longest at each place; without spaces and U+2581. The ASCII characters `blanks` become a space whatever
-    is around them. `touched` has a bit for each code point: whether it is U+2581, or a rule may apply at a character or
-    at one that follows it. If it `puts_space`, one comes before a text; if it `trims_spaces`, those at its ends are
-    dropped, and runs of them become one.
+    `tables` come from :func:`tokdfa.kernels.unigram.segmentation.unigram_tables`, with `single` and `has_words`. The
+    rules replace words, the longest at each offset. No word has a space, and no word or replacement U+2581; without
+    rules, text that may need one must be normalized first. The `kept` words are found before rules apply, the longest
+    at each offset; without spaces and U+2581. The ASCII characters `blanks` always become a space. `touched` has a bit
+    for each code point: whether it is U+2581, or a rule may apply at a character or at one that follows it. If it
+    `puts_space`, one comes before a text; if it `trims_spaces`, spaces at its ends are dropped, and runs of spaces
+    become one.
     """
     lacks_rules = rules is None
     rules = rules or _NO_RULES
@@ -94,7 +94,7 @@ def text_tables(
 
 
 class Writer:
-    """The room for a word, and where texts have got to, by :func:`text_tables`. One thread uses it with its `Room`."""
+    """The buffer for a word, and the position in texts, by :func:`text_tables`. One thread uses it with its `Room`."""
 
     __slots__ = ("_room", "_struct", "pointer")
 
@@ -137,7 +137,7 @@ class Writer:
 def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
     """Return a function from a whole text to its ids, or None if it must be normalized first.
 
-    It takes as little time as possible besides that of the kernel, which is a microsecond or less for a line.
+    It adds as little time as possible to the kernel, which takes a microsecond or less for a line.
 
     Raises
     ------
@@ -165,8 +165,8 @@ def text_call(writer: Writer, room: Room) -> Callable[[str], Int32Array | None]:
 def segment_text(data: Any, size: int, writer: Writer, room: Room, before: Before | None = None) -> Int32Array | None:
     """Return the ids of a text as it is given; None if it must be normalized first.
 
-    The data are `size` bytes of valid UTF-8, or a pointer to them. The room is that of the writer. If the text goes on
-    from another one that does not end with a space, `before` is what is before it; it then begins with a space.
+    The data are `size` bytes of valid UTF-8, or a pointer to them. The room is the writer's. If the text continues
+    another one that does not end with a space, `before` is the state after that one; the text then begins with a space.
     """
     room.begin(size, before or BEGINNING)
     writer.pointer.continues = before is not None
@@ -177,10 +177,10 @@ def segment_text(data: Any, size: int, writer: Writer, room: Room, before: Befor
 def segment_texts(
     data: bytes, ends: Int64Array, first: int, writer: Writer, room: Room
 ) -> tuple[Int32Array, Int64Array]:
-    """Return the ids of texts that come one after the other, from the `first` wanted on, and where those of each end.
+    """Return the ids of consecutive texts, from the `first` wanted on, and where the ids of each end.
 
-    `data` is valid UTF-8; `ends` ascends to its end; the room is that of the writer. If there are fewer ends of ids
-    than texts, the next text must be normalized first.
+    `data` is valid UTF-8; `ends` ascends to its end; the room is the writer's. If there are fewer ends of ids than
+    texts, the next text must be normalized first.
     """
     if len(ends) and int(ends[-1]) != len(data):
         raise ValueError(f"the texts end at {ends[-1]}, not at {len(data)}")

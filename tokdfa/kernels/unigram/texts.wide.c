@@ -1,9 +1,9 @@
 /* Texts as they are given to ids: SentencePiece's normalization and the segmentation in one pass.
 
-   A text is cut at its spaces, some hundred bytes at a time: first the places where words begin and end, then the keys
-   of the words, whose entries of the memory are fetched meanwhile, then their ids. A word that is not there is normalized
-   symbol by symbol into the room for a word, and segmented at each space that comes of it. If none does, it is remembered
-   as it is given. */
+   A text is cut at its spaces, some hundred bytes at a time: first the offsets where words begin and end, then the keys
+   of the words, while their cache entries are fetched, then their ids. A word that is not cached is normalized symbol
+   by symbol into the buffer for a word, and segmented at each space that this makes. If it makes none, the word is
+   cached as it is given. */
 #include "../common/wide.h"
 #include "part.h"
 #include "segment.h"
@@ -21,7 +21,7 @@ typedef struct {
     segment_run run;
     int64_t n;      /* the number of bytes of the word */
     int64_t n_spaces; /* the number of spaces that were written */
-    bool has_space; /* whether a space comes before what follows */
+    bool has_space; /* whether a space comes before the next bytes */
     bool has_text;  /* whether the text has anything but spaces so far */
 } writing;
 
@@ -29,7 +29,7 @@ ALWAYS_INLINE bool is_touched(const tokdfa_unigram_texts *t, uint32_t code) {
     return t->touched[code >> 6] >> (code & 63) & 1;
 }
 
-/* The code point at a place of valid UTF-8. */
+/* The code point of a symbol of valid UTF-8. */
 ALWAYS_INLINE uint32_t code_at(const uint8_t *text, int64_t size) {
     switch (size) {
     case 1: return text[0];
@@ -52,7 +52,7 @@ ALWAYS_INLINE bool has_touched(const tokdfa_unigram_texts *t, const uint8_t *tex
     return false;
 }
 
-/* The end of the longest word of a trie that begins at a place, `at` if there is none; the cell of that word. */
+/* The end of the longest word of a trie that begins at an offset, `at` if there is none; the cell of that word. */
 ALWAYS_INLINE int64_t longest_of(const int32_t *cells, const uint8_t *text, int64_t at, int64_t end, int32_t *found) {
     int32_t cell = 0;
     int64_t stop = at;
@@ -82,7 +82,7 @@ static int64_t end_word(writing *j) {
     return done;
 }
 
-/* Write bytes that are no space. Returns 1, or the reason for stopping. */
+/* Write bytes other than a space. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t write(writing *j, const uint8_t *bytes, int64_t n) {
     if (UNLIKELY(j->n + n + SPACE_SIZE > j->w->n_word)) {
         return j->n + n + SPACE_SIZE > LONGEST_WRITTEN ? TOKDFA_SEGMENT_OTHERWISE : TOKDFA_SEGMENT_LONG;
@@ -113,7 +113,7 @@ ALWAYS_INLINE int64_t write_space(writing *j) {
     return done;
 }
 
-/* Write what a rule makes of a word. Returns 1, or the reason for stopping. */
+/* Write the replacement of a word by a rule. Returns 1, or the reason for stopping. */
 static int64_t write_replacement(writing *j, int64_t rule) {
     const uint8_t *bytes = j->t->replacements;
     int64_t done = 1;
@@ -125,7 +125,8 @@ static int64_t write_replacement(writing *j, int64_t rule) {
     return done;
 }
 
-/* Encode the symbol, or what a rule replaces or a piece keeps, at a place, and go past it. Returns 1, or the reason. */
+/* Encode the symbol at an offset, or the word there that a rule replaces or a piece keeps, and go past it. Returns 1,
+   or the reason. */
 static int64_t write_symbol(writing *j, const uint8_t *text, int64_t *at, int64_t end) {
     const tokdfa_unigram_texts *t = j->t;
     if (t->lacks_rules) {
@@ -195,12 +196,12 @@ NEVER_INLINE int64_t encode_word(writing *j, const uint8_t *text, int64_t at, in
     return end_word(j);
 }
 
-/* How many words ahead what is on the shelf is fetched. */
+/* How many words ahead the overflow area is fetched. */
 enum { AHEAD = 6 };
 
 /* Encode the next words of a text, which is at one, and go past them. Returns 1, or the reason for stopping.
 
-   PERF: what each word changes is kept in registers; the sum through memory took as long as all else. */
+   PERF: the values that each word changes are kept in registers; the sum through memory took as long as all else. */
 ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *place, int64_t end, int64_t limit) {
     const bool trims = j->t->trims_spaces;
     tokdfa_unigram_room *r = j->r;
@@ -208,7 +209,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
     const int64_t n_words = find_edges(j->t, text, *place, end, limit, part.edges) / 2;
     find_keys(r, text, limit, n_words, &part);
     const uint64_t *shelf = r->shelf;
-    /* Room for what fills ids up remains. */
+    /* Ids are copied in whole groups, which must fit. */
     const int32_t *last = r->ids + r->n_ids - IDS_INSIDE;
     int32_t *out = r->ids + r->n;
     float sum = (float)r->score;
@@ -218,7 +219,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
     int64_t k = 0;
     for (; k < n_words; k++) {
         if (UNLIKELY(!trims && k && (has_space || part.edges[2 * k] > part.edges[2 * k - 1] + 1))) {
-            /* More than one space before it, each of which is written. */
+            /* More than one space before it: each is written. */
             break;
         }
         word_entry *entries = part.entries[k];
@@ -316,7 +317,7 @@ NEVER_INLINE int64_t segment_given_late(const tokdfa_unigram *m, const uint8_t *
 }
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending; and where the ids of
-   each end. Returns their number, or why the call has stopped: it goes on where it stopped when it is repeated. */
+   each end. Returns their number, or why the call has stopped: it continues where it stopped when it is repeated. */
 int64_t VARIANT(segment_texts)(const uint8_t *text, const int64_t *ends, int64_t n_texts, int64_t *id_ends,
                                tokdfa_unigram_writer *writer) {
     tokdfa_unigram_writer *w = writer;

@@ -10,7 +10,7 @@ enum { TRIES = 64, MOST_SEEN = 4096, LABELS = 256 };
 
 #define FREE (-1)
 
-/* A node whose children are to be placed: its cell, and the keys that begin with its word of `depth` bytes. */
+/* A node with children to place: its cell, and the keys that begin with its word of `depth` bytes. */
 typedef struct {
     int64_t cell, low, high, depth;
 } node;
@@ -26,7 +26,7 @@ static bool is_free(const layout *l, int64_t cell) {
     return l->trie->cells[2 * cell + 1] == FREE;
 }
 
-/* Make room for cells up to `n`, and the labels past them. */
+/* Enlarge the arrays for cells up to `n`, and the labels past them. */
 static bool grow(layout *l, int64_t n) {
     if (n + LABELS <= l->capacity) {
         return true;

@@ -1,11 +1,11 @@
-/* A memory of words and their ids, bounded in size.
+/* A cache of words and their ids, bounded in size.
 
-   It is a cache of sets of entries; an entry is a cache line. A short word is kept packed, with up to four ids beside it,
-   and what its pieces add to the sum; longer words, and more ids, are on the shelf. When the shelf is full and
-   cannot grow, everything is forgotten.
+   It is 4-way set-associative; an entry is a cache line. A short word is kept packed in its entry, with up to four ids
+   and the scores that its pieces add to the sum; longer words, and more ids, are in the overflow area, the shelf. When
+   the shelf is full and cannot grow, everything is forgotten.
 
-   Each entry has the largest magnitude of the sum before its word up to which the ids are certainly right, whatever
-   rounding does; see study.h. A larger sum sends the word through the loop. */
+   Each entry has the largest magnitude of the sum before its word for which the ids are proven right despite rounding;
+   see study.h. A larger sum sends the word through the loop. */
 #ifndef TOKDFA_WORDS_H
 #define TOKDFA_WORDS_H
 
@@ -16,7 +16,7 @@
 #include "api.h"
 
 enum { ENTRY = 8, WAYS = 4, IDS_INSIDE = 4, SPACE_SIZE = 3, KIND_AT = 60 };
-/* Longer words are not remembered, as texts have them and as they are segmented. */
+/* The longest words that are cached, as texts have them and as they are segmented. */
 enum { LONGEST_KEY = 63, LONGEST_WORD = 96 };
 
 /* Added to the length of a key: whether the word follows a space that is not part of the key; and whether it has not been
@@ -30,16 +30,16 @@ enum { LONGEST_KEY = 63, LONGEST_WORD = 96 };
 typedef struct {
     uint64_t low, high; /* the key: the word packed, or the hash of a long one */
     int32_t ids[IDS_INSIDE];
-    float scores[IDS_INSIDE]; /* what is added to the sum, one after the other; zeros after the last */
+    float scores[IDS_INSIDE]; /* the scores added to the sum, in turn; zeros after the last */
     float limit;              /* the largest magnitude of a sum before the word for which the ids are right */
     uint16_t n_ids, n_scores;
-    uint32_t place;        /* one more than the place on the shelf; 0 if nothing is there */
+    uint32_t place;        /* one more than the index on the shelf; 0 if nothing is there */
     uint32_t ends_unknown; /* whether the last character is unknown */
 } word_entry;
 
 _Static_assert(sizeof(word_entry) == ENTRY * sizeof(uint64_t), "an entry is a cache line");
 
-/* The ids of a word, and what is known of them. */
+/* The ids of a word, and the other values of its entry. */
 typedef struct {
     int32_t ids[LONGEST_WORD];
     float scores[LONGEST_WORD];
@@ -64,7 +64,7 @@ ALWAYS_INLINE packed_word key_of(const uint8_t *text, int64_t limit, int64_t at,
     return key;
 }
 
-/* The entries in which a word may be, the later ones first, of a memory; its key is without a kind. */
+/* The entries of a cache in which a word may be, the later ones first; its key is without a kind. */
 ALWAYS_INLINE word_entry *set_of(uint64_t *memory, int64_t n_memory, packed_word key) {
     const uint64_t n_sets = (uint64_t)(n_memory / (WAYS * ENTRY));
     return (word_entry *)(void *)(memory + WAYS * ENTRY * (hash_packed(key.low, key.high) >> 20 & (n_sets - 1)));
@@ -74,7 +74,8 @@ ALWAYS_INLINE word_entry *entries_of(const tokdfa_unigram_room *r, packed_word k
     return set_of(r->memory, r->n_memory, key);
 }
 
-/* The number of words on the shelf of a long key, and of so many ids or scores, which fill up what they share. */
+/* The number of 64-bit words on the shelf for a long key, and for so many ids or scores, in whole groups of
+   IDS_INSIDE. */
 ALWAYS_INLINE int64_t key_on_shelf(int64_t size) {
     return size > LONGEST_PACKED ? 1 + (size + 7) / 8 : 0;
 }
@@ -92,7 +93,7 @@ ALWAYS_INLINE bool is_same(const tokdfa_unigram_room *r, const word_entry *entry
     return place[0] == (uint64_t)size && !memcmp(place + 1, word, (size_t)size);
 }
 
-/* The entry of a word, NULL if it is not there; it moves up by one place in its set, `entries`. */
+/* The entry of a word, NULL if it is not there; it is promoted by one way in its set, `entries`. */
 NEVER_INLINE const word_entry *find_entry(const tokdfa_unigram_room *r, word_entry *entries, packed_word key,
                                           const uint8_t *word, int64_t size) {
     for (int way = 0; way < WAYS; way++) {
@@ -118,7 +119,7 @@ NEVER_INLINE void remember(tokdfa_unigram_room *r, word_entry *entries, packed_w
     const bool is_inside = !n_key && known->n_ids <= IDS_INSIDE && known->n_scores <= IDS_INSIDE;
     if (!is_inside && r->used + n > r->n_shelf) {
         if (r->n_dropped < r->most_dropped && r->most_dropped < INT64_MAX) {
-            /* There will be more room. */
+            /* The cache will be enlarged. */
             r->n_dropped = r->most_dropped;
         }
         if (r->most_dropped < INT64_MAX || n > r->n_shelf) {
@@ -149,8 +150,8 @@ NEVER_INLINE void remember(tokdfa_unigram_room *r, word_entry *entries, packed_w
     entries[0] = entry;
 }
 
-/* Write the ids of an entry that has them on the shelf, for a word of `size` bytes, and whatever fills them up; return
-   their end. What they add goes to the sum. */
+/* Write the ids of an entry that has them on the shelf, for a word of `size` bytes, in whole groups of IDS_INSIDE;
+   return their end. Their scores are added to the sum. */
 ALWAYS_INLINE int32_t *take_from_shelf(const uint64_t *shelf, const word_entry *entry, int64_t size, int32_t *out,
                                        float *sum) {
     const uint64_t *place = shelf + entry->place - 1 + key_on_shelf(size);
@@ -180,7 +181,7 @@ ALWAYS_INLINE int32_t *take(const uint64_t *shelf, const word_entry *entry, int6
     return out + entry->n_ids;
 }
 
-/* Write the ids of an entry for a word of `size` bytes, and what follows from it; there is room for the ids. */
+/* Write the ids of an entry for a word of `size` bytes, and update the sum and the unknown run; the ids fit. */
 NEVER_INLINE void recall(const word_entry *entry, int64_t size, tokdfa_unigram_room *r) {
     int32_t ids[LONGEST_WORD + IDS_INSIDE];
     float sum = (float)r->score;
