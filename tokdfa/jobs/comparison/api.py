@@ -28,7 +28,7 @@ def compare(
     ----------
     a, b : Dictionary or AnyTokenizer
         Two dictionaries, or two tokenizers of one algorithm. Dictionaries are compared by Algorithm 1, on all words
-        over their base alphabet; tokenizers by what their libraries do, on all texts.
+        over their base alphabet; tokenizers by the behaviour of their libraries, on all texts.
     ignore_ids : bool
         For tokenizers: whether to compare the spelling of tokens instead of their ids.
     progress : callable, optional

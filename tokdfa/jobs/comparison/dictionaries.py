@@ -22,14 +22,14 @@ def compare_dictionaries(a: Dictionary, b: Dictionary) -> Comparison:
     """Decide whether two proper dictionaries have the same correct tokenizations, by Algorithm 1, of every text.
 
     The witness of a difference is a text with the fewest symbols, then with the fewest tokens in both tokenizations
-    together, then the least. Errors are those of :func:`tokdfa.compare`.
+    together, then the least. Errors as in :func:`tokdfa.compare`.
 
     Notes
     -----
-    By locality (*Constructing a BPE Tokenization DFA*, Observation 2) the correct tokenizations are those whose tokens
-    are live and whose neighbours are allowed. So two dictionaries are equivalent iff their live tokens are the same and
-    the states reached on each allow the same tokens. A shortest text on which they differ has at most two tokens under
-    each of them: otherwise they would agree on all its proper factors, and so on its neighbours.
+    By locality (*Constructing a BPE Tokenization DFA*, Observation 2) a tokenization is correct iff its tokens are live
+    and its neighbours are allowed. So two dictionaries are equivalent iff their live tokens are the same and the states
+    reached on each allow the same tokens. A shortest text on which they differ has at most two tokens under each of
+    them: otherwise they would agree on all its proper factors, and so on its neighbours.
     """
     if a.alphabet.kind != b.alphabet.kind:
         raise AlphabetError(f"a dictionary over {a.alphabet.kind} cannot be compared with one over {b.alphabet.kind}")

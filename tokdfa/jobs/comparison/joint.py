@@ -52,7 +52,7 @@ class Joint:
         Whether the end of the text confirms a state between symbols.
     within : list of (int, int)
         The states within a symbol that were met so far, numbered after the others: the state after the symbol, and the
-        number of what may follow.
+        id of its possible continuations.
     effects : list of Effect
         The effects met so far, by their numbers.
 
@@ -105,7 +105,7 @@ class Joint:
         return [chr(order[at]) for number, at in zip(found.tolist(), first.tolist(), strict=True) if number >= 0]
 
     def moves(self, state: int, symbol: str) -> tuple[tuple[int, int, int], ...]:
-        """Return the moves on a symbol in a state between symbols: the states after it, and what it does to pieces."""
+        """Return the moves on a symbol in a state between symbols: the states after it, and its effect on pieces."""
         return self._by_class[int(self._class_of_code_point[ord(symbol)])][state]
 
     def follow(self, following: int, data: bytes) -> int:
@@ -121,10 +121,10 @@ class Joint:
         return self._number_within[key]
 
     def effects_of(self, words: Sequence[bytes], *, most: int = MOST_EFFECTS) -> tuple[Int64Array, dict[int, bytes]]:
-        """Return the effects of words, -1 for one that no text has, and by place what ends an earlier symbol in them.
+        """Return the effects of words, -1 for one that no text has, and by index the ends of earlier symbols in them.
 
-        The effect of a word that begins with such bytes is that of the rest, within a token. If there are more than
-        `most` classes or effects, the words are taken one by one.
+        The effect of a word that begins with such bytes is the effect of the rest, within a token. If there are more
+        than `most` classes or effects, the words are taken one by one.
         """
         effects: Int64Array = np.full(len(words), -1, dtype=np.int64)
         heads: dict[int, bytes] = {}

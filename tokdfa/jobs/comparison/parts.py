@@ -119,7 +119,7 @@ class Vocabularies:
 
     @cached_property
     def common(self) -> Int64Array:
-        """The tokens that are live in both dictionaries, whatever their ids."""
+        """The tokens that are live in both dictionaries, with any ids."""
         return np.flatnonzero(self.b.position >= 0)
 
     @cached_property
@@ -154,7 +154,7 @@ class Parts:
 
     @cached_property
     def report(self) -> Comparison:
-        """The outcomes part by part, whatever the answer will be; for dictionaries also a text on which they differ."""
+        """The outcomes part by part, for any answer; for dictionaries also a text on which they differ."""
         n_other_ids = self._other_ids()
         checked = {
             Part.DICTIONARY: Outcome.SAME if self._have_same_merges else self._merging,
@@ -342,7 +342,7 @@ def _symbols(side: Tokenizer) -> tuple[object, ...]:
 
 
 def _bytes_of(side: Tokenizer) -> set[str] | None:
-    """Return the characters that stand for the bytes that a tokenizer has, if that is what it is over."""
+    """Return the characters that stand for the bytes that a tokenizer has, if it is over such characters."""
     if side.why_not("bytes") is None or side.why_not("letters") or len(side.whole_piece_tokens):
         return None
     symbols = {str(word) for word in side.dictionary.alphabet if len(word) == 1}

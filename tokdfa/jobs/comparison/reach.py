@@ -67,7 +67,7 @@ class Product:
 
     @remembered(100_000)
     def _continuing(self, following: int) -> list[tuple[int, int | None]]:
-        """Return the tokens that begin with what may follow in a symbol, with their effects after it, or None in it."""
+        """Return the tokens that may follow within a symbol, with their effects after it, or None if they end in it."""
         found: list[tuple[int, int | None]] = []
         for head, tokens in self._going_on_by.items():
             then = self.joint.follow(following, head)
@@ -79,7 +79,7 @@ class Product:
         return found
 
     def targets(self, state: int, token: int) -> tuple[Target, ...]:
-        """Return the states after a token, whatever the pair test says."""
+        """Return the states after a token, without the pair test."""
         joint = self.joint
         if token not in self._heads:
             return joint.effects[int(self.effects[token])][state] if state < joint.n_states else ()

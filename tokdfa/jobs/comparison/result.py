@@ -192,14 +192,14 @@ def part_rows(found: Comparison) -> Iterator[tuple[str, str]]:
 
 
 def undecided_words(obstacle: Obstacle, cause: str = "") -> str:
-    """Return the reason why there is no answer; `cause` gives details."""
+    """Return the reason for a missing answer; `cause` gives details."""
     said = f"{obstacle.value}: {cause}" if cause else obstacle.value
     tried = "" if obstacle in _AFTER_SEARCH else ", and no text was found that separates them"
     return unclaimed_words(f"{said}{tried}")
 
 
 def unclaimed_words(why: str) -> str:
-    """Return the sentence that there is no answer, and why."""
+    """Return the sentence that the answer is missing, and why."""
     return f"neither a difference nor equivalence could be established: {why}"
 
 
@@ -273,7 +273,7 @@ class Comparison(Verdict[Difference]):
         object.__setattr__(self, "reason", reason(self))
 
 
-# What ids are compared by, for one of the two: their spellings, where the ids themselves are ignored.
+# The names by which ids of one of the two are compared: their spellings, where the ids themselves are ignored.
 Names: TypeAlias = Callable[[Sequence[int]], object]
 
 

@@ -179,9 +179,10 @@ class WholePieces:
         self._joint = joint
 
     def texts(self, word: str, *, of_second: bool) -> tuple[str | None, str | None]:
-        """Return a text in which the word is a piece of one splitting, and one in which it is no piece of the other.
+        """Return a text in which the word is a piece of one splitting, and one in which it is not a piece of the other.
 
-        Each is None if there is no such text. They are as short as the states allow, but not proven to be shortest.
+        Each is None if such a text does not exist. They are as short as the states allow, but not proven to be
+        shortest.
         """
         joint = self._joint
         # The states after the beginning of the word, and whether the other splitting has cut it alike.

@@ -38,11 +38,11 @@ def compare_tokenizers(
     progress: Callable[[Stage], object] | None = None,
     tuning: trials.Tuning = trials.DEFAULT,
 ) -> Comparison:
-    """Decide whether two tokenizers give every text the same ids, whatever their differences.
+    """Decide whether two tokenizers give every text the same ids, despite any differences.
 
     The witness of a difference is a text with the fewest bytes, then with the fewest tokens in both, then the least. Of
     ties among texts of more than two bytes, only those found within seconds are considered. If ``checked["shortest"]``
-    is unproven, the text separates the two, but shorter ones have not been excluded. Options and errors are those of
+    is unproven, the text separates the two, but shorter ones have not been excluded. Options and errors as in
     :func:`tokdfa.compare`.
 
     Notes

@@ -43,7 +43,7 @@ DEFAULT = Tuning()
 _PARCEL = 256
 """The number of texts encoded at once."""
 
-# Classes that patterns have, with what the pre-tokenizers of tokenizers have for some.
+# Classes that patterns have, with the corresponding tables of the pre-tokenizers of tokenizers for some.
 _CLASSES = {"L": "", "M": "", "N": "is_numeric", "P": "is_punctuation", "S": "", "Z": "", r"\s": "is_whitespace"}
 
 _CONTEXTS = ("", " ", "a", "\n", "  ", "!", "1")
@@ -78,7 +78,7 @@ def texts_of_tokens(tokenizer: Tokenizer) -> Iterator[str]:
 
 
 def around(specials: Iterable[str]) -> Iterator[str]:
-    """Yield special tokens with something beside them."""
+    """Yield special tokens with something next to them."""
     for special in specials:
         for before, behind in product(_CONTEXTS, repeat=2):
             yield before + special + behind

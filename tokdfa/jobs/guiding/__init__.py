@@ -1,4 +1,4 @@
-"""Guides: the ids that can come next so that a canonical stream goes on, in a language of texts if one is given.
+"""Guides: the ids that can come next so that a canonical stream continues, in a language of texts if one is given.
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
 which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for engines;
@@ -10,7 +10,7 @@ Below them, from the bottom up:
   intervals, and the special tokens that the text of ids spells;
 - `byte_machines`: automata over bytes as tables;
 - `texts`: a regular language of texts, read by groups of ids that it and the pre-tokenizer cannot tell apart;
-- `prefixes`: the product of all these without dead ends, and what follows its states as arrays; its inner loops are
+- `prefixes`: the product of all these without dead ends, and the moves of its states as arrays; its inner loops are
   `tokdfa.kernels.guiding.product`.
 
 Cost: the tables of a tokenizer take about half a second for 100,000 ids. A mask of a state met before is copied; that

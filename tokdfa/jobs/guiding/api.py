@@ -1,4 +1,4 @@
-"""The function `guide` and what it returns: the automaton of the canonical streams whose texts are in a language."""
+"""The function `guide` and its result: the automaton of the canonical streams with texts in a language."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENDED = Place(-1, 0, 0, 0)
 class Guide(Masked[Place]):
     """An automaton of the streams of a tokenizer that are canonical, and whose text is in a language; no dead ends.
 
-    Made by :func:`tokdfa.guide`. Whatever state :meth:`step` returns, some stream goes on from it to its end. States
+    Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some stream continues to its end. States
     are tuples of four integers, which can be kept, compared and gone back to; a guide has no state of its own. Threads
     may share it.
 
@@ -97,9 +97,9 @@ class Guide(Masked[Place]):
     def read_any(self, ids: npt.ArrayLike, state: State | None = None) -> tuple[State, tuple[int, ...]]:
         """Return the state after ids that need not be canonical, and the places where they are not.
 
-        At an id that is not allowed, the guide begins anew, knowing nothing of what precedes the id: as if it were in
-        the middle of some canonical stream. So what follows is canonical wherever no context could make it wrong. The
-        text is still followed in the language.
+        At an id that is not allowed, the guide begins anew, knowing nothing of the ids before it: as if it were in the
+        middle of some canonical stream. So later ids are canonical wherever no context could make them wrong. The text
+        is still followed in the language.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Guide(Masked[Place]):
         Raises
         ------
         TokenStreamError
-            If no text of the language begins with the text of the ids, or only texts that go on with no canonical ids.
+            If no text of the language begins with the text of the ids, or only texts that no canonical ids continue.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class Guide(Masked[Place]):
         return state, tuple(places)
 
     def _anew(self, state: State, id: int) -> State | None:
-        """Return the state after an id, whatever precedes it; only the language is kept."""
+        """Return the state after an id in any context; only the language is kept."""
         if state == self.ended or id in self._ends:
             return None
         splits, prefixes = self._tokens.splits, self._prefixes
@@ -152,7 +152,7 @@ class Guide(Masked[Place]):
 
 
 def check_texts(prefixes: PrefixAutomaton, shown: object, *, bans: bool = False) -> None:
-    """Refuse a language none of whose texts can be encoded, or only texts that a ban forbids."""
+    """Refuse a language if none of its texts can be encoded, or only texts that a ban forbids."""
     if not prefixes.goes_on(prefixes.initial):
         what = "no text of the language can be encoded: all need symbols without a token, or are not UTF-8"
         if bans:
@@ -168,7 +168,7 @@ def guide(
     vocab_size: int | None = None,
     ban: Ban | None = None,
 ) -> Guide:
-    """Return the guide of a tokenizer: which ids can come next so that some canonical stream goes on.
+    """Return the guide of a tokenizer: which ids can come next so that some canonical stream continues.
 
     Parameters
     ----------
@@ -180,12 +180,12 @@ def guide(
         texts of L. Without one they are exactly those that `validate` accepts: ids of special tokens that `encode`
         never gives cut the stream.
     end : int or iterable of int, optional
-        The ids that end a sequence, such as that of ``<|endoftext|>``. They mean nothing else then.
+        The ids that end a sequence, such as the id of ``<|endoftext|>``. They mean nothing else then.
     vocab_size : int, optional
         The number of bits of a mask, if the model has more logits than the tokenizer has ids.
     ban : Ban, optional
-        What the texts may not have; see :func:`tokdfa.ban`. The streams are those of the guide that the ban allows, and
-        there are no dead ends either.
+        The words or matches that the texts may not have; see :func:`tokdfa.ban`. The streams of the guide are
+        restricted to those that the ban allows, without dead ends either.
 
     Returns
     -------
@@ -198,17 +198,17 @@ def guide(
         pair tokenizer over bytes.
     PatternError
         If the expression cannot be read, no text matches it, all texts that do need symbols that the tokenizer lacks,
-        or all have what is banned.
+        or all texts are banned.
     LimitExceededError
-        If an automaton is too large, or a search for what goes on.
+        If an automaton, or the search for a continuation, is too large.
     TokenStreamError
         If an id of `end` does not exist.
 
     Notes
     -----
     The product of the pair test (Observation 2 of *Constructing a BPE Tokenization DFA*), the hypotheses of the
-    pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream goes on
-    is never reached: whether one does is searched for where it is asked, and remembered.
+    pre-tokenizer, the special tokens that the text spells, and the automaton of L. A state from which no stream
+    continues is never reached: a continuation is searched for on demand, and the answer is cached.
 
     Examples
     --------

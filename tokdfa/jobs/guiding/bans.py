@@ -1,4 +1,4 @@
-"""Bans: which ids can come next so that the text never has some words, whatever the tokenization is."""
+"""Bans: which ids can come next so that the text never has some words, in any tokenization."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDED = -1
 
 
 class Ban(Masked[int]):
-    """An automaton of all sequences of ids, canonical or not, whose text has none of what is banned.
+    """An automaton of all sequences of ids, canonical or not, that spell nothing banned.
 
     Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and gone back to; a ban has no state of
     its own. Threads may share it. :class:`tokdfa.Matcher` takes it, and ``tokdfa.guide(..., ban=...)``.
@@ -178,7 +178,7 @@ def ban(
         A regular expression of :func:`tokdfa.language`; ``(?i)``, anchors and word boundaries mean what they do there.
         With it, the text must be UTF-8.
     end : int or iterable of int, optional
-        The ids that end a sequence, such as that of ``<|endoftext|>``.
+        The ids that end a sequence, such as the id of ``<|endoftext|>``.
     vocab_size : int, optional
         The number of bits of a mask, if the model has more logits than the tokenizer has ids.
 
@@ -189,9 +189,9 @@ def ban(
     Raises
     ------
     PatternError
-        If there is nothing to ban, a word is empty, the pattern cannot be read, or every text has what is banned.
+        If there is nothing to ban, a word is empty, the pattern cannot be read, or every text is banned.
     UnsupportedFeatureError
-        If the text of ids is not that of each, one after the other.
+        If the text of ids is not the text of each, one after the other.
     LimitExceededError
         If the automaton is too large.
     TokenStreamError, WrongTypeError
@@ -201,10 +201,10 @@ def ban(
     -----
     The words as an automaton over bytes (A. Aho, M. Corasick, *Efficient string matching*, 1975), run over the trie of
     the tokens. Added tokens that are text, such as ``<tool_call>`` of Qwen, are read like all others. Control tokens
-    have no text: a text ends before one, and another begins after it. A text without what is banned may end wherever it
-    is, so a ban of words has no dead ends and no control token is banned; with a pattern, ids after which every text
-    would have a match are banned too. The mask of a new state takes the nodes of the trie whose ids continue a word
-    that was begun.
+    have no text: a text ends before one, and another begins after it. A text with nothing banned may end anywhere, so a
+    ban of words has no dead ends and no control token is banned; with a pattern, ids after which every text would have
+    a match are banned too. The mask of a new state is made of the nodes of the trie whose ids continue a word that was
+    begun.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def _without(pattern: str) -> ByteMachine:
         raise WrongTypeError("a pattern is a string", value=pattern)
     # A pattern that cannot be read is refused as it is.
     language(pattern, _BYTES)
-    # Flags of the whole pattern become those of the group.
+    # Flags of the whole pattern become flags of the group.
     flags, rest = "", pattern
     while (found := re.match(r"\(\?([a-zA-Z]+)\)", rest)) is not None:
         flags, rest = flags + found[1], rest[found.end() :]

@@ -1,4 +1,4 @@
-"""Automata over bytes as tables: those of languages, of texts without some words, and products."""
+"""Automata over bytes as tables: for languages, for texts without some words, and products."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ MAX_ENTRIES = 1 << 27
 MAX_PAIRS = 1 << 26
 
 NOWHERE = 0
-"""The state from which no text goes on."""
+"""The state from which no text continues."""
 
 
 class ByteMachine(NamedTuple):
-    """A deterministic automaton over bytes, and over special tokens if it reads them. From state 0 no text goes on."""
+    """A deterministic automaton over bytes, and over special tokens if it reads them. State 0 is a dead end."""
 
     table: Int32Array  # Of shape (states, columns): the targets
     # Of 256 entries or more: the column of each byte, and then of each special token. No byte shares one with a special
-    # token; those of bytes are first.
+    # token; the columns of bytes are first.
     column: Int32Array
     final: BoolArray  # One entry a state
     initial: int
@@ -77,7 +77,7 @@ def without_words(words: Sequence[bytes]) -> ByteMachine:
     """
     every = np.frombuffer(b"".join(words), dtype=np.uint8)
     used = np.unique(every)
-    # Column 0 is that of the bytes of no word.
+    # Column 0 is for bytes that are in no word.
     column = np.zeros(256, dtype=np.int32)
     column[used] = np.arange(1, len(used) + 1)
     offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
@@ -125,7 +125,7 @@ def product(first: ByteMachine, second: ByteMachine, *, outside: bool = False) -
 
 
 def trimmed(machine: ByteMachine, distance: Int32Array | None = None) -> ByteMachine:
-    """Return an automaton all of whose targets lead to the end of some text, or are `NOWHERE`."""
+    """Return an automaton with all targets that lead to the end of no text replaced by `NOWHERE`."""
     distance = distances(machine.table, machine.final) if distance is None else distance
     return machine._replace(table=np.where(distance[machine.table] < 0, NOWHERE, machine.table))
 

@@ -1,7 +1,7 @@
-"""The text that a grammar forces: whether its ids, encoded separately, are those of the whole text.
+"""The text that a grammar forces: whether its ids, encoded separately, are part of the ids of the whole text.
 
 Where a language of texts leaves no choice, engines append ``encode(forced text)`` without asking the model. Along the
-canonical ids of each text this is compared with what is there.
+canonical ids of each text this is compared with the ids there.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Forcing(SuggestsNames):
         For each number of bytes up to `longest`: the number of texts of the language, and of those among them in which
         forced text, encoded separately, has other ids than in the text.
     longest : int
-        What was asked for, or less where there are too many ways to longer texts.
+        The number asked for, or less where there are too many ways to longer texts.
 
     Examples
     --------
@@ -85,9 +85,9 @@ def forced(
 ) -> Forcing:
     """Decide whether the text that a language forces may be encoded separately and appended.
 
-    Text is forced in a state of the language in which no text ends and exactly one symbol can follow, as far as that
-    goes on. The question is asked along the canonical ids of every text, at each boundary of tokens where text is
-    forced: are the next ids those of ``encode(forced text)``? If they are, the next boundary asked about is the one
+    Text is forced in a state of the language in which no text ends and exactly one symbol can follow, and for as long
+    as this holds. The question is asked along the canonical ids of every text, at each boundary of tokens where text is
+    forced: are the next ids equal to ``encode(forced text)``? If they are, the next boundary asked about is the one
     after them, since engines append all of them at once.
 
     Parameters
@@ -104,7 +104,7 @@ def forced(
     Returns
     -------
     Forcing
-        Truthy if they are, for all texts of whatever length.
+        Truthy if they are, for all texts of any length.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def forced(
     The states at which the prefix automaton arrives along canonical ids are explored, which decides; those that differ
     only in the last id are one, with a set of rows. Then the texts are counted by their number of bytes: all of them,
     and those on whose ways every jump is canonical. A shortest text with a difference is searched for by its length so
-    far and the least length of what is left (P. E. Hart, N. J. Nilsson, B. Raphael, *A formal basis for the heuristic
+    far and the least length of the rest (P. E. Hart, N. J. Nilsson, B. Raphael, *A formal basis for the heuristic
     determination of minimum cost paths*, 1968).
 
     Examples

@@ -29,7 +29,7 @@ class ForcedText:
     text : str
         A shortest such text, by bytes of UTF-8.
     forced : str
-        What is forced after its first `start_byte` bytes.
+        The text forced after its first `start_byte` bytes.
     start_byte : int
     forced_ids : tuple of int
         ``encode(forced)``.
@@ -72,7 +72,7 @@ class Jumps:
         return self._known[state]
 
     def end(self, place: Place, ids: Iterable[int]) -> Place | None:
-        """Return the state after ids of a jump; None if nothing canonical goes on so."""
+        """Return the state after ids of a jump; None if no canonical stream has them next."""
         for id in ids:
             target = self.prefixes.target(place, id)
             if target is None:
@@ -130,7 +130,7 @@ def _reached(tables: MoveTables, moves: Moves, rows: Int64Array) -> Iterator[tup
 
 
 def _ends_of_jump(tables: MoveTables, moves: Moves, rows: Int64Array, ids: tuple[int, ...]) -> list[Place] | None:
-    """Return the states after a jump from some rows of a base; None if canonical ids may go on otherwise."""
+    """Return the states after a jump from some rows of a base; None if other canonical ids may come next."""
     n_forbidding = tables.count_forbidding(moves, rows)
     is_taken = (n_forbidding < len(rows)) | (moves.cut > 0)
     if moves.ids[is_taken].tolist() != [ids[0]]:
@@ -269,7 +269,7 @@ def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
 def _sorted_moves(
     tables: MoveTables, distance: Int32Array, place: Place
 ) -> tuple[Moves, Int64Array, Int64Array, BoolArray]:
-    """Return the moves of a state, their order by what they cost beyond the least, the costs, and what is forbidden."""
+    """Return the moves of a state, sorted by extra bytes over the cheapest, those costs, and a forbidden mask."""
     moves, forbidden, taken = tables.ways(place)
     costs = moves.size[taken] + distance[moves.text[taken]] - int(distance[place.text])
     order = np.argsort(costs, kind="stable")

@@ -1,4 +1,4 @@
-"""Automata over ids whose states have masks: of the ids that can come next, for engines."""
+"""Automata over ids with a mask for each state: the ids that can come next, for engines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 
 class Masked(SuggestsNames, ABC, Generic[S]):
-    """An automaton over ids, some of which end a sequence; its states can be kept, compared and gone back to.
+    """An automaton over ids, where some ids end a sequence; its states can be kept, compared and gone back to.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
 
     @abstractmethod
     def _bits(self, state: S) -> np.ndarray:
-        """Return the mask of the ids of the tokenizer as uint32; those of `end` do not matter."""
+        """Return the mask of the ids of the tokenizer as uint32; the bits of `end` do not matter."""
 
     @abstractmethod
     def is_final(self, state: S) -> bool:
@@ -130,7 +130,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
     def forced(self, state: S) -> Int32Array:
         """Return the ids that must follow, as long as there is only one choice; an id of `end` is not among them.
 
-        They are what an engine may append without asking the model.
+        An engine may append them without asking the model.
 
         Examples
         --------

@@ -113,7 +113,7 @@ class Matcher(SuggestsNames):
         WrongTypeError
             If it has another type or shape, or cannot be written.
         TokenStreamError
-            If there is no such row.
+            If the bitmask does not have this row.
         """
         rows = checked_bitmask(bitmask, self.guide.vocab_size)
         if not 0 <= index < len(rows):
@@ -125,7 +125,7 @@ class Matcher(SuggestsNames):
         return self.guide.forced(self.state)
 
     def copy(self) -> Matcher:
-        """Return a matcher that goes on separately."""
+        """Return a matcher that continues separately."""
         other = Matcher(self.guide)
         other._states = self._states.copy()
         return other

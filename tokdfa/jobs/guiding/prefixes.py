@@ -1,8 +1,8 @@
-"""The prefix automaton: which ids can come next so that some canonical stream goes on.
+"""The prefix automaton: which ids can come next so that some canonical stream continues.
 
-A state is a product: what the pre-tokenizer leaves open, the row of the last id, the special token that the text may be
-spelling, and the state of the language of texts. Whether a canonical stream goes on from a state is found by a search
-for one, and remembered. The next ids of two states that differ only in the last id differ only in what that id forbids,
+A state is a product: the state of the pre-tokenizer, the row of the last id, the special token that the text may be
+spelling, and the state of the language of texts. Whether a canonical stream continues from a state is found by a search
+for one, and cached. The next ids of two states that differ only in the last id differ only in the ids that it forbids,
 so they share one pair of masks: they have one *base*. After an id, the state depends on the row only by whether it
 forbids the id: the id then begins a piece. So the moves of a base are found once for all rows.
 """
@@ -35,7 +35,7 @@ class Place(NamedTuple):
     """A state of the prefix automaton."""
 
     split: int  # The state of the pre-tokenizer
-    row: int  # The row of the last id: what may not follow it within a piece
+    row: int  # The row of the last id: the ids that may not follow it within a piece
     spelled: int  # The state of the search for special tokens in the text
     text: int  # The state of the language of texts
 
@@ -43,15 +43,16 @@ class Place(NamedTuple):
 class Base(NamedTuple):
     """The next ids of all states that differ only in the row."""
 
-    allowed: Uint32Array  # One bit an id: those that go on if the row does not forbid them
-    fragile: Uint32Array  # One bit an id: those of them that do not go on if the row forbids them
+    allowed: Uint32Array  # One bit an id: those with which a stream continues if the row does not forbid them
+    fragile: Uint32Array  # One bit an id: the `allowed` ids with which no stream continues if the row forbids them
 
 
 class PrefixAutomaton:
     """The canonical streams of a tokenizer whose texts are in a language, without dead ends.
 
-    `any` is the automaton of all texts, unless it is this one: what no text goes on from is found there once for all
-    languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an answer.
+    `any` is the automaton of all texts, unless it is this one: states from which no text continues are found there once
+    for all languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an
+    answer.
     """
 
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
@@ -85,11 +86,11 @@ class PrefixAutomaton:
         raise WrongTypeError("the guide has no such state", value=place)
 
     def target(self, place: Place, id: int) -> Place | None:
-        """Return the state after an id, whether or not any stream goes on from there; None if there is none."""
+        """Return the state after an id, whether or not any stream continues from there; None if there is none."""
         return self._after(kernels.target, place, id)
 
     def step(self, place: Place, id: int) -> Place | None:
-        """Return the state after an id; None if no stream goes on from there."""
+        """Return the state after an id; None if no stream continues from there."""
         return self._after(kernels.step, place, id)
 
     def _after(self, find: Callable[[Struct, Place, int], int], place: Place, id: int) -> Place | None:
@@ -106,7 +107,7 @@ class PrefixAutomaton:
             self._help(status, place, missing)
 
     def _asked(self, ask: Callable[..., _Answer], place: Place, *arguments: object) -> _Answer:
-        """Return the answer of a kernel, of which the first part is a status, once it lacks nothing."""
+        """Return the answer of a kernel, status first, once it lacks nothing."""
         while True:
             with SHARED:
                 answer = ask(self._guide, *arguments)
@@ -116,7 +117,7 @@ class PrefixAutomaton:
             self._help(answer[0], place, missing)
 
     def targets(self, place: Place, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
-        """Return the states of the parts after each of some ids, whatever the row of a state is.
+        """Return the states of the parts after each of some ids, for any row of a state.
 
         Returns
         -------
@@ -126,7 +127,7 @@ class PrefixAutomaton:
         return self._asked(kernels.targets, place, place.split, place.spelled, place.text, ids)[1]
 
     def goes_on(self, place: Place) -> bool:
-        """Return whether a canonical stream goes on from a state, or ends there."""
+        """Return whether a canonical stream continues from a state, or ends there."""
         return bool(self._asked(kernels.goes_on, place, place)[0])
 
     def base(self, place: Place) -> Base:
@@ -143,7 +144,7 @@ class PrefixAutomaton:
         return known
 
     def mask(self, place: Place) -> Uint32Array:
-        """Return the mask of the ids with which a stream goes on; a new array."""
+        """Return the mask of the ids with which a stream continues; a new array."""
         place = self.checked(place)
         base = self.base(place)
         bits = base.allowed.copy()
@@ -151,13 +152,13 @@ class PrefixAutomaton:
         return bits
 
     def allowed(self, place: Place) -> Int32Array:
-        """Return the ids with which a stream goes on, ascending."""
+        """Return the ids with which a stream continues, ascending."""
         return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
 
     def _help(self, status: int, place: Place, missing: tuple[int, int]) -> None:
         """Provide what the kernels lack, a cell that is `missing` or a larger cache, or say why it cannot be provided.
 
-        No lock is held meanwhile: what is missing may need tables that another thread builds, waiting for this one.
+        No lock is held meanwhile: a missing cell may need tables that another thread builds, waiting for this one.
         """
         self.checked(place)
         if status == kernels.MISSING:
@@ -178,7 +179,7 @@ class PrefixAutomaton:
             cache = self._cache
             n_slots, n_searched = len(cache.fields["values"]), len(cache.fields["trail"])
             if 2 * self._answers.n_known >= n_slots:
-                # Beyond the most slots, what is known is found anew.
+                # At the most slots, the known answers are dropped, to be found anew.
                 kernels.resize_slots(cache, min(4 * n_slots, MAX_SLOTS), keep=n_slots < MAX_SLOTS)
             else:
                 kernels.resize_search(cache, min(4 * n_searched, kernels.MOST_SEARCHED))
@@ -208,11 +209,11 @@ def base_of(place: Place) -> BaseKey:
 
 
 class Moves(NamedTuple):
-    """The ids with which a stream goes on from a base, ascending, and where each leads: arrays with an entry an id."""
+    """The ids with which a stream continues from a base, ascending, and their targets: arrays with an entry an id."""
 
     ids: Int32Array
-    # The state of the pre-tokenizer after an id that the row does not forbid, and after one that it
-    # forbids; 0 where no stream goes on from it.
+    # The state of the pre-tokenizer after an id that the row does not forbid, and after one that it forbids; 0 where no
+    # stream continues from it.
     free: Int32Array
     cut: Int32Array
     # The other parts of the place after the id.

@@ -1,7 +1,7 @@
 """The pre-tokenizer read by ids: where pieces may begin, and which pieces are a single token.
 
 Ids may end within a symbol; `Cuts` are incomplete symbols, as far as a pre-tokenizer can tell them apart: by the
-classes of what completes them.
+classes of their completions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Cuts:
         whole = -1 - class_of_code_point.astype(np.int32)
         for low, high in SURROGATES:
             whole[low : high + 1] = 0
-        # What one, two and three more bytes complete: rows of 64 code points, of 64 such rows, and of 64 of those. The
-        # first rows would be of symbols in more bytes than they need, which is no UTF-8.
+        # The completions by one, two and three more bytes: rows of 64 code points, of 64 such rows, and of 64 of those.
+        # The first rows would be of symbols in more bytes than they need, which is not UTF-8.
         levels: list[Int32Array] = [np.zeros((1, 64), dtype=np.int32)]
         n_cuts = 1
         blocks, numbers = whole, []
@@ -67,13 +67,13 @@ class Cuts:
 
 
 DEAD = 0
-"""The state from which nothing canonical goes on."""
+"""The state from which no canonical stream continues."""
 
 MAX_ENTRIES = 1 << 26
 MAX_CLASSES = 1 << 15
 MOST_AT_ONCE = 1 << 8
 
-# The hypotheses of a core that are found, by what else is in their guess.
+# The hypotheses found for a core, by the other fields of their guess.
 _Found: TypeAlias = dict[tuple[bool, bool, int], int]
 
 _NOWHERE, _ROOT = 0, 1
@@ -87,14 +87,14 @@ class _Guess(NamedTuple):
     hypotheses: int  # As bits
     is_inside: bool  # Whether the symbol that is not complete began within a token, so that no piece can begin with it
     must_begin: bool  # Whether the pair test forbids the boundary at which it began, so that a piece must begin with it
-    node: int  # What of a forbidden piece has been read: a node of their tree
+    node: int  # The part of a forbidden piece read so far: a node of their tree
 
 
 _Core: TypeAlias = tuple[_Guess, ...]
 
 
 class _Class(NamedTuple):
-    """What all ids of a class have in common."""
+    """The common properties of all ids of a class."""
 
     parts: TokenParts | Literal["special"] | None  # None for ids that no canonical stream has
     alone: bool = False  # Whether the ids are given only for whole pieces
@@ -104,9 +104,9 @@ class _Class(NamedTuple):
 class Splits:
     """The automaton of a pre-tokenizer over classes of ids.
 
-    A state is a core, which is a set of guesses where pieces begin and what of a forbidden piece has been read, and the
-    incomplete symbol at the end, if there is one. A piece is forbidden if it is itself a token, and merging gives
-    several tokens for it: it is given as the one token. The table over cores is filled where it is read.
+    A state is a core, which is a set of guesses where pieces begin and which part of a forbidden piece has been read,
+    and the incomplete symbol at the end, if there is one. A piece is forbidden if it is itself a token, and merging
+    gives several tokens for it: it is given as the one token. The table over cores is filled where it is read.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Splits:
     text, offsets : uint8 and int64 arrays
         The spellings of all ids.
     usable, special, alone : bool arrays, one entry an id
-        The ids of tokens that some canonical stream has, those of special tokens, and those given only for whole
+        The ids of tokens that some canonical stream has, the ids of special tokens, and the ids given only for whole
         pieces.
     forbidden : sequence of tuple of int
         The forbidden pieces, as ids.
@@ -144,7 +144,7 @@ class Splits:
             self._ends.add(node)
         self._cuts = Cuts(lifted.hypotheses.class_of_code_point)
         self._classes = [_Class(None)]
-        # One entry an id; class 0 is that of ids that no canonical stream has.
+        # One entry an id; class 0 has the ids that no canonical stream has.
         self.class_of: Int32Array = self._classify(text, offsets, usable, special, alone, forbidden)
         n_classes = len(self._classes)
         self._n_symbols = lifted.hypotheses.n_classes
@@ -183,7 +183,7 @@ class Splits:
 
     @property
     def n_states(self) -> int:
-        """A number above those of all states found so far."""
+        """A number above all states found so far."""
         return len(self._cores) * self._cuts.n_cuts
 
     def is_final(self, state: int) -> bool:
@@ -198,7 +198,7 @@ class Splits:
             self._targets[core, column] = target
 
     def _fill_all(self) -> None:
-        """Fill the rows of the first cores, of which few tokenizers have more."""
+        """Fill the rows of the first cores; few tokenizers have more."""
         n = len(self._classes)
         firsts = np.unique(self._kind_of, return_index=True)[1].tolist()
         core = 1

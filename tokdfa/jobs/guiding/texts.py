@@ -21,7 +21,7 @@ from tokdfa.regex.unicode.utf8 import cut_apart
 
 
 class Groups(NamedTuple):
-    """A trie over columns of bytes, whose words are groups of ids, and the atoms of each: ids of one class."""
+    """A trie over columns of bytes, its words being groups of ids, and the atoms of each: ids of one class."""
 
     # One entry a node: the column of the last byte, the number of bytes, and the end of the nodes below.
     node_column: Int32Array
@@ -92,7 +92,7 @@ _BYTES = bytes(range(256))
 
 
 class Texts:
-    """A language of texts, over ids: an automaton over bytes whose states 1 and above lead to the end of some text.
+    """A language of texts, over ids: an automaton over bytes; states 1 and above lead to the end of some text.
 
     The machine reads special tokens, too, in the order of their ids.
     """
@@ -118,14 +118,14 @@ class Texts:
         )  # fmt: skip
 
     def after_id(self, state: int, id: int) -> int:
-        """Return the state after the text of an id; `NOWHERE` if no text of the language goes on with it."""
+        """Return the state after the text of an id; `NOWHERE` if no text of the language continues with it."""
         number = int(self._tokens.struct.fields["special_of"][id])
         if number >= 0:
             return int(self._special_target[state, number])
         return self.after(state, self._tokens.bytes_of(id))
 
     def after(self, state: int, data: bytes) -> int:
-        """Return the state after some bytes; `NOWHERE` if no text of the language goes on with them."""
+        """Return the state after some bytes; `NOWHERE` if no text of the language continues with them."""
         for byte in data:
             state = int(self._table[state, self._column[byte]])
         return state
@@ -144,7 +144,7 @@ class Texts:
 
 
 def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine | None = None) -> Texts:
-    """Return a language of texts, over ids; between control tokens they are restricted to those of `without`.
+    """Return a language of texts, over ids; between control tokens they are restricted to the texts of `without`.
 
     None is the language of all texts, in which special tokens cut the stream wherever they are.
     """
@@ -160,7 +160,7 @@ def texts_of(tokens: Tokens, wanted: str | TokenDFA | None, without: ByteMachine
 
 
 def _between_controls(tokens: Tokens, machine: ByteMachine) -> ByteMachine:
-    """Return the automaton of the streams all of whose texts, between control tokens, are those of an automaton."""
+    """Return the automaton of the streams with all texts, between control tokens, in the language of an automaton."""
     is_control = np.isin(tokens.special_ids, tokens.tokenizer.control_ids).tolist()
     cut = np.where(machine.final, machine.initial, NOWHERE).astype(np.int32)
     ids = tokens.special_ids.tolist()

@@ -35,7 +35,7 @@ WHOLE = -1
 class SpelledSpecials:
     """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
 
-    No content is within another one. State 0 is that of a text that ends with the beginning of no content, and
+    No content is within another one. State 0 is for a text that ends with the beginning of no content, and
     ``table[256 * state + byte]`` the state after a byte.
     """
 
@@ -119,7 +119,7 @@ class Followers:
 
 
 class Tokens(OfTokenizer["Tokenizer"]):
-    """The ids of a tokenizer: what they spell, what they do to the pre-tokenizer, and what may follow them.
+    """The ids of a tokenizer: their spelling, their effect on the pre-tokenizer, and the ids that may follow them.
 
     The tokenizer is a byte pair tokenizer over bytes that encodes texts unchanged; others are refused.
     """
@@ -153,7 +153,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
             alone=is_alone,
             forbidden=_merged(tokenizer, alone),
         )
-        # The usable ids, in the order of the trie, and those of special tokens, ascending.
+        # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
         self.words: Int32Array = self.trie.words.astype(np.int32)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
         special_of = np.full(n, -1, dtype=np.int32)

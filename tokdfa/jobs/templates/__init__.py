@@ -1,12 +1,12 @@
-"""Chat templates: what they write around the contents of a conversation, and what is decided about it.
+"""Chat templates: the text that they write around the contents of a conversation, and decisions about it.
 
 Read in this order:
 
 1. `rendering`: the finite set of conversations that a template is rendered for, with slots for contents, and the child
    process that renders them, with limits; `child` is its program, and `marked` the strings that stand for contents and
-   notice what a template does to them.
+   record a template's operations on them.
 2. `prefixes`: whether the ids of a conversation are kept when a turn is added.
-3. `api`: `check_template`, which decides the seams beside each slot, what is kept, and injection.
+3. `api`: `check_template`, which decides the seams next to each slot, the prompts that are kept, and injection.
 4. `sources`: reading a template from the files of a model.
 
 Used by: the command `template`. It needs jinja2, the extra `templates`.

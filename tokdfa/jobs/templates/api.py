@@ -41,7 +41,7 @@ class TemplateSeam(Displayed):
     side : {"before", "after"}
         Whether it is before or after the content.
     answer : {"safe", "splits", "undecided"}
-        Whether what is before it and what is after it may always be encoded separately.
+        Whether the text before it and the text after it may always be encoded separately.
     witness : SplitTexts, optional
         The shortest texts for which not.
     reason : str
@@ -70,7 +70,7 @@ class TemplateSeam(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class TemplateCheck(Displayed):
-    """What is decided about a template.
+    """The decisions about a template.
 
     Attributes
     ----------
@@ -127,15 +127,15 @@ def check_template(
         Variables of the template; None for one that is not set. By default ``bos_token`` and ``eos_token`` are those
         that are usual for the special tokens.
     shapes : sequence of Shape
-        The conversations. Those that they grow from, turn by turn, are rendered as well; by default those of up to six
-        turns, with and without tools.
+        The conversations. Those that they grow from, turn by turn, are rendered as well; by default the conversations
+        of up to six turns, with and without tools.
     max_seconds : int
         The CPU time that rendering may take.
 
     Returns
     -------
     TemplateCheck
-        Truthy if every seam is safe, every conversation is kept when a turn is added, and there is no attack.
+        Truthy if every seam is safe, every conversation is kept when a turn is added, and no attack exists.
 
     Raises
     ------
@@ -150,9 +150,9 @@ def check_template(
 
     Notes
     -----
-    The template is rendered in a sandbox in a child process without files, for a finite set of conversations whose
-    contents are marked. Stripping white space is modelled. What else a template does to a content, or decides by it,
-    leaves its seams undecided. So it does whether prompts are kept, unless contents are found for which they are not.
+    The template is rendered in a sandbox in a child process without files, for a finite set of conversations with
+    marked contents. Stripping white space is modelled. Any other operation of a template on a content, or decision by
+    it, leaves its seams undecided, and also whether prompts are kept, unless contents are found for which they are not.
 
     Examples
     --------
@@ -272,6 +272,6 @@ def _attack(
             continue
         sizes = [len("".join(one.values).encode()) for one in (attack, best) if one is not None]
         if attack is not None and (best is None or sizes[0] < sizes[1]):
-            # With a note it is an attack on what is rendered if the template does nothing to the content.
+            # With a note it is an attack on the text rendered if the template does nothing to the content.
             best = attack if not rendering.notes else best
     return best if best is not None else undecided or None

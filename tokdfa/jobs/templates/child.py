@@ -13,12 +13,12 @@ from tokdfa.jobs.templates.marked import FIRST, Marked, is_marked, mark, note, n
 
 __all__: list[str] = []
 
-# What these do depends on no content, or only puts contents side by side.
+# The effect of these depends on no content, or only puts contents side by side.
 _CONTAINER_FILTERS = frozenset(
     ("list", "length", "count", "first", "last", "map", "selectattr", "rejectattr", "items", "reverse", "attr")
 )
 _FILTERS = _CONTAINER_FILTERS | {"trim", "string", "safe", "join", "default", "d"}
-# What these ask about a content is the same for every text.
+# The answer of these about a content is the same for every text.
 _KINDS = ("iterable", "sequence", "mapping", "string", "number", "integer", "float", "boolean", "callable")
 _SAME = (*_KINDS, "defined", "undefined", "none", "true", "false")
 # Contents that templates are known to treat in some way of their own.
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 class _RefusedError(Exception):
-    """What a template raises by itself."""
+    """The exception that a template raises by itself."""
 
 
 def _rendered(template: Any, asked: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _contents(roles: list[str], texts: list[str], white: str) -> Iterator[list[s
     letters = [chr(ord("a") + slot) for slot in range(len(roles))]
     yield letters
     yield [f" {letter} " for letter in letters]
-    # No template writes these, so that whatever it does to them is seen.
+    # No template writes these, so that any change to them is seen.
     yield [f"{white}{chr(0xE000 + slot)}{white}" for slot in range(len(roles))]
     for text in texts:
         yield [text] * len(roles)

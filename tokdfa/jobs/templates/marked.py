@@ -72,7 +72,7 @@ class Marked(str):
         return True
 
     def strip(self, characters: str | None = None) -> str:
-        """Return it with what is stripped on both sides noted in the characters that stand for contents."""
+        """Return it with the stripping on both sides noted in the characters that stand for contents."""
         return self._stripped(characters, True, True)
 
     def lstrip(self, characters: str | None = None) -> str:
@@ -121,7 +121,7 @@ def _noting(name: str) -> Callable[..., Any]:
     return method
 
 
-# What each object can do, but for comparing, hashing and showing it.
+# The methods of every object, but for comparing, hashing and showing it.
 _KEPT = {*vars(Marked), *vars(object), "__getnewargs__"}
 _KEPT -= {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
 for _name in dir(str):

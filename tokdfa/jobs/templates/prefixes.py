@@ -1,4 +1,4 @@
-"""Whether what a template writes for the first turns is still there when turns are added, whatever their contents.
+"""Whether the text that a template writes for the first turns is kept when turns are added, for any contents.
 
 A rendering is a sequence of texts and slots, say ``["<user>", user 1, "<end>"]``; a longer conversation gives
 ``["<user>", user 1, "<end><bot>", assistant 2]``. If the first is a prefix of the second part by part, it is a prefix
@@ -36,14 +36,15 @@ class TemplatePrefix(Displayed):
     shape : str
         The longer conversation, the first that is alike.
     answer : {"kept", "changes", "undecided"}
-        Whether the rendering is always a prefix of the rendering of the longer conversation, and the ids of the rest
-        are those of the rest alone.
+        Whether the rendering is always a prefix of the rendering of the longer conversation, and the rest has the ids
+        that it has alone.
     messages : tuple of (str, str)
         Roles and contents for which the rendering is not a prefix.
     before, after : str
-        What is rendered of the conversation and of the longer one, for these messages.
+        The renderings of the conversation and of the longer one, for these messages.
     witness : SplitTexts, optional
-        Where the rendering is a prefix: two texts at its end whose ids, one after the other, are not those of both.
+        Where the rendering is a prefix: two texts at its end whose ids, one after the other, are not the ids of both
+        together.
     reason : str
         Why it is undecided.
     line : int, optional
@@ -99,7 +100,7 @@ def pairs_of(chains: Iterable[Shape]) -> list[Pair]:
 
 
 def rest_of(short: Sequence[Part], long: Sequence[Part]) -> list[Part] | None:
-    """Return the parts of `long` after those of `short`; None if there are contents for which it is not a prefix."""
+    """Return the parts of `long` after the parts of `short`; None if for some contents it is not a prefix."""
     for index, part in enumerate(short):
         other = long[index] if index < len(long) else ""
         if part == other:
@@ -155,7 +156,7 @@ def _tried(
     try:
         return unkept(template, [(pair.short, pair.long) for pair in pairs], variables, max_seconds)
     except LimitExceededError:
-        # Trials are no part of a proof: without them it is not decided.
+        # Trials are not part of a proof: without them it is not decided.
         return [None] * len(pairs)
 
 

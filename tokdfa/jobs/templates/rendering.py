@@ -107,7 +107,7 @@ _MOST_OUTPUT = 1 << 22
 
 
 class Note(NamedTuple):
-    """What a template does to contents, besides writing them and stripping white space."""
+    """An operation of a template on contents, other than writing them and stripping white space."""
 
     what: str
     line: int | None  # The line of the template
@@ -115,7 +115,7 @@ class Note(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """What a template makes of a conversation."""
+    """The text that a template makes of a conversation."""
 
     shape: Shape
     parts: tuple[Part, ...]  # What it writes; empty if it refuses the conversation
@@ -127,7 +127,7 @@ class Unkept(NamedTuple):
     """Contents for which the rendering of a conversation is not a prefix of the rendering of a longer one."""
 
     contents: tuple[str, ...]  # The contents of the longer conversation
-    # What is rendered of the shorter one, and of the longer one.
+    # The renderings of the shorter one, and of the longer one.
     before: str
     after: str
 

@@ -13,12 +13,12 @@ _CONFIG: Final = "tokenizer_config.json"
 _JINJA: Final = "chat_template.jinja"
 _MORE: Final = "additional_chat_templates"
 _DEFAULT: Final = "default"
-# What transformers gives to templates, if the tokenizer has it.
+# The variables that transformers gives to templates, if the tokenizer has them.
 _TOKENS: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
 class Source(NamedTuple):
-    """A chat template and what its file says besides."""
+    """A chat template and the other fields of its file."""
 
     text: str  # The template
     name: str | None  # Its name, where the file has several
@@ -34,7 +34,7 @@ def read_template(path: str | Path, name: str | None = None) -> Source:
     ----------
     path : str or Path
         A Jinja file; a JSON file with ``chat_template``, such as ``tokenizer_config.json``; or a folder with
-        ``chat_template.jinja`` or ``tokenizer_config.json``, of which the former comes first, as in transformers.
+        ``chat_template.jinja``, which comes first as in transformers, or ``tokenizer_config.json``.
     name : str, optional
         The template, where there are several; by default the one called "default".
     """
@@ -49,7 +49,7 @@ def read_template(path: str | Path, name: str | None = None) -> Source:
 
 
 def _config(data: bytes, path: Path) -> JsonObject | None:
-    """Return a JSON object, or None for what is a Jinja template."""
+    """Return a JSON object, or None for a Jinja template."""
     if path.suffix.lower() == ".json":
         return parse_object(data, path)
     try:
