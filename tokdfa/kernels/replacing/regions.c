@@ -1,7 +1,7 @@
 /* The ids around matches that are encoded again: the ids up to the nearest cuts that a replacement leaves.
 
    A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-   side, unless these symbols, or those in their index, make a cut as well. Where two matches touch, both change. */
+   side, unless these symbols, or their replacements, make a cut as well. Where two matches touch, both change. */
 #include "../common/base.h"
 #include "api.h"
 

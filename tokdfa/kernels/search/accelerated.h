@@ -54,7 +54,7 @@ ALWAYS_INLINE bool restart_within(const tokdfa_machine *machine, skipping *at, i
     return true;
 }
 
-/* Find what a token does that may continue from the state. Returns false if it must be read symbol by symbol. */
+/* Find the effect of a token that may continue from the state. Returns false if it must be read symbol by symbol. */
 ALWAYS_INLINE bool continue_with(const tokdfa_machine *machine, pair_cache cache, skipping *at, int64_t id,
                                  token_effect *effect) {
     const int64_t *entry = entry_of(machine, cache, at->state, id);
@@ -69,7 +69,7 @@ ALWAYS_INLINE bool continue_with(const tokdfa_machine *machine, pair_cache cache
     return true;
 }
 
-/* After a token in an accelerated state, write down the matches of the runs that follow_column, up to one that must be
+/* After a token in an accelerated state, write down the matches of the runs that follow, up to a run that must be
    read. */
 ALWAYS_INLINE void skip_runs(const tokdfa_search *search, const tokdfa_moves *moves, const int32_t *ids, skipping *at) {
     const int64_t *positions = search->buffer + POSITIONS * RUN_ROW, *starts = search->buffer + STARTS * RUN_ROW;

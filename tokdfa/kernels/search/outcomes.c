@@ -20,7 +20,7 @@ TOKDFA_API void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int
 }
 
 /* The outcome of a token from the idle state; and, where `runs` is not NULL, the states on the way. It is simple when
-   there is just one match in the token, which begins in it and not after what is not ASCII. */
+   there is just one match in the token, which begins in it and not after a byte that is not ASCII. */
 static int64_t idle_outcome(const tokdfa_spelled *text, const tokdfa_forward *forward, const tokdfa_backward *backward,
                             int64_t id, int32_t *runs) {
     const bool special = is_special(text, id);

@@ -77,7 +77,7 @@ def token_effects(text: Struct, forward: Struct, max_effects: int) -> tuple[Int3
     if max_effects < 1:
         return np.empty(0, dtype=np.int32), np.empty((0, n_states), dtype=np.int32)
     effect: Int32Array = np.empty(n_ids, dtype=np.int32)
-    # The parts of this that are never written take no memory.
+    # Untouched pages of this take no memory.
     effects: Int32Array = np.empty((max_effects + 1, n_states), dtype=np.int32)
     found = call(lib.tokdfa_token_effects, text.pointer, forward.pointer, max_effects, out=(effect, effects))
     return effect, effects[: check_memory(found)]

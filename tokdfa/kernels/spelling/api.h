@@ -39,7 +39,7 @@ typedef struct {
     int64_t n_data;
     int64_t largest_id;
     int64_t most_ids;  /* the capacity for words */
-    int64_t is_scored; /* whether words have scores in the place of ids */
+    int64_t is_scored; /* whether words have scores instead of ids */
     uint8_t *words;    /* written: each word, followed by the separator; as long as `data` */
     int64_t *offsets;  /* written: one more than words */
     int32_t *ids;      /* written: by word */

@@ -19,7 +19,7 @@ ALWAYS_INLINE uint32_t offset_of(uint32_t unit) {
     return unit >> 10 << ((unit & FAR) >> 6);
 }
 
-/* The children of all places: of those that begin at offset o, child[first[o]] to child[first[o + 1]], their labels
+/* The children of all units: child[first[o]] to child[first[o + 1]] are those that begin at offset o, their labels
    ascending. */
 static bool find_children(const uint32_t *units, int64_t n_units, int32_t *first, int32_t *child) {
     int32_t *by_label = malloc((size_t)n_units * sizeof *by_label), ends[LABELS + 1] = {0};
@@ -129,7 +129,7 @@ ALWAYS_INLINE void write_word(tokdfa_charsmap *map, int64_t depth, uint8_t last,
     map->n_bytes += size + 1;
 }
 
-/* Walk over all paths, given the children of all places. Returns 0, or the reason for stopping. */
+/* Walk over all paths, given the children of all units. Returns 0, or the reason for stopping. */
 static int64_t read_words(tokdfa_charsmap *map, const int32_t *first, const int32_t *child) {
     const uint32_t *units = map->units, root = offset_of(units[0]);
     path_node nodes[TOKDFA_LONGEST_KEY + 2] = {{first[root], first[root + 1], 0, WHOLE}};

@@ -136,8 +136,8 @@ ALWAYS_INLINE uint8_t *put_code_point(uint8_t *to, int32_t code) {
     return to;
 }
 
-/* Read an escape, given the byte after its backslash, and write what it means. NULL for half of a surrogate pair, and
-   for the separator of words. */
+/* Read an escape, given the byte after its backslash, and write the character that it stands for. NULL for half of a
+   surrogate pair, and for the separator of words. */
 static const uint8_t *take_escape(const uint8_t *at, const uint8_t *end, uint8_t **to) {
     static const uint8_t letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     if (at == end) {
@@ -297,7 +297,7 @@ static const uint8_t *take_score(const uint8_t *at, const uint8_t *end, tokdfa_m
 }
 
 /* Read a vocabulary with scores, pairs of a word and a number, given the byte after its bracket. There is one word or
-   more, and none is empty; their ids are their places. */
+   more, and none is empty; their ids are their indices. */
 static const uint8_t *take_scored(tokdfa_model_text *model, const uint8_t *at, const uint8_t *end) {
     uint8_t *to = model->words;
     for (;;) {
@@ -420,8 +420,7 @@ static const uint8_t *take_members(tokdfa_model_text *model, const uint8_t *at, 
     }
 }
 
-/* Read both parts, or the one of them that there is. Returns which of them are there, and written plainly; 0 if one is
-   not. */
+/* Read both parts, or the one that is there. Returns which are there, in plain JSON; 0 if one is not plain. */
 TOKDFA_API int64_t tokdfa_read_model(tokdfa_model_text *model) {
     const uint8_t *end = model->data + model->n_data, *at = after_byte(model->data, end, '{');
     model->n_ids = model->n_rules = model->n_rule_bytes = model->in_pairs = model->offsets[0] = 0;

@@ -147,9 +147,9 @@ def read_rank_lines(data: bytes) -> tuple[Uint8Array, Int64Array, Int64Array, In
     """Read every line of a base64 word, a space and a rank that is not empty: O(n).
 
     Word i is ``text[offsets[i]:offsets[i + 1]]``; then come its rank, and the number of its line, from 1 on. Last come
-    0 without a fault, otherwise the fault of the last line that was read, and its place as a byte of `data`: 1 a
-    character outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word, 5 no
-    rank, 6 something after the rank, 7 a rank greater than LARGEST_RANK.
+    0 without a fault, otherwise the fault of the last line that was read, and its offset in `data`: 1 a character
+    outside the base64 alphabet, 2 base64 of an invalid length, 3 no word, 4 no space after the word, 5 no rank, 6
+    something after the rank, 7 a rank greater than LARGEST_RANK.
     """
     n_lines = lib.tokdfa_count_lines(data, len(data))
     text = np.empty(3 * (len(data) // 4) + 3, dtype=np.uint8)

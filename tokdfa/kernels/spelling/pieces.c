@@ -1,7 +1,7 @@
 /* Reading the pieces of a SentencePiece model, a message of protocol buffers, without objects for them.
 
-   Only what is written plainly is read, as for a tokenizer.json: anything odd or wrong ends the reading. What is not a
-   piece is copied as it is. */
+   Only plain messages are read, as for a tokenizer.json: anything odd or wrong ends the reading. Fields other than
+   pieces are copied as they are. */
 #include "../common/base.h"
 #include "api.h"
 #include "utf8.h"

@@ -122,7 +122,7 @@ static void take_out(tokdfa_pieces *pieces, const uint32_t *found) {
     slots[gap] = 0;
 }
 
-/* Take back what was counted of the first spans, and the pieces from number n_pieces on, which came with them. */
+/* Take back the counts of the first spans, and the pieces from number n_pieces on, which came with them. */
 NEVER_INLINE void take_back(tokdfa_pieces *pieces, const uint8_t *text, int64_t size, const int64_t *spans,
                             int64_t n_spans, const int64_t *weights, int64_t n_pieces) {
     entry *const entries = pieces->entries;

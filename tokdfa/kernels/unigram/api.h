@@ -32,7 +32,7 @@ typedef struct {
     uint8_t single;       /* whether sums are rounded to 32 bits, and adjacent unknown characters become one id; */
     uint8_t rounded_late; /* otherwise they are looked up as a piece. Whether a sum is rounded after it is compared */
     uint8_t restarts;     /* whether each sentence begins with the score 0 */
-    uint8_t has_words;    /* whether all ways pass wherever U+2581 follows something, so that words are remembered */
+    uint8_t has_words;    /* whether all ways pass wherever U+2581 follows something, so that words are cached */
     double longest_step;  /* the greatest magnitude of a score, including unknown characters */
     const double *id_scores; /* of each id that is a piece */
     int64_t n_id_scores;

@@ -172,7 +172,7 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
     const int32_t *cells = m->cells;
     const double *scores = m->scores;
     int64_t base = r->at, at = base, reach = base;
-    /* The word that is being segmented, to be remembered: where it begins and ends, and where its ids begin. */
+    /* The word that is being segmented, to be cached: where it begins and ends, and where its ids begin. */
     int64_t word = -1, word_end = -1, word_ids = 0;
     nodes[0] = (node){r->score, -1, 0};
     for (;;) {

@@ -81,7 +81,7 @@ def unigram_tables(
     With `single`, sums are rounded to 32 bits and adjacent unknown characters become one id, as in SentencePiece, and
     all bytes of UTF-8 have an id; if `rounded_late`, a sum is rounded only after it has been compared with the best one
     so far; if it `restarts`, sums begin anew with each sentence. `has_words` says whether no piece has U+2581 but at
-    its beginning, or sums restart, so that words are remembered.
+    its beginning, or sums restart, so that words are cached.
     """
     if len(pieces[0]) > 2 * LARGEST_TRIE:
         raise ValueError(f"the pieces have {len(pieces[0])} bytes")
@@ -256,7 +256,7 @@ class Room:
 
     @property
     def at(self) -> int:
-        """The offset in the text that the last call has got to."""
+        """The offset in the text that the last call has reached."""
         return int(self.pointer.at)
 
     @property

@@ -168,8 +168,8 @@ static int64_t write_known(writing *j, const known_word *known) {
     return 1;
 }
 
-/* Normalize and segment a word as it is given, and remember it if that may be and it `is_new`. Returns 1, or the reason
-   for stopping. */
+/* Normalize and segment a word as it is given, and cache it if that is possible and it `is_new`. Returns 1, or the
+   reason for stopping. */
 NEVER_INLINE int64_t encode_word(writing *j, const uint8_t *text, int64_t at, int64_t end, word_entry *entries,
                                  packed_word key, bool is_new) {
     const tokdfa_unigram_texts *t = j->t;
@@ -267,7 +267,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
     return 1;
 }
 
-/* Encode a text from where the writer has got to. Returns 1, or the reason for stopping. */
+/* Encode a text from the position of the writer. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64_t until, int64_t limit) {
     tokdfa_unigram_writer *w = j->w;
     tokdfa_unigram_room *r = j->r;

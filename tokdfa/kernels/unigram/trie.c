@@ -81,7 +81,7 @@ static int64_t find_base(layout *l, const uint8_t *labels, int64_t n) {
     return greatest(l->end - labels[0], 1);
 }
 
-/* Place the children of a node and put them on the stack. Returns their number, -1 without memory. */
+/* Place the children of a node and put them on the stack. Returns their number, -1 if out of memory. */
 static int64_t place_children(layout *l, const uint8_t *text, const int64_t *offsets, int64_t gap, node parent,
                               node *children) {
     uint8_t labels[LABELS];
@@ -135,7 +135,7 @@ TOKDFA_API int64_t tokdfa_build_unigram_trie(const uint8_t *text, const int64_t 
     waiting[n_waiting++] = (node){0, 0, n_keys, 0};
     while (first < n_waiting) {
         if (n_waiting + LABELS > n_room) {
-            /* Those that are done make room for others. */
+            /* The nodes that are done give way to others. */
             memmove(waiting, waiting + first, (size_t)(n_waiting - first) * sizeof *waiting);
             n_waiting -= first;
             first = 0;

@@ -62,10 +62,10 @@ typedef struct {
     uint8_t folds;        /* and are taken in lower case */
 } tokdfa_wordpiece;
 
-/* The outputs, and room for one word; see end_to_end.wide.c. It belongs to one thread. */
+/* The outputs, and buffers for one word; see end_to_end.wide.c. It belongs to one thread. */
 typedef struct {
-    int32_t *ids;     /* room for one per byte of the texts, and one more */
-    int64_t *begins;  /* where each token begins in its text, and ends; as much room, */
+    int32_t *ids;     /* capacity: one per byte of the texts, and one more */
+    int64_t *begins;  /* where each token begins in its text, and ends; as many, */
     int64_t *ends;    /* or none, and then sources has none, too */
     int64_t n_ends;
     int32_t *symbols; /* of one word: more than TOKDFA_LONGEST_INDEXED, and more than the longest word or text */

@@ -40,7 +40,7 @@ N_SHARED = 2 * LONGEST_SHORT
 """The number of ids that the results of a thread share; a result that is kept keeps as many."""
 
 SHARED_BITS: int = lib.TOKDFA_SHARED_BITS
-"""The number of bits of a place among them."""
+"""The number of bits of an index of them."""
 
 
 def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
@@ -63,7 +63,7 @@ def index_words(codes: Int32Array, offsets: Int64Array, ids: Int32Array) -> Any:
 
 
 class Room:
-    """The output arrays of C, for `n_bytes` of text, and room for one word. One thread uses it at a time.
+    """The output arrays of C, for `n_bytes` of text, and buffers for one word. One thread uses it at a time.
 
     `longest_word` is the greatest of the tables, -1 for no limit. With `offsets`, `begins` and `ends` have the
     beginning and end in the text of each token of `ids`.
@@ -99,7 +99,7 @@ class Room:
 
 
 def encode(tables: Struct, data: bytes, stops: Int64Array, wide: bool, room: Room) -> Int64Array:
-    """Tokenize texts that come one after the other: O(bytes).
+    """Tokenize consecutive texts: O(bytes).
 
     `tables` is a ``tokdfa_wordpiece``; `data` is valid UTF-8: the texts, each except the last followed by one byte that
     is not a letter or digit; `stops` has the end of each. If `wide`, offsets count bytes, not code points. The room is
@@ -149,7 +149,7 @@ class SharedRooms(local):
         self.room = SharedRoom(tables, longest_word)
 
     def renewed(self) -> SharedRoom:
-        """Return another room, in which nothing is taken, and keep that one."""
+        """Return an empty room, and keep it for the next texts."""
         room = self.room = SharedRoom(*self._made_of)
         return room
 
@@ -159,5 +159,5 @@ encode_short: Callable[[Any, bytes, int], int] = lib.tokdfa_encode_wordpiece_sho
 
 It takes the pointer of a :class:`SharedRoom`, valid UTF-8, and its number of bytes. It returns where its tokens begin
 and end in the room's array, as ``begin << SHARED_BITS | end``; or -1 if the text is longer than `LONGEST_SHORT`, or the
-room full. In one number, because what runs between two calls, such as a handler of signals, may tokenize as well.
+room full. In one number, because code that runs between two calls, such as a signal handler, may tokenize as well.
 """

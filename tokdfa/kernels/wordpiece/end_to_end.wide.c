@@ -366,7 +366,7 @@ ALWAYS_INLINE int64_t encode(const tokdfa_wordpiece *w, const text_list *texts, 
     return to.n;
 }
 
-/* Tokenize texts, with offsets if there is room for them; see tokdfa_encode_wordpiece. */
+/* Tokenize texts, with offsets if `room` has arrays for them; see tokdfa_encode_wordpiece. */
 int64_t VARIANT(encode_wordpiece)(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                   const int64_t *stops, int64_t n_stops, int wide, tokdfa_wordpiece_room *room,
                                   int64_t *rows);
@@ -384,9 +384,9 @@ int64_t encode_wordpiece_wide(const tokdfa_wordpiece *tables, const uint8_t *tex
                               int64_t n_stops, int wide, tokdfa_wordpiece_room *room, int64_t *rows);
 
 /* Tokenize texts in `size` bytes of valid UTF-8. Text t ends at stops[t]; the next one begins one byte later, and the
-   byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if `wide`,
-   otherwise code points; there are none unless there is room for them. Returns the number of tokens; or -1 if it pauses,
-   and a call with the same arguments continues. */
+   byte between is not a letter or digit. The tokens of text t are rows[t] to rows[t + 1]. Offsets count bytes if
+   `wide`, otherwise code points; there are none unless `room` has arrays for them. Returns the number of tokens; or -1
+   if it pauses, and a call with the same arguments continues. */
 TOKDFA_API int64_t tokdfa_encode_wordpiece(const tokdfa_wordpiece *tables, const uint8_t *text, int64_t size,
                                             const int64_t *stops, int64_t n_stops, int wide,
                                             tokdfa_wordpiece_room *room, int64_t *rows) {

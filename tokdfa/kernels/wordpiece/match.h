@@ -18,8 +18,8 @@ ALWAYS_INLINE trie_cell cell_at(const int32_t *cells, int64_t number, int64_t *n
 }
 
 /* Tokenize the word symbols[0] to symbols[length - 1], one symbol or more: the tokens go to `ids` and their numbers of
-   symbols to `lengths`, which have room for `length` entries. Returns the number of tokens; -1 without a tokenization.
-   `n_read` is NULL or gets the number of cells read, 3 * length + 1 at most; if it is NULL, nothing is counted.
+   symbols to `lengths`, which have `length` entries. Returns the number of tokens; -1 without a tokenization. `n_read`
+   is NULL or gets the number of cells read, 3 * length + 1 at most; if it is NULL, nothing is counted.
 
    *Fast WordPiece Tokenization*, EMNLP 2021, algorithm 1. */
 ALWAYS_INLINE int64_t match_word(const tokdfa_word_trie *trie, const int32_t *restrict symbols, int64_t length,

@@ -223,7 +223,7 @@ static bool have_pops(popping *p, int64_t n) {
     return true;
 }
 
-/* Append what is popped at a cell that has a failure link. */
+/* Append the tokens popped at a cell that has a failure link. */
 static bool append_pops(popping *p, const int32_t *cells, int64_t cell, const int32_t *depth) {
     const int32_t pop = cells[4 * cell + 3], one[2] = {pop, depth[cell]};
     const int64_t n = pop >= 0 ? 1 : p->pops[-1 - pop];
