@@ -315,7 +315,7 @@ static void find_ends(tokdfa_merge_job *job, int64_t n) {
 /* Merge the nodes of a trie that the same columns lead to, level by level. Returns the number of nodes, which are in
    depth-first order. */
 TOKDFA_API int64_t tokdfa_merge_nodes(tokdfa_merge_job *job) {
-    /* A list of nodes is its first one; the others follow each other. Those of one list become one node. */
+    /* A list of nodes is its first one; the others follow each other. The nodes of one list become one node. */
     int32_t lists[256], *node_of = job->node_of, *following = job->following, *stack = job->stack;
     int64_t n = 0, height = 0;
     for (int64_t node = 0; node < job->n_column; node++) {

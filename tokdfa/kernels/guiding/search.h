@@ -113,7 +113,7 @@ static int next_id(const tokdfa_guide *guide, guide_state from, int32_t *frame, 
             continue;
         }
         if (!is_traced) {
-            /* The bytes of a node are those with which the ids below it begin, up to their columns. */
+            /* The bytes of a node are the first bytes of the ids below it, up to their columns. */
             const int64_t bytes = guide->ids->offsets[texts->atom_ids[begin[atom]]];
             trace[0] = from.text;
             for (int32_t k = 0; k < level; k++) {
@@ -266,7 +266,7 @@ static void end_search(tokdfa_guide_cache *cache, int64_t n_seen, bool found_non
     }
 }
 
-/* A search under way: the number of states that it has met, and of those on its path. */
+/* A search under way: the number of states that it has met, and of the states on its path. */
 typedef struct {
     tokdfa_guide_cache *cache;
     int64_t n_seen, height;

@@ -132,7 +132,7 @@ static void share_groups(int64_t *weight, int64_t n_columns, uint8_t *group) {
 }
 
 /* Fill the tables of accelerated.h: entry 2 q of `groups` has the groups of tokens that may lead state q to where they
-   do not lead the idle one, entry 2 q + 1 those that may not end the search at once; and the marks of ids. */
+   do not lead the idle one, entry 2 q + 1 the groups that may not end the search at once; and the marks of ids. */
 TOKDFA_API void tokdfa_mark_groups(const tokdfa_spelled *text, const tokdfa_forward *forward, const int64_t *outcomes,
                                    uint64_t *groups, uint64_t *marks) {
     const int64_t n_columns = forward->n_columns, n_states = forward->n_table / n_columns;

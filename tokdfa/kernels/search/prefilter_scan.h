@@ -14,7 +14,7 @@
 #define TOKDFA_SHUFFLES
 #endif
 
-/* The number of tokens of a block, of those with bits in one word, and of those in a group, which are scanned
+/* The number of tokens of a block, of tokens with bits in one word, and of tokens in a group, which are scanned
    together. */
 enum { SCAN_BLOCK = 1 << 13, SCAN_GROUP = 32 };
 
@@ -22,9 +22,8 @@ enum { SCAN_BLOCK = 1 << 13, SCAN_GROUP = 32 };
    it, or one in MANY_LED is led to it: to look for them takes a fifth of the scan. */
 enum { MANY_ACTIVE = 32, MANY_LED = 64 };
 
-/* The buffer of tokdfa_search after a scan: bits of those that are active, and of the token after the
-   last one; bits of those that are assumed to lead to the second state, and to the idle state; and where each group
-   begins. */
+/* The buffer of tokdfa_search after a scan: bits of the active tokens, and of the token after the last one; bits of the
+   tokens that are assumed to lead to the second state, and to the idle state; and where each group begins. */
 enum { N_BITS = SCAN_BLOCK / WORD + 1, ACTIVE = 0, LED = ACTIVE + N_BITS, IDLE = LED + N_BITS, BEGINS = IDLE + N_BITS };
 
 /* A block to scan, and where the results go. */
@@ -70,9 +69,9 @@ ALWAYS_INLINE void fetch_tables(const tokdfa_moves *moves, int64_t n_ids) {
     }
 }
 
-/* Find the tokens of a group that are assumed to lead to the second state. Given are those that are active after the
-   one before; those that lead elsewhere than to the second state; those that are active after the second state; and
-   whether the token before the group is led. After one that is led, a token is assumed to be accelerated. */
+/* Find the tokens of a group that are assumed to lead to the second state. Given are the tokens that are active after
+   the one before; the tokens that lead elsewhere than to the second state; the tokens that are active after the second
+   state; and whether the token before the group is led. After one that is led, a token is assumed to be accelerated. */
 ALWAYS_INLINE marked mark_led(uint32_t active, uint32_t elsewhere, uint32_t after_second, uint32_t led_before) {
     const uint32_t even = 0x55555555, may = active & ~elsewhere & ~led_before;
     /* Of adjacent tokens that may be led, every other one is. Adding the first one clears all that are adjacent

@@ -1,5 +1,5 @@
 /* The prefilter of automata that are too large for a table of the effects of tokens: a block of tokens is scanned for
-   those at which something may happen, and these are read, many look-ups at a time.
+   tokens at which something may happen, and these are read, many look-ups at a time.
 
    For "ab" in the tokens x x a b x, scanning notes a and b: a leads the search out of the idle state, and b is in a
    group that may continue from there. Reading the run from a on finds that it ends after b with a match. */
@@ -43,8 +43,8 @@ ALWAYS_INLINE __m256i four_marks(const uint64_t *restrict marks, const int32_t *
                             _mm_insert_epi64(low, (int64_t)marks[(uint32_t)ids[1]], 1));
 }
 
-/* Scan whole words of tokens, four at a time, as `scan_marks` does. Returns how many tokens these are, and adds to the
-   number of those noted; `position` is then where the next token begins. */
+/* Scan whole words of tokens, four at a time, as `scan_marks` does. Returns the number of tokens, and adds to the
+   number of noted tokens; `position` is then where the next token begins. */
 ALWAYS_INLINE int64_t scan_words(const int32_t *restrict ids, const uint64_t *restrict marks, int64_t size,
                                  int64_t *position, int64_t *restrict positions, int64_t *restrict noted,
                                  uint64_t *n_noted) {
@@ -93,7 +93,7 @@ ALWAYS_INLINE int64_t scan_words(const int32_t *restrict ids, const uint64_t *re
 #endif
 
 /* Note the tokens of a block at which something may happen, the first one always, and where all of them begin. Returns
-   the number of those noted. */
+   the number of noted tokens. */
 ALWAYS_INLINE int64_t scan_marks(const int32_t *restrict ids, const uint64_t *restrict marks, int64_t size,
                                  int64_t position, int64_t *restrict positions, int64_t *restrict noted) {
     uint64_t n_noted = 0;
@@ -151,8 +151,8 @@ ALWAYS_INLINE reading read_token(const run_block *block, int64_t index, int64_t 
     return (reading){outcome, next, accelerated, follows & ~(accelerated | hard | match), expected};
 }
 
-/* Read the noted tokens as the first ones of runs; those that need not be read end no run. Returns the number of runs,
-   and sets the number of runs that continue. */
+/* Read the noted tokens as the first ones of runs; tokens that need not be read do not end a run. Returns the number of
+   runs, and sets the number of runs that continue. */
 ALWAYS_INLINE uint64_t begin_runs(const run_block *block, int64_t n_noted, uint64_t *n_reading) {
     const tokdfa_moves *moves = block->moves;
     int64_t *starts = block->buffer + STARTS * RUN_ROW, *expected = block->buffer + EXPECTED * RUN_ROW;

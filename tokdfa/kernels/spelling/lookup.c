@@ -128,7 +128,7 @@ TOKDFA_API int64_t tokdfa_enter_words(const tokdfa_word_table *table) {
     return -1;
 }
 
-/* Find the numbers of some words, which lie one after the other; -1 for those that the table lacks. */
+/* Find the numbers of some consecutive words; -1 for words that the table lacks. */
 TOKDFA_API void tokdfa_look_up_words(const tokdfa_word_table *table, const uint8_t *text, const int64_t *offsets,
                                       int64_t n, int32_t *found) {
     for (int64_t i = 0; i < n; i++) {

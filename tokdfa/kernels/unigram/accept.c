@@ -9,8 +9,8 @@
 enum { KNOWN = 2, MOST_KNOWN = 4 };
 enum { WORD_KINDS = TOKDFA_PIECE_PLAIN | TOKDFA_PIECE_SPACED };
 
-/* The magnitude of the sum before words up to which those that are known are canonical: of usual words of so many
-   symbols, see study.h. */
+/* The magnitude of the sum before words up to which known words are canonical: the limit of usual words, of so many
+   symbols; see study.h. */
 #define USUAL_WORD 24
 ALWAYS_INLINE double largest_sum(const tokdfa_unigram *m) {
     return TOO_LARGE - 1.5 - (m->longest_step + 1) * USUAL_WORD;

@@ -6,7 +6,7 @@ static int64_t segment_recorded(const tokdfa_unigram *m, const uint8_t *text, in
     return segment(m, text, sentence, end, until, r, m->single, m->rounded_late, true, false);
 }
 
-/* Some sentences: the keys of those that are words, with their kinds, and their entries. */
+/* Some sentences: the keys of the sentences that are words, with their kinds, and their entries. */
 enum { SENTENCES = 64 };
 typedef struct {
     packed_word keys[SENTENCES];

@@ -1,9 +1,9 @@
-/* Single words: matching them against the trie of LinMaxMatch, and the table of those that are looked up whole. */
+/* Single words: matching them against the trie of LinMaxMatch, and the table of words that are looked up whole. */
 #include "ascii_words.h"
 #include "code_points.h"
 #include "match.h"
 
-/* The number of a code point as a symbol; all those that the trie lacks get the number after the last. */
+/* The number of a code point as a symbol; code points that the trie lacks get the number after the last. */
 static int32_t symbol_of(const tokdfa_word_trie *trie, uint32_t point) {
     if (point < 128) {
         return (int32_t)point;
