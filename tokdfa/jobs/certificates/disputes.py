@@ -45,7 +45,7 @@ class _Boundaries:
         self._starts = [start for start, _ in classes.runs]
         self._classes = [class_ for _, class_ in classes.runs]
         self._every = list(states.moves)
-        # By state and class: the states after a symbol; those if this run does not cut before it; those at a boundary.
+        # By state and class: the states after a symbol, always, if this run does not cut before it, and at a boundary.
         self._after: dict[tuple[Joint, int], list[Joint]] = {}
         self._within: dict[tuple[Joint, int], list[Joint]] = {}
         self._beyond: dict[tuple[Joint, int], list[Joint]] = {}

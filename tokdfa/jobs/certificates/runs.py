@@ -202,13 +202,13 @@ class SeamPair(Pair):
 class States(NamedTuple):
     """The joint states that texts reach."""
 
-    live: list[Joint]  # Those from which a text can end, in the order in which they are found
+    live: list[Joint]  # The states from which a text can end, in the order in which they are found
     doomed: list[Joint]  # The others
     moves: dict[Joint, list[list[Move]]]  # For each live state and each class, the moves to live states
 
     @property
     def has_disputes(self) -> bool:
-        """Whether only one of the two runs cuts at some place."""
+        """Whether only one of the two runs cuts somewhere."""
         return any(move.cuts[0] != move.cuts[1] for row in self.moves.values() for cell in row for move in cell)
 
 

@@ -31,7 +31,7 @@ class Side(NamedTuple):
 
     tokenizer: Tokenizer
     splitting: Splitting | None  # How it splits texts, in one step; None if it leaves them whole
-    fields: dict[str, Any]  # What the certificate says of it
+    fields: dict[str, Any]  # Its description in the certificate
 
 
 def side_of(given: AnyTokenizer, file: str | PathLike[str], specials: SpecialsPolicy | None = None) -> Side:

@@ -56,7 +56,7 @@ def identify(
         The pre-tokenizer, for files that do not record it.
     most : int
         The number of ids to read, about. If the store has more, they are stretches of 4,096 ids, evenly spread over it
-        where it can be read from any place on, and otherwise its beginning; `stretches` of the answer says which.
+        where it can be read from any offset on, and otherwise its beginning; `stretches` of the answer says which.
     stage : callable, optional
         Called with a description of each step.
 

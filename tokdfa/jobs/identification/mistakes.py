@@ -57,7 +57,7 @@ def mistakes_of_reading(sample: Sample, reading: Reading, per_million: float) ->
 
 
 def mistakes_of_ids(tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts) -> list[Mistake]:
-    """Return what is wrong with ids of the tokenizer, or another version of it."""
+    """Return the mistakes in ids of the tokenizer, or another version of it."""
     mistakes: list[Mistake] = []
     spelled = counts.kinds["special-token"]
     between = sorted(counts.missing) if len(counts.missing) <= _MOST_SPECIALS else []
@@ -117,7 +117,7 @@ def _neighbours_of(counts: Counts) -> list[tuple[int, int]]:
 def _foreign_ids(
     tokenizer: AnyTokenizer, stretches: tuple[Stretch, ...], counts: Counts, known: Iterable[int]
 ) -> list[int]:
-    """Return the ids, besides `known`, at which nearly all violations are, because they are not used as text."""
+    """Return the ids, apart from `known`, at which nearly all violations are, because they are not used as text."""
     found: list[int] = []
     begun = sum(counts.kinds.values())
     if begun < _FEWEST:

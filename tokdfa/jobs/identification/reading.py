@@ -174,7 +174,7 @@ def _pairs(ids: IntegerArray) -> IntegerArray:
 
 
 def _shifts_to_try(tokenizer: AnyTokenizer, ids: IntegerArray) -> list[int]:
-    """Return the numbers that may have to be added to ids: small ones, and those that make common ids common tokens."""
+    """Return the numbers that may have to be added to ids: small ones, and some that make common ids common tokens."""
     values, counts = np.unique(ids, return_counts=True)
     common = values[np.argsort(-counts, kind="stable")[:_COMMONEST]].tolist()
     wanted: set[int] = set()

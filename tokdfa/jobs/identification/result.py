@@ -160,7 +160,7 @@ class Identification(SuggestsNames):
     stretches : tuple of pairs of a Place and an int
         The stretches read: where each begins, and its number of ids.
     candidates : tuple of Candidate
-        The fewest violations per million ids first; those that cannot be judged last.
+        The fewest violations per million ids first; candidates that cannot be judged last.
     broken : tuple of Problem
         The parts that could not be read.
     """

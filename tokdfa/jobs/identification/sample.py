@@ -15,7 +15,7 @@ from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.stores.opening import find_stores, open_store
 from tokdfa.stores.store import Chunk, Place, Problem, Store
 
-# The number of ids of a stretch, and of those before and after it that are judged with it and not counted.
+# The number of ids of a stretch, and of the ids before and after it that are judged with it and not counted.
 _SIZE = 4096
 _CONTEXT = 64
 # The most files of a folder that are read.
@@ -25,9 +25,9 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 
 class Stretch(NamedTuple):
-    """Consecutive ids of a store as they are in the file; those from `begin` to `end` count, the others are context.
+    """Consecutive ids of a store as they are in the file; the ids from `begin` to `end` count, the others are context.
 
-    `starts` are the places in them at which documents begin, None if the store has no documents, and `place` is where
+    `starts` are the indices in them at which documents begin, None if the store has no documents, and `place` is where
     the first id that counts is.
     """
 

@@ -1,4 +1,4 @@
-"""Replacing what matches a pattern in the text of streams of ids, without decoding them.
+"""Replacing the matches of a pattern in the text of streams of ids, without decoding them.
 
 Read `api` first (`replace` and `Replacer`), then `regions` (the ids around matches that have to be encoded again, up to
 the boundaries on both sides), `text_run` (the replacing in one text, chunk by chunk; matches are found on the ids, or

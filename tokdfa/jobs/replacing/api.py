@@ -85,7 +85,7 @@ class Replacer(SuggestsNames):
     max_states, max_seconds : int, float
         The budget of the pattern, as for :class:`tokdfa.Searcher`.
     max_pending : int
-        The number of ids that :meth:`iter_replaced` may hold while it is not decided what becomes of them.
+        The number of ids that :meth:`iter_replaced` may hold while their replacement is undecided.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class Replacer(SuggestsNames):
     Notes
     -----
     Matches are found on the ids, as by :class:`tokdfa.Searcher`. Two kinds of patterns need the decoded text, and
-    :meth:`iter_replaced` holds all of it: those that may match the empty text, and those with an atomic group, a
+    :meth:`iter_replaced` holds all of it: patterns that may match the empty text, and patterns with an atomic group, a
     possessive repetition or a look-around of more than one symbol if the replacement refers to a group.
 
     That only the ids between two cuts change is Observation 2 of *Constructing a BPE Tokenization DFA* for pieces: a
@@ -202,7 +202,7 @@ class Replacer(SuggestsNames):
         """Yield the new ids of a stream that comes in chunks, as soon as they are settled.
 
         The parts do not depend on how the stream is cut into chunks, except for where one ends and the next begins.
-        Places in them count from the beginning of the stream.
+        Their indices count from the beginning of the stream.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class _Run:
         return self._output.take(documents=self._starts is not None)
 
     def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
-        """Return checked ids, and the positions of those that are in no text."""
+        """Return checked ids, and the indices of the ids that are in no text."""
         separators: Int64Array = np.empty(0, dtype=np.int64)
         if self._separator is not None:
             is_id = self._decoder.is_id(self._separator)

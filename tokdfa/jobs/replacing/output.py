@@ -16,7 +16,7 @@ _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 # Ids get a buffer larger than they are by this part of their number, and a few more.
 _SHARE, _MORE = 8, 1024
-# numpy asks for large pages for arrays of this many bytes. Only those that are wholly in the array become large.
+# numpy asks for large pages for arrays of this many bytes. Only pages that are wholly in the array become large.
 _LARGE, _PAGE = 1 << 22, 1 << 21
 
 
@@ -74,7 +74,7 @@ class Output:
         self.n_out += len(new_ids)
 
     def _spliced(self, ids: Int32Array, edits: Edits, n_free: int) -> Int32Array:
-        """Return ids with others in the place of some, and note what changes."""
+        """Return ids with new ones in place of some, and note the changes."""
         bounds, kind, new = edits
         same, rest = np.array([one[1:] for one in new], dtype=np.int64).T
         of_kind = running_sum(np.array([len(one.ids) for one in new], dtype=np.int64))
@@ -119,7 +119,7 @@ class Output:
         return n
 
     def take(self, *, documents: bool) -> Replacement:
-        """Return what has not been taken yet."""
+        """Return the ids that have not been taken yet."""
         parts, self._parts = self._parts, []
         ids = parts[0] if len(parts) == 1 else np.concatenate((_NO_IDS, *parts))
         rows = np.concatenate((_NO_ROWS, *self._rows))

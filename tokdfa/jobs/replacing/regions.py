@@ -1,4 +1,4 @@
-"""The ids around matches that are encoded again: those up to the nearest cuts that a replacement leaves in place."""
+"""The ids around matches that are encoded again: up to the nearest cuts that a replacement leaves in place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def regions(
 ) -> Int64Array:
     """Return the regions around matches, in order; none overlaps the next.
 
-    Matches are rows of :class:`tokdfa.jobs.replacing.rewriting.Found`, in order. `text` comes in the place of each, if
+    Matches are rows of :class:`tokdfa.jobs.replacing.rewriting.Found`, in order. `text` is the replacement of each, if
     it is the same for all. `begins` and `final` tell whether a text begins and ends with the ids. Among `near` ids on
     each side of a match, a cut is looked for at first.
 
@@ -38,7 +38,7 @@ def regions(
     Notes
     -----
     A cut depends on the symbols on both sides of it. So a region reaches at least one id beyond its matches on either
-    side, unless it is known that these symbols, or those in their place, make a cut as well.
+    side, unless it is known that these symbols, or the ones in their place, make a cut as well.
     """
     if not len(matches):
         return matches
@@ -139,7 +139,7 @@ class Cuts(ABC):
     parts : bool array, one entry an id
         Whether the text before the id and the text after it are always encoded separately.
     ends_text : bool array, one entry an id
-        Whether, besides, a text ends before the id and another one begins after it.
+        Whether also a text ends before the id and another one begins after it.
     spells_alone : bool
         Whether an id spells the same wherever it is.
     tables : Struct or None
@@ -205,7 +205,7 @@ class _PlainCuts(OfTokenizer["Tokenizer"], Cuts):
         self.parts = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         self.ends_text = self.parts.copy()
         found = tokenizer.found_specials
-        # Special tokens that no text encodes to stay where nothing of them matches, also those that are text.
+        # Special tokens that no text encodes to stay where nothing of them matches, even if they are text.
         always = tokenizer.control_ids if found else tokenizer.special_ids
         self.parts[np.setdiff1d(always, [*overlapping(found)])] = True
         text, offsets = tokenizer.id_spellings
@@ -267,7 +267,7 @@ class _CutsOfRoundTrip(Cuts):
         self.ends_text = round_trip.cuts
         self.parts = round_trip.cuts
         self._encode = self._encode_later = tokenizer.encode
-        # Whether what follows a cut can be encoded alone: otherwise a space is put before it as before a text.
+        # Whether the text after a cut can be encoded alone: otherwise a space is put before it as before a text.
         self._has_later = True
         if has_rules(tokenizer) and tokenizer.why_not("spelling") is not None:
             self._has_later = tokenizer.later is not tokenizer

@@ -15,14 +15,14 @@ __all__ = ["Change", "Changes", "Replacement"]
 
 
 class Change(NamedTuple):
-    """Some ids of a stream and those in their place; neither their first nor their last ids are equal.
+    """Some ids of a stream and the ids in their place; neither their first nor their last ids are equal.
 
     Attributes
     ----------
     start, stop : int
-        The old ids are those from `start` to `stop` of the old stream.
+        The old ids are at `start` to `stop` of the old stream.
     new_start, new_stop : int
-        The new ids are those from `new_start` to `new_stop` of the new stream.
+        The new ids are at `new_start` to `new_stop` of the new stream.
     ids, new_ids : tuple of int
 
     Examples

@@ -151,7 +151,7 @@ class Rewriter:
     def rewrite(
         self, ids: Int32Array, regions: Int64Array, found: Found, *, first: int, begins: bool, final: bool
     ) -> Edits:
-        """Return the new ids of regions, up to the first one for which what is captured depends on further ids.
+        """Return the new ids of regions, up to the first one with captures that depend on further ids.
 
         The regions come from :func:`tokdfa.jobs.replacing.regions.regions`; none is open. `first` is the index of the
         first id in the stream, for messages; `begins` and `final` tell whether a text begins and ends with the ids.
@@ -172,7 +172,7 @@ class Rewriter:
     def _rewritten(
         self, ids: Int32Array, region: Sequence[int], found: Found, *, first: int, begins: bool, final: bool
     ) -> Rewritten | None:
-        """Return the new ids of a region; None if what is captured depends on further ids."""
+        """Return the new ids of a region; None if its captures depend on further ids."""
         start, stop, first_match, end_match = region
         rows = found.rows[first_match:end_match].tolist()
         part = ids[start:stop]
@@ -215,7 +215,7 @@ class Rewriter:
         spans: Sequence[tuple[int, int]],
         final: bool,
     ) -> list[bytes] | None:
-        """Return what replaces the matches in the ids from `first` to `stop`; None if that depends on further ids."""
+        """Return the replacements of the matches in ids `first` to `stop`; None if they depend on further ids."""
         template = self._template
         if template.text is not None:
             return [template.text] * len(spans)
@@ -250,7 +250,7 @@ class Rewriter:
         return replacements
 
     def _found(self, replacement: bytes | None, match: bytes) -> bytes:
-        """Return what comes in the place of a match, or refuse it if that is not known from all of its text."""
+        """Return the replacement of a match, or refuse it if all of the text does not tell it."""
         if replacement is None:
             what = "the library regex does not find this match, so what its groups capture is not known"
             raise PatternError(what, value=match.decode("utf-8", "replace"))
@@ -353,7 +353,7 @@ def _stays(data: bytes, ends: Int64Array) -> BoolArray:
     is_bad = n_bad[1:] > 0
     np.cumsum(n_bad, out=n_bad)
     continues = np.append((np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80) & ~is_bad, False)
-    # Where an id does not begin within a symbol, others do not hang on those before.
+    # Where an id does not begin within a symbol, it does not hang on the ids before.
     group = np.cumsum(~continues[np.append(0, ends[:-1])])
     has_bad = n_bad[ends] > n_bad[np.append(0, ends[:-1])]
     stays: BoolArray = np.isin(group, group[has_bad])
@@ -361,7 +361,7 @@ def _stays(data: bytes, ends: Int64Array) -> BoolArray:
 
 
 def _bad_bytes(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of bytes that are not UTF-8."""
+    """Yield the spans of bytes that are not UTF-8."""
     at = 0
     while True:
         try:

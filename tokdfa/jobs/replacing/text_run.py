@@ -66,7 +66,7 @@ class TextRun:
         self._wait = 1  # look for decided ids only from this number of ids on
 
     def feed(self, ids: Int32Array) -> None:
-        """Take more ids, which are not copied, and give out those that are decided."""
+        """Take more ids, which are not copied, and give out the decided ones."""
         if self._search is not None:
             self._add(self._search.read(ids))
         self._waiting.append(ids)

@@ -41,7 +41,7 @@ def check_rollout(
     prompt: int = 0,
     documents: Documents = None,
 ) -> RolloutCheck:
-    """Find what of a rollout is not canonical, and tell bugs from drift and junctions by the mask.
+    """Find the ids of a rollout that are not canonical, and tell bugs from drift and junctions by the mask.
 
     The ids are compared with the canonical ids of their text between neighbouring boundaries that both share. A stretch
     that differs is a *bug* if none of its ids was sampled, *drift* if all were, and otherwise a *junction*.
@@ -80,7 +80,7 @@ def check_rollout(
     separately. Special tokens, also those in chat templates, split the text as they do in the tokenizer's own library.
     See :class:`~tokdfa.jobs.rollouts.stretches.Stretches` for ids without a text and for tokenizers that normalize.
 
-    A canonical rollout costs what :func:`tokdfa.validate` costs, and some microseconds. If something is wrong, only
+    A canonical rollout costs as much as :func:`tokdfa.validate`, and some microseconds. If something is wrong, only
     that and a few ids around it are decoded and encoded again; tokenizers that are validated by encoding encode all.
 
     Examples
@@ -220,7 +220,7 @@ class _Prepared(NamedTuple):
     begins: Int64Array
     ends: Int64Array
     missing: Mapping[int, int]  # The ids that the tokenizer does not have, by index.
-    out_of_range: Int64Array  # The indices of those in a document.
+    out_of_range: Int64Array  # The indices of the ids in a document.
 
 
 def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
@@ -256,7 +256,7 @@ def _documents(ids: IntegerArray, documents: Documents) -> tuple[Int64Array, Int
 
 
 def _between(unknown: Int64Array, begins: Int64Array, ends: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Return the beginnings and ends of documents cut at unknown ids, and the indices of those in a document."""
+    """Return the beginnings and ends of documents cut at unknown ids, and the indices of the ids in a document."""
     inside = unknown[unknown < ends[np.searchsorted(begins, unknown, "right") - 1]]
     return np.sort(np.append(begins, inside + 1)), np.sort(np.append(ends, inside)), inside
 
@@ -294,7 +294,7 @@ def _parcels(
 def _outcomes(
     tokenizer: AnyTokenizer, parcel: list[tuple[S, _Prepared | TokdfaError]]
 ) -> list[tuple[S, RolloutCheck | TokdfaError]]:
-    """Return the checks of some rollouts, and the errors of those that cannot be checked."""
+    """Return the checks of some rollouts, and the errors of the others, which cannot be checked."""
     prepared = [rollout for _, rollout in parcel if isinstance(rollout, _Prepared)]
     checks: Iterator[RolloutCheck | TokdfaError]
     try:

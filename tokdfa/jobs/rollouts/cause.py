@@ -1,4 +1,4 @@
-"""Why the ids of a stretch are not those that their text is encoded as."""
+"""Why the ids of a stretch are not the encoding of their text."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _causes(tokenizer: AnyTokenizer) -> dict[tuple[bytes, bytes, int], Cause]:
 
 
 def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:
-    """Return the cause where pairs of neighbours decide what merging gives."""
+    """Return the cause where pairs of neighbours decide the result of merging."""
     last = max(len(ids) - 1, 0)
     wrong = np.flatnonzero(model.pairs.forbidden(ids)[1:] & ~model.dead[ids[1:]]) + 1
     if len(wrong):

@@ -56,7 +56,7 @@ class Finder(OfTokenizer["AnyTokenizer"]):
 
 
 class WalkFinder(Finder):
-    """Finds stretches by one walk over all ids; only what is wrong is encoded, with a little around it.
+    """Finds stretches by one walk over all ids; only the wrong parts are encoded, with a little around them.
 
     Streams with a wrong part that is not UTF-8, is not in the normalization form, or spells a special token are judged
     by the definition.
@@ -207,7 +207,7 @@ def _found_in(trip: RoundTrip, ids: Int32Array, begin: int, stop: int, *, begins
 
 
 def _wrong_units(trip: RoundTrip, ids: Int32Array, cuts: Int64Array, begins: bool) -> list[int]:
-    """Return the numbers of the parts between cuts that may not be canonical: those with wrong words, or all."""
+    """Return the numbers of the parts between cuts that may not be canonical: the ones with wrong words, or all."""
     if trip.judges_words:
         n, _, _, words = trip.wrong_words(ids, begins=begins)
         if n == len(ids):

@@ -91,7 +91,7 @@ class Fields(NamedTuple):
 
     @property
     def listed(self) -> str:
-        """The fields without what they are, as the help of the command lists them."""
+        """The fields without their roles, as the help of the command lists them."""
         own = [name for name in (self.prompt, self.ids, self.response, self.mask, self.ranges) if name is not None]
         if self.response is not None or self.ranges is not None:
             own.sort(key=self.ids.__ne__)
@@ -147,7 +147,7 @@ def fields_of(
 
     With `other_masks` records may have other fields that are called like masks; if a mask is given, they may anyway.
     """
-    # Who chooses a mask, or none, knows what other fields are.
+    # Callers who choose a mask, or none, know the other fields.
     chosen: dict[str, Any] = {} if mask is None else {"mask": None if mask == NO_MASK else mask}
     if mask is not None or other_masks:
         chosen["others"] = None

@@ -52,7 +52,7 @@ class PrefixKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixCheck(Displayed):
-    """Whether ids b begin with ids a, and the first place where they do not; truthy if they do.
+    """Whether ids b begin with ids a, and the first index where they do not; truthy if they do.
 
     Attributes
     ----------
@@ -66,10 +66,11 @@ class PrefixCheck(Displayed):
     text_a, text_b : bytes
         Some of the bytes that the ids spell from `byte_offset` on.
     canonical : {"a", "b", "both", "neither", ""}
-        Which of them are canonical there, each in its own stream. Both are if only what follows a makes the
-        difference. Empty if b begins with a, or the text is another one.
+        Which of them are canonical there, each in its own stream. Both are if only the ids after a make the difference.
+        Empty if b begins with a, or the text is another one.
     cause : Cause or None
-        Why those that are not canonical are not; why a cannot stay as it is before what follows if both are canonical.
+        Why the ids that are not canonical are not; if both are canonical, why a cannot stay as it is before the next
+        ids.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
 
     Notes
     -----
-    The comparison costs what comparing the arrays costs; only if they differ is anything decoded.
+    The cost is a comparison of the arrays; only if they differ is anything decoded.
 
     Examples
     --------

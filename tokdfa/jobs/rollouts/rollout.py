@@ -47,9 +47,9 @@ class Names(NamedTuple):
 def sampled_ids(mask: npt.ArrayLike | None, prompt: int, ids: IntegerArray) -> BoolArray | None:
     """Return, for each of some ids, whether the model sampled it; None if it sampled all.
 
-    A mask as long as the ids decides alone; otherwise it is as long as those after the prompt. One with a -100 has
-    labels: each is -100, or the id itself, which then was sampled. Without a mask all ids after the prompt
-    were sampled.
+    A mask as long as the ids decides alone; otherwise it is as long as the ids after the prompt. One with a -100 has
+    labels: each is -100, or the id itself, which then was sampled. Without a mask all ids after the prompt were
+    sampled.
     """
     n = len(ids)
     prompt = checked_prompt(prompt, n)

@@ -49,11 +49,11 @@ class Stretches(NamedTuple):
     Attributes
     ----------
     bounds : int64 array of shape (stretches, 2)
-        The first id of each and the one after the last, as places in the ids that were given.
+        The first id of each and the one after the last, as indices in the given ids.
     canonical : int32 array
         The canonical ids of all stretches, one after the other.
     offsets : int64 array
-        Those of stretch i are ``canonical[offsets[i]:offsets[i + 1]]``.
+        Stretch i has the canonical ids ``canonical[offsets[i]:offsets[i + 1]]``.
     outcomes : int8 array
         ENCODED, NOT_UTF8, NOT_ENCODABLE or OUT_OF_RANGE.
     """
@@ -113,7 +113,7 @@ def without_ids(bounds: Int64Array, outcome: int) -> Stretches:
 
 
 def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretches:
-    """Return stretches in order, those that are not UTF-8 as one, unless one of `boundaries` is between them."""
+    """Return stretches in order; join neighbours that are not UTF-8, unless one of `boundaries` is between them."""
     order = np.argsort(found.bounds[:, 0], kind="stable")
     bounds, outcomes = found.bounds[order], found.outcomes[order]
     sizes, canonical = np.diff(found.offsets), found.canonical
@@ -127,7 +127,7 @@ def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretche
     if not goes_on.any():
         return Stretches(bounds, canonical, running_sum(sizes), outcomes)
     first, last = ~goes_on, np.append(~goes_on[1:], True)
-    # Those that become one have no canonical ids.
+    # Stretches that become one have no canonical ids.
     return Stretches(
         np.column_stack((bounds[first, 0], bounds[last, 1])), canonical, running_sum(sizes[first]), outcomes[first]
     )
@@ -167,7 +167,7 @@ class Counts(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The shares of ids in bugs, among those not sampled; in drift, among those sampled; in junctions, among all.
+    """The shares of ids in bugs, among ids not sampled; in drift, among sampled ids; in junctions, among all.
 
     Examples
     --------

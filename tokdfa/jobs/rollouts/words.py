@@ -44,7 +44,7 @@ def find_by_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, hi
 
 
 def _of_longest_matches(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> FoundByWords:
-    """Return what :func:`find_by_words` does where the longest match is taken."""
+    """Return the same as :func:`find_by_words`, where the longest match is taken."""
     from tokdfa.tokenizers.models.wordpiece.reencoding import Reencoder
 
     if np.array_equal(lows[1:], highs[:-1]):
@@ -64,7 +64,7 @@ def _of_longest_matches(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Arr
 
 
 def _of_wrong_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, highs: Int64Array) -> FoundByWords:
-    """Return what :func:`find_by_words` does where each text is judged word by word."""
+    """Return the same as :func:`find_by_words`, where each text is judged word by word."""
     trip = tokenizer.round_trip
     undecided = np.zeros(len(lows), dtype=np.bool_)
     parts: list[WrongWords] = []
@@ -97,12 +97,12 @@ def _of_wrong_words(tokenizer: AnyTokenizer, ids: Int32Array, lows: Int64Array, 
 
 
 def _number(places: Int64Array, lows: Int64Array) -> Int64Array:
-    """Return the number of the text that each place is in, given where the texts begin."""
+    """Return the number of the text that each index is in, given where the texts begin."""
     return np.searchsorted(lows, places, side="right") - 1
 
 
 def _are_in(places: Int64Array, spans: Int64Array) -> BoolArray:
-    """Return which places are in spans, of shape (spans, 2), which ascend."""
+    """Return which indices are in spans, of shape (spans, 2), which ascend."""
     number = _number(places, spans[:, 0])
     inside: BoolArray = (number >= 0) & (places < spans[number, 1])
     return inside

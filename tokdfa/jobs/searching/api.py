@@ -69,15 +69,15 @@ class Searcher(SuggestsNames):
     tokenizer : AnyTokenizer
         The tokenizer of the ids. The text is ``tokenizer.decode_bytes(ids)``, cut at control tokens: nothing matches
         across or inside one, and the part between two of them is searched as a text of its own. Added tokens that are
-        text, those with ``"special": false``, are searched like other text. The visible space of SentencePiece is a
-        space, and the one before the text is not there; nor is the one after the last word, where words end with a
-        suffix. Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
+        text, with ``"special": false``, are searched like other text. The visible space of SentencePiece is a space,
+        and the one before the text is not there; nor is the one after the last word, where words end with a suffix.
+        Bytes that are not UTF-8 match nothing, although decoding turns them into U+FFFD.
     pattern : str, or iterable of str or bytes
         A regular expression; or words, each searched for literally.
     wanted : {"longest", "first", "all"}
         Which matches to find: the leftmost longest ones (POSIX), or the leftmost ones that a backtracking engine finds
-        first (Perl), none overlapping another; or every stretch of the text that matches, ordered by end and then by
-        start. Empty matches are never reported. Among words, "first" prefers those earlier in the list.
+        first (Perl), none overlapping another; or every span of the text that matches, ordered by end and then by
+        start. Empty matches are never reported. Among words, "first" prefers the ones earlier in the list.
     aligned : bool
         Whether matches must begin and end at token boundaries.
     table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version

@@ -104,7 +104,7 @@ class Words:
 
 
 class Placed:
-    """The ids of a stream in any chunks, those that are spelled differently where they are larger by `n_ids`.
+    """The ids of a stream in any chunks; ids that are spelled differently where they are become larger by `n_ids`.
 
     Example: in the stream 1, 7, 5 with a control piece 1 and 7 = "▁a", where the first space is not part of the text, 1
     and 7 become 1 + `n_ids` and 7 + `n_ids`.
@@ -139,7 +139,7 @@ _SPARE = 8
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The thresholds of searching. They change what a search costs, never what it finds."""
+    """The thresholds of searching. They change the cost of a search, never its findings."""
 
     # Ids that are searched at once. The data kept for them must stay in the second-level cache.
     block: int = 1 << 18
@@ -199,7 +199,7 @@ class SearchPlan:
         if self.words.lengths.max(initial=0) > kernels.LONGEST_IN_CLASS:
             return kernels.NO_MOVES
         most = min(kernels.MOST_CLASSES - 1, self.tuning.max_entries // dfa.n_states)
-        # For an automaton so large that the table has room for a few effects only, such as a long list of words,
+        # For an automaton so large that the table has capacity for a few effects only, such as a long list of words,
         # this is not even tried.
         effect, effects = kernels.token_effects(text, forward, most if most > _FEW_CLASSES else 0)
         if not len(effects):

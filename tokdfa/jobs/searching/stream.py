@@ -78,7 +78,8 @@ class Stream:
     def finish_in_copy(self, ids: Int32Array, own: Int32Array) -> Iterator[Matches]:
         """Yield the remaining matches of a stream; `own` becomes a checked copy of its ids meanwhile.
 
-        `ids` are all of the stream, contiguous; those read so far are not looked at again. `own` does not overlap them.
+        `ids` are all of the stream, contiguous; the ids read so far are not looked at again. `own` does not overlap
+        them.
         """
         words = self.plan.words
         assert not words.varies
@@ -145,7 +146,7 @@ class Stream:
         self.filled += len(ids)
 
     def _room_for(self, n: int) -> Int32Array:
-        """Return the next n places of the buffer, which is enlarged if it has too few."""
+        """Return the next n slots of the buffer, which is enlarged if it has too few."""
         size = self.filled + n
         if size > len(self.buffer):
             larger = np.empty(2 * max(size, self._block), dtype=np.int32)
@@ -216,7 +217,7 @@ class Stream:
         return self.buffer[:size]
 
     def _step(self, options: int) -> Iterator[Matches]:
-        """Search through the ids, and keep those that may still be needed."""
+        """Search through the ids, and keep the ones that may still be needed."""
         at = self.search.at
         ids = self.buffer[: self.filled]
         yield from self._found(ids, options)
@@ -226,7 +227,7 @@ class Stream:
         self.first_byte = at.position - int(self.plan.words.lengths[ids[: at.token]].sum())
 
     def _forget(self) -> None:
-        """Keep those ids that may still be needed, and refuse to keep too many."""
+        """Keep the ids that may still be needed, and refuse to keep too many."""
         at = self.search.at
         n_kept = self.search.forget(self._machine, self.buffer[: self.filled], self.plan.finder.longest)
         self.filled = self.kept = n_kept

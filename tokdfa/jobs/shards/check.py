@@ -95,7 +95,7 @@ def check_shard(
 
 
 def _check(tokenizer: AnyTokenizer, options: Options) -> None:
-    """Raise what is wrong with the tokenizer or the options, and not with a shard."""
+    """Raise the errors of the tokenizer and the options, not of a shard."""
     Part(tokenizer, options, has_documents=True)
 
 

@@ -78,7 +78,7 @@ class Part:
         # The document that has begun last: where, its number, its last id; and the wrong ones that may continue.
         self._is_open = not self._has_documents
         self._begun, self._number, self._last = 0, 0, -1
-        # Where violations may still be found: that document, and those before it that the validator has not closed.
+        # Where violations may still be found: that document, and earlier ones that the validator has not closed.
         self._recent: list[tuple[int, int]] = [(0, 0)]
         self._bad: Counter[tuple[int, int]] = Counter()
 
@@ -123,7 +123,7 @@ class Part:
         self._bound(store, ids, begun, numbers, first)
 
     def _documents_among(self, starts: Int64Array, numbers: Int64Array) -> _Documents:
-        """Return the documents in which violations may still be found, given those that begin among the last ids."""
+        """Return the documents in which violations may still be found, given those beginning among the last ids."""
         begun, known = np.array(self._recent, dtype=np.int64).T
         return _Documents(np.concatenate((begun, starts)), np.concatenate((known, numbers)))
 
@@ -240,7 +240,7 @@ class Part:
         self._settle(store)
 
     def report(self, store: Store) -> Report:
-        """Return what was found."""
+        """Return the findings."""
         if self._bad:
             self._recent = []
             self._settle(store)

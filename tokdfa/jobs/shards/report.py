@@ -82,7 +82,7 @@ class Report(SuggestsNames):
     ids : int
         The number of ids that were read.
     documents, empty_documents, wrong_documents, unended_documents : int
-        The numbers of documents: of all, of those without ids, of those that are not canonical, and of those with a
+        The numbers of documents: of all, of the empty ones, of the ones that are not canonical, and of the ones with a
         last id that does not end documents. A shard that does not say where documents begin is one document.
     kinds : dict of str to int
         The number of violations of each kind.
@@ -192,7 +192,7 @@ def first_of(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def worst_of(documents: Iterable[WrongDocument]) -> tuple[WrongDocument, ...]:
-    """Return the documents with the most violations; among equals those that come first."""
+    """Return the documents with the most violations; among equals the first ones."""
     return tuple(sorted(documents, key=lambda each: (-each.violations, *each[1:]))[:WORST])
 
 

@@ -115,7 +115,7 @@ def _mapped(check: Callable[[str], tuple[str, Report]], paths: list[str], thread
 
 
 def _facts(path: str) -> list[int] | None:
-    """Return what changes when a file does."""
+    """Return facts about a file that change when it does."""
     try:
         facts = Path(path).stat()
     except OSError:
@@ -173,7 +173,7 @@ class _Journal:
                 raise OSError(error.errno, error.strerror, str(self._partial)) from None
 
     def close(self, total: Report, reports: dict[str, Report]) -> None:
-        """Write the report, and remove what led to it."""
+        """Write the report, and remove the intermediate file."""
         rows = [{"path": path, **_row(report)} for path, report in reports.items()]
         content = {**self._head, "report": total.to_dict(), "shards": rows}
         write_atomically(self._path, json.dumps(content, indent=1).encode() + b"\n")
@@ -185,7 +185,7 @@ class _Journal:
 
 
 def _row(report: Report) -> dict[str, Any]:
-    """Return what the report of a corpus has of each shard."""
+    """Return the entry of a shard in the report of a corpus."""
     return {
         "ids": report.ids,
         "documents": report.documents,

@@ -12,7 +12,7 @@ Read in this order:
 4. `search`: the least two texts that are split otherwise.
 
 Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
-`injection` (can what fills a slot make a control id), by the `rules` of each library: `spelling` has the shortest
+`injection` (can the text in a slot make a control id), by the `rules` of each library: `spelling` has the shortest
 texts that spell a special token across a template.
 
 Used by: the commands `splice`, `turns` and `injection`.

@@ -34,7 +34,7 @@ class SplitTexts(Displayed):
     before, after : str
         The texts on both sides of the seam.
     ids_before, ids_after : tuple of int
-        The ids of each, encoded separately; those that were given, if they were.
+        The ids of each, encoded separately, or the given ones.
     ids : tuple of int
         The ids of the two as one text.
     shortest : bool
@@ -279,7 +279,8 @@ class Question:
     def normalized(self, side: Side, form: Form) -> Language:
         """Return a language with the normalized texts of one side."""
         is_steady = is_steady_before if side is self.before else is_steady_after
-        # If all texts of a side are steady, they stay as they are; if only what they end or begin with is, that does.
+        # If all texts of a side are steady, they stay as they are; if only their given end or beginning is steady, that
+        # part does.
         if is_ascii(side.language) or is_steady(form, side.language if side.core is None else side.core):
             return side.language
         if side.text is None:

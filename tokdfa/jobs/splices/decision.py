@@ -195,7 +195,7 @@ class Ground:
         return self.with_overlapping(wanted)
 
     def _representatives(self, before: Language, after: Language, wanted: set[str]) -> set[str]:
-        """Return special tokens but those that a lesser one, which no language tells apart, can always replace."""
+        """Return special tokens except those that a lesser one, which no language tells apart, can always replace."""
         levels = {special.text: special.level for special in self.specials}
         least: dict[object, str] = {}
         kept: set[str] = set()
@@ -213,7 +213,7 @@ class Ground:
         return apart(special.text for special in self.specials)
 
     def _beside_a_space(self, before: Language, others: set[str]) -> set[str]:
-        """Return the least special token that decides whether a space is put before what follows, if there is one."""
+        """Return the least special token that decides whether a space is put before the next text, if there is one."""
         states = range(len(before.rows))
         able = {text for text in others if any(before.after(state, text) == 0 for state in states)}
         if any(before.after(0, text) != 0 for text in able):
@@ -245,7 +245,7 @@ class Ground:
 
 
 def ground_of(tokenizer: Tokenizer, *, starts: bool = False) -> Ground:
-    """Return what seams of a tokenizer are searched in.
+    """Return the ground in which seams of a tokenizer are searched.
 
     Whether the text after a seam starts makes a difference only where something is put before texts.
     """
@@ -261,7 +261,7 @@ def _is_one_piece(hypotheses: Hypotheses) -> bool:
 
 
 def _matters_before(language: Language, text: str) -> bool:
-    """Return whether a language of texts before the seam distinguishes what precedes a special token, or its end."""
+    """Return whether a language of texts before the seam distinguishes the text before a special token, or its end."""
     return any(language.after(state, text) > 0 for state in range(len(language.rows)))
 
 

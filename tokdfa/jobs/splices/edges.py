@@ -77,7 +77,7 @@ class EdgeFinder:
         self._kinds = np.array(tokens.kinds, dtype=np.int32)
         self._lengths = tokens.lengths
         self._begun: set[tuple[int, int]] = set()
-        # Those that tokens led to so far.
+        # The locations that tokens led to so far.
         self.locations: list[Location] = []
         self._numbers: dict[Location, int] = {}
         # Whether longer tokens were left out.
@@ -165,7 +165,7 @@ class EdgeFinder:
         return [*map(tuple, firsts)]
 
     def _firsts_within(self, state: int, following: int) -> list[_Places]:
-        """Return what each byte leads to within a symbol: only those that continue one do."""
+        """Return the locations after each byte within a symbol; only bytes that continue one lead on."""
         after = self._bytes.followers(following)
         places: dict[int, _Places] = {NOWHERE: (), DONE: ((state, False),)}
         for number in {*after} - {NOWHERE, DONE}:

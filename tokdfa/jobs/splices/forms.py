@@ -47,7 +47,7 @@ def normalized_before(form: Form, text: str) -> Language:
 
 
 def normalized_after(form: Form, text: str) -> Language:
-    """Return a language with the normalized texts of all that begin with `text`, if none of it joins what precedes."""
+    """Return a language with the normalized texts of all that begin with `text`, if it never joins the text before."""
     if not text or not _is_steady(form, text[0]):
         raise UnsupportedFeatureError("a normalization may cross the seam", value=text)
     # The text that follows may change this text from the last boundary on.

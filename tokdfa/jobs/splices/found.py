@@ -24,7 +24,7 @@ Effect: TypeAlias = int
 
 
 class Found:
-    """The guesses about special tokens that are found wherever they occur: the leftmost first, of those the longest."""
+    """The guesses about special tokens that are always found: the leftmost first, of these the longest."""
 
     def __init__(self, contents: Sequence[str]) -> None:
         self.contents = tuple(contents)
@@ -60,7 +60,7 @@ class Found:
         content = self.contents[special]
         if place < len(content):
             return Scan(special, place, pending)
-        # A longer one at the same place would be found instead.
+        # A longer one at the same offset would be found instead.
         return Scan(pending=pending | ({content} & self._beginnings))
 
     def _advanced(self, pending: frozenset[str], symbol: str | None) -> frozenset[str] | None:
@@ -90,7 +90,7 @@ def apart(contents: Iterable[str]) -> frozenset[str]:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether a text can have both so that they share some of it, other than at the same place alike."""
+    """Return whether a text can have both so that they overlap, other than as the same symbols at the same offset."""
     if one in other or other in one:
         return one != other
     return _meets(one, other) or _meets(other, one)

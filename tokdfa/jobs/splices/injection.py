@@ -1,4 +1,4 @@
-"""The function `check_injection`: whether what fills the slots of a template can make a control id."""
+"""The function `check_injection`: whether texts in the slots of a template can make a control id."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check_injection(
     allowed: Iterable[str] | None = None,
     control: Iterable[int] | None = None,
 ) -> Injection:
-    r"""Decide whether what fills the slots of a template can make a control id that the template did not write.
+    r"""Decide whether texts in the slots of a template can make a control id that the template did not write.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def check_injection(
         The template: texts and slots. In a single text, slots are written as ``{name}``, ``{name|trim}`` for one with
         its white space stripped, or ``{name:regex}`` for one that a regular expression matches.
     rule : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
-        The library that encodes what is rendered. `transformers` and `llama.cpp` (with ``parse_special``) find special
-        tokens in all of it; `tiktoken` finds those that are allowed and raises an error for others; `mistral-common`
-        encodes what fills a slot separately, and finds none in it.
+        The library that encodes the rendered text. `transformers` and `llama.cpp` (with ``parse_special``) find special
+        tokens in all of it; `tiktoken` finds the allowed ones and raises an error for others; `mistral-common` encodes
+        the text in a slot separately, and finds none in it.
     spelled : bool
-        Whether the texts may spell special tokens by themselves. If not, only those count that are put together across
-        a seam.
+        Whether the texts may spell special tokens by themselves. If not, only special tokens that are put together
+        across a seam count.
     allowed : iterable of str, optional
         The special tokens that tiktoken may find; by default all.
     control : iterable of int, optional

@@ -70,7 +70,7 @@ def literal(text: str, what: str) -> Node:
 
 
 def regular(pattern: str, table: str, what: str) -> Node:
-    """Return a regular expression as a pattern; raises what :func:`tokdfa.regex.syntax.parse` does."""
+    """Return a regular expression as a pattern; raises the errors of :func:`tokdfa.regex.syntax.parse`."""
     try:
         return parse(pattern, table, Budget(what=f"the automaton of {what}"))
     except PatternError as error:

@@ -19,7 +19,7 @@ __all__ = ["Part", "Slot", "checked_parts", "nodes", "parts_of"]
 
 @dataclass(frozen=True, slots=True)
 class Slot(Displayed):
-    """A place of a text that is filled in, such as the content of a turn.
+    """A part of a text that is filled in, such as the content of a turn.
 
     Attributes
     ----------

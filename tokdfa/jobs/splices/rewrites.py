@@ -24,7 +24,7 @@ _N_POINTS = 0x110000
 class Prefix:
     """The space that is put before texts."""
 
-    always: bool  # Whether it is also put before what begins with a space
+    always: bool  # Whether it is also put before texts that begin with a space
     everywhere: bool  # Whether it is also put after each special token, and not only at the beginning of a text
     before_specials: bool = False  # Whether it is also put before a special token that begins the text
 
@@ -38,7 +38,7 @@ class Rewrites:
 
     @staticmethod
     def of(tokenizer: Tokenizer, splitting: Splitting) -> Rewrites:
-        """Return what a tokenizer does to spaces."""
+        """Return the rewriting of spaces by a tokenizer."""
         normalizer = tokenizer.rewriting.normalizer
         space, put = " ", ""
         always = False

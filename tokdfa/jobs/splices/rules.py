@@ -1,4 +1,4 @@
-"""How libraries encode what a template renders: which special tokens they find, and where."""
+"""How libraries encode a rendered template: which special tokens they find, and where."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Rule:
     name: RuleName
     tokenizer: Tokenizer  # The one that finds the special tokens that the library finds
     control: frozenset[int]  # The control ids that are asked about
-    # Whether what is rendered is encoded as one text; otherwise what is filled in is encoded separately, and no special
-    # token is found in it.
+    # Whether the rendered text is encoded as one; otherwise the texts in slots are encoded separately, and no special
+    # token is found in them.
     is_one_text: bool = True
-    refused: tuple[str, ...] = ()  # What a text must not have, or the library raises an error
+    refused: tuple[str, ...] = ()  # Contents at which the library raises an error
 
     @cached_property
     def specials(self) -> list[Special]:

@@ -1,8 +1,8 @@
 """Two texts encoded separately, compared with the two as one text: an automaton over both splittings.
 
-A state has the guesses of the two splittings about one text: those for the text before the seam and the text after it,
-encoded separately, and those for the whole. So wherever the boundaries of pieces differ, it can be seen what they do to
-the same symbols.
+A state has the guesses of the two splittings about one text: for the text before the seam and the text after it,
+encoded separately, and for the whole. So wherever the boundaries of pieces differ, their effect on the same symbols can
+be seen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Move(NamedTuple):
     parts: bool  # Whether the special tokens of the two differ here
 
 
-# What is guessed of the special tokens and of the pieces: a hypothesis; or _DUE where a space is still to be put; or
+# A guess about the special tokens, and one about the pieces: a hypothesis; or _DUE where a space is still to be put; or
 # ``_PUT - h`` after such a space, on which hypothesis h followed.
 _Guess: TypeAlias = tuple[Scan, int]
 _DUE = -1
@@ -80,7 +80,7 @@ class Seam:
     starts : bool
         Whether the text after the seam is encoded as the start of a text.
     refused, told_apart : bool array of shape (0x110000,), optional
-        The code points that only special tokens have, and those that are in classes of their own.
+        The code points that only special tokens have, and the code points in classes of their own.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Seam:
     def _symbols(
         self, rewrites: Rewrites, refused: BoolArray | None, told_apart: BoolArray | None
     ) -> tuple[Int64Array, list[_Symbol], list[tuple[int, int]]]:
-        """Return the class of each code point, the classes, and those that are joined, the first one being kept."""
+        """Return the class of each code point, the classes, and the pairs of joined classes, keeping the first."""
         marks = np.zeros(0x110000, dtype=np.int64)
         for number, symbol in enumerate(self._found.symbols):
             marks[ord(symbol)] = number + 1
@@ -262,7 +262,7 @@ class Seam:
                 yield scan, _PUT - target
 
     def _leading_on(self, states: list[_State], moves: list[list[tuple[Move, ...]]]) -> list[list[tuple[Move, ...]]]:
-        """Return the moves without those from which no end is reached."""
+        """Return the moves from which an end is reached."""
         sources: dict[int, set[int]] = {}
         for number, row in enumerate(moves):
             for cell in row:

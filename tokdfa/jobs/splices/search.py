@@ -3,10 +3,10 @@
 The tokens of the texts apart are also the tokens of the whole unless, somewhere, a piece of the whole begins within a
 token; or a piece of the texts apart begins where one of the whole continues, and merging does not leave the tokens
 there side by side; or only one of them has a piece that is a token as a whole; or the special tokens differ. A search
-for such a place goes from the beginning of the text to the beginning of a piece by symbols, from there by tokens to the
-place and to the end of that piece, and then by symbols again. The text read is always the least one that leads there:
-in bytes, then in bytes before the seam, then in the order of bytes. So the first end that it reaches is the end of the
-least texts.
+for such a location goes from the beginning of the text to the beginning of a piece by symbols, from there by tokens to
+the location and to the end of that piece, and then by symbols again. The text read is always the least one that leads
+there: in bytes, then in bytes before the seam, then in the order of bytes. So the first end that it reaches is the end
+of the least texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Texts(NamedTuple):
 
 
 class _Phase(IntEnum):
-    """How far a search is: before the piece; in it, before and after the place; after it; in a whole piece."""
+    """How far a search is: before the piece; in it, before and after the location; after it; in a whole piece."""
 
     BEFORE = 0
     PIECE = 1
@@ -322,7 +322,7 @@ class Search:
     def _allowed(
         self, kind: int, ways: _Ways, longest: int, key: tuple[Location, Use], use: Use, *, is_free: bool
     ) -> Int32Array:
-        """Return the edges that a token of a kind may take, without those that were taken with less."""
+        """Return the edges that a token of a kind may take, except edges that were taken with less."""
         waiting = self._waiting.get(key) if is_free else None
         if waiting is None:
             waiting = np.arange(len(ways.tokens), dtype=np.int32)

@@ -126,7 +126,7 @@ class Tokens:
         intervals = np.repeat(self._pointer[kinds], counts) + within
         place = self._position[tokens]
         if len(tokens) < 64:
-            # The intervals that begin at a place or before it, without those that end there or before it.
+            # The intervals that begin at an index or before it, minus the ones that end there or before it.
             begun = np.searchsorted(np.sort(self._start[intervals]), place, side="right")
             forbid = begun - np.searchsorted(np.sort(self._stop[intervals]), place, side="right")
         else:

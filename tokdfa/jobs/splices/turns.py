@@ -95,8 +95,8 @@ def check_turns(
 
     Notes
     -----
-    It is the question of :func:`tokdfa.splice` for two languages. What precedes the last special token of the first
-    part, or follows the first one of the second part, has no influence and is not searched.
+    It is the question of :func:`tokdfa.splice` for two languages. The text before the last special token of the first
+    part, or after the first one of the second part, has no influence and is not searched.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Decide whether ids are canonical: exactly what their tokenizer gives for the text that they spell.
+"""Decide whether ids are canonical: exactly the ids that their tokenizer gives for the text that they spell.
 
 Read in this order:
 
@@ -6,10 +6,11 @@ Read in this order:
    streams that come in chunks, with documents; many ids that come together are a `block`, which is judged at once.
 2. `violation`: where and why a stream is not canonical, as data; `kind` has the kinds, `wording` their sentences, and
    `violations` is the sequence of all; many are made only when they are read.
-3. `engine`: the one place that chooses what judges the streams of a tokenizer, and names it. `judges`: the algorithms.
-4. What the judges need: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over ids,
-   made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text and
-   special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `reencoding` (of many texts
+3. `engine`: the one place that chooses the judges for the streams of a tokenizer, and names the choice. `judges`: the
+   algorithms.
+4. The inputs of the judges: `model` (a tokenizer as tables over its ids), `table` (the machine of a pre-tokenizer over
+   ids, made on demand; `canonical` is its slow twin, the product of automata), `window` (a part of a stream, its text
+   and special tokens), `buffer` (ids not judged yet), `differences` (of two tokenizations), `reencoding` (of many texts
    at once), `units` (wrong words next to the right ones), `spelled` (special tokens by their ends). `tuning` says how
    many ids are judged at once and kept.
 

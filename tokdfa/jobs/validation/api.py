@@ -52,7 +52,7 @@ def validate(
         Whether to find all violations, not only the first; `violations` of the answer has them. The search continues
         after each one, where token and piece boundaries meet again.
     window : bool
-        Whether the stream was cut out of a longer one: then only what is wrong in any context is reported.
+        Whether the stream was cut out of a longer one: then only violations in any context are reported.
     documents : int or array_like of int, optional
         The id that separates documents, or the index of the first token of each document. Each document is judged
         separately, and the ids between them are not judged.
@@ -105,7 +105,7 @@ def judge(
     tuning: Tuning = DEFAULT,
     **options: Unpack[ValidationOptions],
 ) -> Validation:
-    """Return what :func:`validate` does of ids that are not known to be canonical, given what :func:`walk_over` did."""
+    """Return the result of :func:`validate` for ids that may be wrong, given the result of :func:`walk_over`."""
     if isinstance(ids, AnyTokenizer):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.validate(tokenizer, ids)", swapped=True)
     validator = Validator(tokenizer, **options)

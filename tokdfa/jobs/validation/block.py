@@ -17,7 +17,7 @@ _NONE: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 class Feed(NamedTuple):
-    """Ids that follow in a stream, and the ascending indices of those that end texts.
+    """Ids that follow in a stream, and the ascending indices of the ids that end texts.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class Buffer:
 
     @property
     def window(self) -> Int32Array:
-        """The first ids, those to be judged at once."""
+        """The first ids, to be judged at once."""
         return self._joined()[: self._wanted]
 
     def all(self) -> Int32Array:

@@ -55,7 +55,7 @@ class CanonicalAutomaton(Displayed):
     ----------
     tokenizer : Tokenizer
     hypotheses : Hypotheses
-        Those of its pre-tokenizer.
+        The hypotheses of its pre-tokenizer.
 
     Raises
     ------

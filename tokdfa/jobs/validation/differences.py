@@ -119,7 +119,7 @@ def _parts_apart(
 def _set_apart(
     ids: Int32Array, ends: Int64Array, begins: Int64Array, stops: Int64Array, base: Int64Array, size: Int64Array
 ) -> tuple[Int32Array, Int64Array, Int64Array]:
-    """Return the ids of texts with two more after each, their ends, and the place that each comes from.
+    """Return the ids of texts with two more after each, their ends, and the index that each comes from.
 
     Text k has the ids from ``begins[k]`` to ``stops[k]``, and `size` bytes from `base` on.
     """
@@ -137,7 +137,7 @@ def _set_apart(
 
 
 def trimmed(ids: Int32Array, canonical: Int32Array, parts: Int64Array, cuts: Int64Array) -> Parts:
-    """Return parts, of shape (parts, 5), without what both sides begin and end with."""
+    """Return parts, of shape (parts, 5), without the common beginning and end of both sides."""
     starts, stops, lows, highs, is_silent = parts.T.copy()
     live = np.arange(len(parts))
     while len(live := live[(starts[live] < stops[live]) & (lows[live] < highs[live])]):

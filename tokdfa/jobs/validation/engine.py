@@ -1,4 +1,4 @@
-"""The one place that chooses what judges the streams of a tokenizer: an engine, which has a name."""
+"""The one place that chooses how the streams of a tokenizer are judged: an engine, which has a name."""
 
 from __future__ import annotations
 

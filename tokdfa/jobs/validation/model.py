@@ -37,7 +37,7 @@ class Doubts(NamedTuple):
     """A hash table, with open addressing, of sequences that pass the pair test and call for a closer look."""
 
     keys: Int64Array  # The last two ids, ``left << 32 | right``, or -1; empty without sequences.
-    range: Int32Array  # The sequences of slot i are those from ``range[2 * i]`` to ``range[2 * i + 1]``.
+    range: Int32Array  # Slot i has the sequences from ``range[2 * i]`` to ``range[2 * i + 1]``.
     bounds: Int32Array
     ids: Int32Array  # Sequence k has the ids ``ids[bounds[k]:bounds[k + 1]]`` before the last two.
 

@@ -165,7 +165,7 @@ def compare_apart(trip: RoundTrip, ids: Int32Array, lows: Int64Array, highs: Int
 
 
 class _Apart(NamedTuple):
-    """Texts of ids: text k has those from ``bounds[k]`` to ``bounds[k + 1]``; `ends` is where each ends in its text."""
+    """Texts of ids: text k has ids ``bounds[k]`` to ``bounds[k + 1]``; `ends` is where each id ends in its text."""
 
     ids: Int32Array
     bounds: Int64Array

@@ -30,7 +30,7 @@ class Validation(Verdict["Violation"]):
         The number of ids in the stream.
     violations : sequence of Violation
         All violations if they were asked for (``all=True``), otherwise only the first; empty if there are none. It
-        compares like a tuple. Those of an array are found at once, and each is made when it is read.
+        compares like a tuple. The violations of an array are found at once, and each is made when it is read.
 
     Examples
     --------

@@ -255,7 +255,7 @@ class Table:
         return number
 
     def _make_room(self, n_states: int) -> None:
-        """Make room for as many states; new entries are unknown."""
+        """Grow to this capacity in states; new entries are unknown."""
         room = 64
         while room < n_states:
             room *= 2

@@ -19,9 +19,9 @@ class Tuning:
     close_window : int
         The same after a walk has found that something is wrong, which is mostly within a few ids.
     patience : int
-        Number of ids walked over before those with which no violation can begin are dropped.
+        Number of ids walked over before the ids with which no violation can begin are dropped.
     head : int
-        Number of ids of a chunk that are walked over together with those before it, which may be looked at again.
+        Number of ids of a chunk that are walked over together with the ids before it, which may be looked at again.
     history : int
         Number of judged ids that are kept if nothing cuts the text, because a violation found later may begin with
         them. If it begins even earlier, the stream is refused.

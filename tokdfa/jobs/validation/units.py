@@ -136,11 +136,11 @@ def differing_parts_of(
 ) -> Int64Array:
     """Return where wrong words among ids, as :func:`whole_words` returns them, differ from their canonical ids.
 
-    `following` is `UNKNOWN` unless the text ends with the ids; the ids from some places on, `unjudged`, may not be
+    `following` is `UNKNOWN` unless the text ends with the ids; the ids from the indices `unjudged` on may not be
     canonical either. Returns an int64 array of shape (parts, 7), in order: the word; the first id of a part and the one
     after its last; the same of ``words.right``; the bytes of the word before the part; and whether the following ids
-    decide where the two first differ. Parts are between neighbouring ends of ids that both share, without what both
-    begin or end with; a word with canonical ids of another text is one part.
+    decide where the two first differ. Parts are between neighbouring ends of ids that both share, without their common
+    beginning and end; a word with canonical ids of another text is one part.
     """
     found = [_parts_of(trip, ids, words, kind, begins) for kind in (SAME, ASKED) if (words.text == kind).any()]
     if (words.text == OTHER).any():
@@ -160,12 +160,12 @@ def differing_parts_of(
     parts[short, 6] = (given == canonical) | (given == UNKNOWN) | (canonical == UNKNOWN)
     if len(found) == 1:
         return parts
-    # PERF: a stable sort merges what is in order, several times as fast as one by two keys.
+    # PERF: a stable sort merges runs that are in order, several times as fast as one by two keys.
     return parts[np.argsort(parts[:, 0] * (len(ids) + 1) + parts[:, 1], kind="stable")]
 
 
 def _ids_at(ids: Int32Array, places: Int64Array, following: int) -> Int32Array:
-    """Return the ids at some places, which may be the one after the last."""
+    """Return the ids at some indices, which may be the one after the last."""
     found: Int32Array = ids[np.minimum(places, len(ids) - 1)]
     found[places == len(ids)] = following
     return found
@@ -215,7 +215,7 @@ def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, begins: bo
 
 
 def _trimmed(ids: Int32Array, right: Int32Array, rows: Int64Array) -> tuple[Parts, BoolArray]:
-    """Return parts without what both sides begin or end with, and where all of one side begins the other."""
+    """Return parts without the common beginning and end of both sides, and where all of one side begins the other."""
     parts = trimmed(ids, right, rows, NO_CUTS)
     is_short: BoolArray = ((parts.starts == parts.stops) | (parts.lows == parts.highs)) & (parts.stops == rows[:, 1])
     return parts, is_short

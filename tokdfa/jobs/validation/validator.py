@@ -68,8 +68,8 @@ class Validator(SuggestsNames):
     Notes
     -----
     A stream is canonical iff ``encode(decode(ids)) == ids``. By *Constructing a BPE Tokenization DFA*, Observation 2,
-    that depends on pairs of neighbours within each piece, so only what is wrong is encoded again. Tokenizers that drop
-    text or insert spaces are the exception: their streams are decoded and encoded as a whole.
+    that depends on pairs of neighbours within each piece, so only the wrong parts are encoded again. Tokenizers that
+    drop text or insert spaces are the exception: their streams are decoded and encoded as a whole.
 
     Examples
     --------
@@ -113,13 +113,13 @@ class Validator(SuggestsNames):
         self._skip_to(WHOLE)
 
     def _skip_to(self, rest: Rest) -> None:
-        """Begin with this part of the stream, before anything is fed, if what is before it is judged."""
+        """Begin with this part of the stream, before anything is fed, if the ids before it are judged."""
         self.tokens = self._first = self._document_first = rest.first
         self._open(rest)
 
     def _open(self, rest: Rest) -> None:
         """Judge from here on, where a document begins, or a text continues after a boundary where it is always cut."""
-        # Only those who encode again ask whether a text begins.
+        # Only judges that encode again ask whether a text begins.
         how: dict[str, Any] = {} if rest.begins else {"begins": False, "following": rest.following}
         self._judge = self._judge_from(rest.first, rest.byte, **how)
 
@@ -132,10 +132,10 @@ class Validator(SuggestsNames):
         ----------
         ids : array_like of int
         starts : int64 array, optional
-            The places among them at which documents begin, ascending, in place of those given at first. Only for a
+            The indices among them at which documents begin, ascending, instead of the ones given at first. Only for a
             validator with `documents`, which may be ``()``.
         separators : int64 array, optional
-            The places among them of ids in no document, ascending; the values of these ids do not matter. Only for a
+            The indices among them of ids in no document, ascending; the values of these ids do not matter. Only for a
             validator with `documents`.
 
         Raises
@@ -148,7 +148,7 @@ class Validator(SuggestsNames):
     def iter_feed(
         self, ids: npt.ArrayLike, starts: Int64Array | None = None, separators: Int64Array | None = None
     ) -> Iterator[Violation]:
-        """Yield what :meth:`feed` returns; only as many ids are judged as the violations that are taken need.
+        """Yield the violations of :meth:`feed`; only as many ids are judged as the violations that are taken need.
 
         After a violation that is not taken, the stream cannot be continued.
         """
@@ -158,7 +158,7 @@ class Validator(SuggestsNames):
     def iter_checked(
         self, ids: Int32Array, starts: Int64Array | None = None, separators: Int64Array | None = None
     ) -> Iterator[Sequence[Violation]]:
-        """Yield in parts what :meth:`feed` returns for ids that are checked, and that nobody else can change."""
+        """Yield the violations of :meth:`feed` in parts, for ids that are checked, and that nobody else can change."""
         feed = Feed(ids, self._begun(ids, starts), _NONE if separators is None else separators)
         yield from self._feed(feed, is_last=False)
 
@@ -219,7 +219,7 @@ class Validator(SuggestsNames):
         return [*self.iter_finish()]
 
     def iter_finish(self) -> Iterator[Violation]:
-        """Yield what :meth:`finish` returns."""
+        """Yield the violations of :meth:`finish`."""
         self.check_end()
         yield from self._judge.finish_open() if self._window else self._judge.finish()
 
@@ -262,7 +262,7 @@ class Validator(SuggestsNames):
             yield [*self.iter_finish()]
 
     def _at_once(self, feed: Feed, rest: Rest, held: Int32Array, *, is_last: bool) -> Iterator[Sequence[Violation]]:
-        """Take ids after those that are held since `rest`, and judge all of them at once, if that can be done."""
+        """Take ids after the ones held since `rest`, and judge all of them at once, if possible."""
         from tokdfa.jobs.validation.judges.at_once import judge_block
 
         has_begun = self._first > self._document_first
@@ -279,7 +279,7 @@ class Validator(SuggestsNames):
         if len(block.texts) > 1:
             self._document_first = block.first + int(block.texts[-1, 0])
         if not is_last:
-            # These ids may already show what is wrong.
+            # These ids may already show a violation.
             self._open(Rest(block.first + judged.n_ids, judged.byte, judged.begins, judged.following))
             yield from map(_alone, self._judge.feed(block.ids[judged.n_ids :]))
 
@@ -315,7 +315,7 @@ def _alone(violation: Violation) -> tuple[Violation]:
 
 
 def document_starts(starts: npt.ArrayLike) -> Int64Array:
-    """Return the places where documents begin, checked: integers from 0 on in ascending order."""
+    """Return the indices where documents begin, checked: integers from 0 on in ascending order."""
     try:
         array = id_array(starts)
     except TokenStreamError as error:

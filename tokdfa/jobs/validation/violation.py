@@ -74,7 +74,7 @@ class Cause:
         ids: Int32Array,
         canonical_ids: Int32Array | None,
     ) -> Violation:
-        """Return the violation with this cause at a place; see :class:`Violation`."""
+        """Return the violation with this cause at an index; see :class:`Violation`."""
         return Violation(
             **{each.name: getattr(self, each.name) for each in fields(Cause)},
             index=index,

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     canonical, canonical_spans
         The ids that belong in its place, likewise.
     ends, ends_spans
-        Places in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
+        Offsets in its bytes, counted from its beginning, likewise: the ends of the pieces of its text; none if they are
         not known; of ids that are not UTF-8 the beginning of the first wrong byte and the end of the last.
     is_text : bool array
         Whether the ids are UTF-8.
@@ -91,7 +91,7 @@ def spans_between(bounds: Int64Array) -> Int64Array:
 
 
 def ranges(begins: Int64Array, stops: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the places of all ranges, one range after the other, and where each begins among them."""
+    """Return the indices in all ranges, one range after the other, and where each range begins among them."""
     offsets = running_sum(stops - begins)
     places: Int64Array = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], stops - begins)
     return places, offsets
@@ -136,7 +136,7 @@ class Spans(Sequence["Violation"]):
         self._made: dict[int, Violation] = {}
 
     def outline(self) -> Outline:
-        """Return what is counted of the violations."""
+        """Return the properties of the violations that are counted."""
         rows = self.rows
         start = self._first + rows.first
         kind = np.where(rows.is_text, _NUMBER[self._kind or ViolationKind.PAIR], _NUMBER[ViolationKind.NOT_UTF8])

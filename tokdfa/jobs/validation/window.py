@@ -27,7 +27,7 @@ class FoundSpecial:
 class Specials:
     """The special tokens of a text."""
 
-    found: list[FoundSpecial]  # Those that the tokenizer finds in it, in order.
+    found: list[FoundSpecial]  # The special tokens that the tokenizer finds in it, in order.
     intruder: FoundSpecial | None  # The first of them that the ids do not have.
     decided: int  # No other special token begins before this character, whatever comes next.
 

@@ -117,7 +117,7 @@ def parts(violation: Violation) -> Iterable[Part]:
 
 
 def _sums(scores: Scores) -> str:
-    """Return what follows the sentence about two segmentations: their sums, or why equal ones decide."""
+    """Return the words after the sentence about two segmentations: their sums, or why equal ones decide."""
     best = f"{scores.best:.9g}"
     if scores.given is None:
         return f": the best sum of scores up to there is {best}, and these ids are no way to add up"

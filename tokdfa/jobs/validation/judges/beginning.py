@@ -22,8 +22,8 @@ class Beginning:
     after texts with a last token that may not precede the first one here.
 
     :meth:`~tokdfa.tokenizers.tokenizer.Tokenizer.safe_cuts` also knows where the text is always cut, sometimes earlier,
-    since it considers the following ids. That would change no verdict: up to a safe place the states that remain are
-    followed here, and at such a place all of them agree. It would only read the ids twice.
+    since it considers the following ids. That would change no verdict: up to a safe cut the states that remain are
+    followed here, and at such a cut all of them agree. It would only read the ids twice.
     """
 
     def __init__(self, model: Model) -> None:
@@ -33,7 +33,7 @@ class Beginning:
         self.last: int | None = None
         self._state = self._table.anywhere
         self._continuations = 0
-        self._unnormalized = b""  # The text from the last place on before which normalization changes nothing.
+        self._unnormalized = b""  # The text from the last offset on before which normalization changes nothing.
 
     def is_cut_before(self, id: int) -> bool:
         """Return whether the text is always cut before the next id, so that nothing depends on the ids before."""

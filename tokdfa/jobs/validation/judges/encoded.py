@@ -86,8 +86,7 @@ class _Known:
     """The texts of a block that are compared with their canonical ids at once; not the first one, nor the last.
 
     Text k has the ids from ``starts[k]`` to ``stops[k]``, and ``sizes[k]`` bytes, -1 if it is judged on its own;
-    ``begun[k]`` is for the offset at which it begins. `rows` are the parts that differ, their offsets those in their
-    texts.
+    ``begun[k]`` is for the offset at which it begins. `rows` are the parts that differ, with offsets in their texts.
     """
 
     def __init__(self, starts: Int64Array, stops: Int64Array) -> None:
@@ -186,7 +185,7 @@ class Text:
         self._ids = ids[: self._cut_before(len(ids), begins)] if is_open else ids
 
     def _cut_before(self, stop: int, begins: bool) -> int:
-        """Return the last place before the id `stop` at which the text is always cut; 0 if there is none."""
+        """Return the last index before `stop` at which the text is always cut; 0 if there is none."""
         size = _NEAR
         while True:
             low = max(stop - size, 0)
@@ -238,7 +237,7 @@ class Text:
     def _compared(
         self, decoded: Decoded, canonical: Int32Array, others: Int64Array
     ) -> tuple[list[Sequence[Violation]], int, int]:
-        """Return what :meth:`judged` does, given the text of the ids, and the canonical ids with their ends in it."""
+        """Return the same as :meth:`judged`, given the text of the ids, and the canonical ids with their ends in it."""
         places = np.zeros(0, dtype=np.int64)
         if self._trip.takes_longest:
             places = np.flatnonzero(self._trip.boundaries.always_cut(self._ids, begins=self._begins)) + 1
@@ -283,9 +282,9 @@ class Text:
     def _closely(
         self, at: int, until: int, byte: int, size: int | None = None, following: RoundTrip | None = None
     ) -> tuple[list[Violation], int, int, RoundTrip] | None:
-        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if what follows decides.
+        """Judge ids one by one from `at`, where the text is cut, to `until` or later; None if the following ids decide.
 
-        Return the violations, the place up to which ids are judged, and the offset and the round trip there.
+        Return the violations, the index up to which ids are judged, and the offset and the round trip there.
         """
         begins = self._begins and at == 0
         judge = self._judges(self._first + at, byte, begins=begins, size=size, following=following)

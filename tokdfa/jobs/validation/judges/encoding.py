@@ -34,7 +34,7 @@ _HEAD = 1 << 8
 class EncodingJudge:
     """A judge that compares a stream with the text to which it decodes: with its pieces, or with its encoding.
 
-    Encoding is for tokenizers for which pairs of neighbours do not decide: those that drop text or insert spaces,
+    Encoding is for tokenizers for which pairs of neighbours do not decide: tokenizers that drop text or insert spaces,
     change a text before they encode it, spell ids in a way of their own, or take the longest match. Special tokens that
     `encode` never gives split the stream, and the parts between them are judged separately.
 
@@ -270,7 +270,7 @@ class EncodingJudge:
     def _stretches(
         self, trip: RoundTrip, ids: Int32Array, first: int, byte: int, begins: bool
     ) -> Iterator[EncodedStretch]:
-        """Yield the stretches to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
+        """Yield the segments to be judged: all of the ids, or up to and after each symbol that is not UTF-8.
 
         The canonical ids before such a symbol depend on it, back to the last boundary where the text is cut.
         """

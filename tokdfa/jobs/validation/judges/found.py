@@ -28,10 +28,10 @@ CLOSE = 1 << 5
 class Judged(NamedTuple):
     """The violations in the first ids of a block, the number of these ids, the offset at which they end.
 
-    `begins` is whether a text begins after them, and `following` its round trip, if what is before counts. The offset
+    `begins` is whether a text begins after them, and `following` its round trip, if the text before counts. The offset
     may not be the end if nothing follows the block and nothing is wrong in it.
 
-    No ids are judged where nothing in the block decides what is wrong at its beginning.
+    No ids are judged if nothing in the block decides the violations at its beginning.
     """
 
     violations: list[Sequence[Violation]]
@@ -42,7 +42,7 @@ class Judged(NamedTuple):
 
 
 def are_within(places: Int64Array, intervals: list[tuple[int, int]]) -> BoolArray:
-    """Return which places are in one of some ascending intervals."""
+    """Return which indices are in one of some ascending intervals."""
     if not intervals:
         return np.zeros(len(places), dtype=np.bool_)
     begins, ends = np.array(intervals).T
@@ -106,7 +106,7 @@ def encoded_otherwise(
 
 
 def not_utf8(data: bytes, ids: Int32Array, start: int, byte: int, ends: Int64Array) -> Violation:
-    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at places in their bytes."""
+    """Return the violation of ids in a symbol that is not UTF-8, which begins and ends at offsets in their bytes."""
     low, high = ends.tolist()
     return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[low:high]).at(
         index=start, detected_at=start + len(ids) - 1, byte_offset=byte + low, start=start, ids=ids, canonical_ids=None

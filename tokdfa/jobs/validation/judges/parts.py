@@ -1,4 +1,4 @@
-"""Parts of streams, each between two places where its text is always cut, encoded again all at once.
+"""Parts of streams, each between two boundaries where its text is always cut, encoded again all at once.
 
 The next two symbols decide how the text up to such a boundary is split, so each part is split with two more symbols,
 and its pieces are those up to its end.
@@ -34,11 +34,11 @@ class EncodedParts(NamedTuple):
     places : int64 array
         The indices of the ids of all segments, one after the other.
     bounds : int64 array
-        Those of segment k are ``places[bounds[k]:bounds[k + 1]]``.
+        Segment k has the ids at ``places[bounds[k]:bounds[k + 1]]``.
     canonical : int32 array
         The canonical ids of all segments.
     canonical_bounds : int64 array
-        Those of each segment among them.
+        Segment k has ``canonical[canonical_bounds[k]:canonical_bounds[k + 1]]``.
     pieces : int64 array
         The ends of the pieces of all segments, in bytes from the beginning of the first.
     broken : int64 array of shape (symbols, 4)
@@ -133,7 +133,7 @@ class _Texts:
         self.begin, self.stop = begin[begin < stop], stop[begin < stop]
 
     def _leave_out_broken(self) -> None:
-        """Find symbols that are not UTF-8, and leave them out, back to the last place where the text is cut."""
+        """Find symbols that are not UTF-8, and leave them out, back to the last boundary where the text is cut."""
         places, bounds = ranges(self.begin, self.stop)
         spelled, lengths = spell(*self._model.tokenizer.id_spellings, self._ids[places])
         ends = np.cumsum(lengths)
@@ -173,7 +173,7 @@ class _Texts:
         self.begin, self.stop = places[begin], places[stop - 1] + 1
 
     def _is_alone(self, end: Int64Array) -> BoolArray:
-        """Return which segments are split without what follows them, given the ends of their streams.
+        """Return which segments are split without the text after them, given the ends of their streams.
 
         In a text that is brought into a form, two neighbouring ids decide.
         """
@@ -238,7 +238,7 @@ class _Texts:
         return self._bytes[places].tobytes(), offsets[1:]
 
     def encoded(self, keep: BoolArray) -> EncodedParts | None:
-        """Return what some segments are encoded as; None if there is a symbol without a token."""
+        """Return the encoding of some segments; None if there is a symbol without a token."""
         tokenizer = self._model.tokenizer
         assert tokenizer.pretokenizer is not None
         assert tokenizer.pretokenizer.splitter is not None

@@ -39,7 +39,7 @@ class _Difference(NamedTuple):
 
 
 class EncodedStretch:
-    """Ids between two places where the text is cut, compared with the encoding of their text.
+    """Ids between two boundaries where the text is cut, compared with the encoding of their text.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class EncodedStretch:
             rest = EncodedStretch(left.following, rest._ids[cut:], rest._first + cut, byte, False, known)
 
     def _until(self, cut: int) -> EncodedStretch:
-        """Return the stretch of the ids before a cut."""
+        """Return the segment of the ids before a cut."""
         return EncodedStretch(self._trip, self._ids[:cut], self._first, self._byte, self._begins)
 
     def is_decided(self) -> bool:
@@ -176,7 +176,7 @@ class EncodedStretch:
         return all(each.start + each.same < n and each.low + each.same < n_canonical for each in self._differences)
 
     def violations(self) -> Iterator[Violation]:
-        """Yield the places where they are not the encoding of their text, in order."""
+        """Yield the violations, in order: where they are not the encoding of their text."""
         if self._refusal is not None:
             yield self._not_encodable(self._refusal)
         elif self._canonical is None:

@@ -67,12 +67,12 @@ class WalkJudge:
         # The ids since a boundary where the text is always cut, and the index of that boundary in the stream.
         self._past: list[Int32Array] = []
         self._n_past = 0
-        # The number of those parts in which no such place was found.
+        # The number of these parts in which no such boundary was found.
         self._n_searched = 0
         self._patience = self._tuning.patience
 
     def _closely(self, first: int, byte: int, size: int | None = None) -> EncodingJudge:
-        """Return what judges closely from a token of the stream on, in windows of `size` ids."""
+        """Return a judge that looks closely from a token of the stream on, in windows of `size` ids."""
         return closely(self._model, first, byte, size, self._tuning)
 
     @property
@@ -186,7 +186,7 @@ class WalkJudge:
         )
 
     def _look_closely(self, place: int) -> Int32Array:
-        """Judge the ids up to `place`, counted from their end, closely; return those to judge."""
+        """Judge the ids up to `place`, counted from their end, closely; return the ids to judge."""
         ids: Int32Array = np.concatenate((np.zeros(0, dtype=np.int32), *self._past))
         place += len(ids)
         # No special token that the text spells goes from before this to after `place`.
@@ -230,17 +230,17 @@ class WalkJudge:
         return int(self._here.row) // self._table.width
 
     def _remember(self, ids: Int32Array) -> None:
-        """Keep of the ids walked over those with which something wrong after them may begin."""
+        """Keep the ids walked over with which a violation may begin that is found later."""
         self._past.append(ids)
         self._n_past += len(ids)
         if self._n_past < self._patience:
             return
         margin = self._table.margin
-        # Usually such a place is near, and nothing else needs to be looked at.
+        # Usually a boundary is near, and nothing else needs to be looked at.
         part = ids[-NEAR:]
         begin = self._table.last_certain(part, len(part) - margin)
         if not begin:
-            # No such place is in the parts that were searched before, but for their end.
+            # The parts that were searched before have no such boundary, except at their end.
             searched, new = self._past[: self._n_searched], self._past[self._n_searched :]
             part = np.concatenate((*_last(searched, margin + 1), *new))
             begin = self._table.last_certain(part, len(part) - margin)
@@ -259,7 +259,7 @@ class WalkJudge:
 
 
 def closely(model: Model, first: int, byte: int, size: int | None = None, tuning: Tuning = DEFAULT) -> EncodingJudge:
-    """Return what judges closely from a token of a stream on, in windows of `size` ids."""
+    """Return a judge that looks closely from a token of a stream on, in windows of `size` ids."""
     if model.trip is not None:
         return EncodingJudge(model.trip, first, byte, size=size, tuning=tuning)
     return EncodingJudge(model.tokenizer.round_trip, first, byte, pieces=model, size=size, tuning=tuning)

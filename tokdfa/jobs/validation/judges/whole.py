@@ -57,7 +57,7 @@ class WholeJudge:
         self._buffer = Buffer(first, byte, tuning.window)
         self._done = 0  # The number of buffered ids that are judged.
         self._floor = 0  # Ids before this one say nothing about the ids after them,
-        self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a stretch.
+        self._before: int | None = None  # but for this id, the one just before it; None at the beginning of a segment.
         self._last: int | None = None  # The id before the next one to judge.
         self._bar = 0  # Ids before this one are not looked at again.
 
@@ -72,7 +72,7 @@ class WholeJudge:
         return self._buffer.byte + int(self._model.lengths[self._buffer.all()].sum())
 
     def unjudged(self) -> None:
-        """Return None: no place is known before which nothing matters."""
+        """Return None: no index is known before which nothing matters."""
 
     def accept(self, ids: Int32Array) -> bool:
         """Return False: no look at ids shows without judging them that nothing is wrong."""
@@ -146,7 +146,7 @@ class WholeJudge:
             self._done = stop
 
     def _restart(self, stop: int, last: int | None) -> None:
-        """Go on at `stop` as if only the id `last` came before; None for the beginning of a text."""
+        """Continue at `stop` as if only the id `last` came before; None for the beginning of a text."""
         self._done = self._floor = stop
         self._before = self._last = last
 
@@ -165,7 +165,7 @@ class WholeJudge:
         self._bar = 0
 
     def _stretch(self, window: Window, place: int, limit: int, open_end: _Stretch) -> _Stretch:
-        """Return the end of the stretch that contains id `place`."""
+        """Return the end of the segment that contains id `place`."""
         cuts = np.flatnonzero(self._model.special[window.ids[place:limit]])
         return _Stretch(int(window.starts[place + cuts[0]]), closed=True) if len(cuts) else open_end
 
@@ -266,8 +266,8 @@ class WholeJudge:
     def _settled(self, window: Window, low: int, end: int, closed: bool) -> Int32Array:
         """Return the canonical ids of the text from byte `low` to `end`, as far as they do not depend on the rest.
 
-        Whatever follows, there is a last token that begins up to `end`, and it ends there or later. What is before
-        that token is canonical on its own; so what all these beginnings have in common is settled.
+        Whatever follows, there is a last token that begins up to `end`, and it ends there or later. The text before
+        that token is canonical on its own; so the common beginning of the encodings is settled.
         """
         if closed:
             return self._encode([window.data[low:end]])[0]

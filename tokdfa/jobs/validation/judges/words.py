@@ -66,7 +66,7 @@ class WordText(Text):
         return merged(found, rows.chosen(kept), partial(_spans_of, self, words), begins[kept]), n_judged, byte
 
     def next_cut(self, at: int) -> int:
-        """Return the next place from `at` on where the text is cut, or the number of ids."""
+        """Return the next index from `at` on where the text is cut, or the number of ids."""
         size = _NEAR
         while True:
             cut = np.flatnonzero(self._trip.boundaries.always_cut(self._ids[at - 1 : at + size]))
