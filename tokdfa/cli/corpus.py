@@ -50,7 +50,7 @@ def validate_corpus(
     cluster: str | None,
     as_json: bool,
 ) -> int:
-    """Validate all files, here or on a cluster, print what was found, and return the exit status."""
+    """Validate all files, here or on a cluster, print the findings, and return the exit status."""
     from tokdfa.jobs.shards.run import check_shards
     from tokdfa.stores.opening import find_stores
 

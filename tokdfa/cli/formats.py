@@ -143,7 +143,7 @@ def schema_text(name: str) -> str:
 
 
 def _listed(node: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with `enum` in place of `enumOf`: the name of a list, and values of it that never come."""
+    """Return an object with `enum` in place of `enumOf`: the name of a list, and values of it that never occur."""
     if "enumOf" not in node:
         return node
     name, *never = node["enumOf"]

@@ -91,7 +91,7 @@ _FILES = frozenset(
 
 
 class _Context(click.Context):
-    # click writes UTF-8 even if stdout is ASCII, so what cannot be shown is escaped beforehand.
+    # click writes UTF-8 even if stdout is ASCII, so characters that cannot be shown are escaped beforehand.
     def get_help(self) -> str:
         return escaped(super().get_help())
 

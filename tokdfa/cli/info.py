@@ -104,7 +104,7 @@ def command(
 
 
 def _lint(tok: str) -> list[dict[str, Any]]:
-    """Return what is odd in a GGUF file; nothing if its head cannot be read, which loading it then says."""
+    """Return the oddities of a GGUF file; nothing if its head cannot be read, which loading it then says."""
     from tokdfa.tokenizers.formats.lint import lint_file
 
     try:

@@ -75,7 +75,7 @@ seconds_option = click.option(
 
 
 def prepare() -> None:
-    """Have stdout escape what its encoding cannot show, unless PYTHONIOENCODING asks for something else."""
+    """Have stdout escape characters that its encoding cannot show, unless PYTHONIOENCODING asks for something else."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -1,4 +1,4 @@
-"""``tokdfa replace``: replace what matches a pattern in the text of a stream of ids."""
+"""``tokdfa replace``: replace the matches of a pattern in the text of a stream of ids."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def is_store(path: str) -> bool:
 
 
 def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, *, as_json: bool) -> int:
-    """Print what stores are, and return the exit status."""
+    """Print a description of stores, and return the exit status."""
     from tokdfa.stores.opening import find_stores, open_store
     from tokdfa.stores.store import Problem
 

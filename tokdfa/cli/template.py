@@ -120,7 +120,7 @@ def _print(found: TemplateCheck) -> None:
 
 
 def _why(found: TemplateSeam | TemplatePrefix) -> str:
-    """Return what follows an answer: texts that are split, or why it is undecided."""
+    """Return the addition to an answer: texts that are split, or why it is undecided."""
     if found.witness is not None:
         return f": …{found.witness.before[-24:]!r} + {found.witness.after[:24]!r}…"
     if found.answer == "undecided":

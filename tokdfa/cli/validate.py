@@ -1,4 +1,4 @@
-"""``tokdfa validate``: whether ids are those that the tokenizer gives for their text."""
+"""``tokdfa validate``: whether the tokenizer gives these ids for their text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Effect: TypeAlias = int
 
 
 class Found:
-    """The guesses about special tokens that are always found: the leftmost first, of these the longest."""
+    """The guesses about special tokens that are found wherever they occur: the leftmost first, of these the longest."""
 
     def __init__(self, contents: Sequence[str]) -> None:
         self.contents = tuple(contents)

@@ -147,7 +147,7 @@ def least_values(
 ) -> tuple[str, ...] | None:
     """Return texts for the slots, in order, by the fewest bytes of all, then in order; None if there are none.
 
-    `contents` are special tokens that are always found, the leftmost first, of these the longest.
+    `contents` are special tokens that are found wherever they occur, the leftmost first, of these the longest.
     """
     return _Search(parts, contents, Budget(max_seconds=max_seconds, what="the search for texts of slots")).run()
 
