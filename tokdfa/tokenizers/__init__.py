@@ -14,10 +14,10 @@ Then `tokenizer`: one class of five parts, named as Hugging Face names them:
 has the embedded one; untrusted bytes end in `formats`. `round_trip` decodes ids and encodes their text again.
 `boundaries` has the positions where texts and ids are always cut, so that streams are judged in parts.
 
-What is known of a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper
-rules is proper), `fingerprint` (the hash of its behaviour, and its lock file), `facts` (its numbers), `pieces` (where a
-text is cut before anything is merged, and why). `derived` keeps the tables that are computed from a tokenizer, by any
-package, with it.
+About a tokenizer as a whole: `neighbours` (which tokens may follow each other, and which part of improper rules is
+proper), `fingerprint` (the hash of its behaviour, and its lock file), `facts` (its numbers), `pieces` (where a text is
+cut before anything is merged, and why). `derived` keeps the tables that are computed from a tokenizer, by any package,
+with it.
 
 Cost: `load` reads the file and numbers the tokens (0.05 to 0.3 s); automata and tables are made on first use, and a
 pickle holds none of them.

@@ -294,7 +294,7 @@ class DecodeSentencePiece(DecodeStep):
 
 
 def _characters(run: list[int]) -> list[str]:
-    """Return what byte tokens add: each character with its last byte, and U+FFFD for each byte in none."""
+    """Return the texts of byte tokens: each character at its last byte, and U+FFFD for each byte in none."""
     spelled: list[str] = []
     while len(spelled) < len(run):
         rest = bytes(run[len(spelled) : len(spelled) + _LONGEST_CHARACTER])

@@ -22,7 +22,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
     proper: Verdict[Any] = tokenizer.dictionary.properness()
     offence = proper.witness
     tied = tokenizer.merges is not None and proper.holds
-    # This comes first because the others use what is folded here, and the folding is timed.
+    # This comes first because the others use the automaton folded here, and the folding is timed.
     automaton, seconds = _automaton(tokenizer)
     dead = _dead_tokens(tokenizer)
     return {
@@ -74,7 +74,7 @@ def _proper_part(tokenizer: Tokenizer) -> dict[str, Any] | None:
 
 
 def _rewriting(tokenizer: Tokenizer) -> dict[str, str]:
-    """Return what is done to texts and to spellings, and why streams are judged as a whole, if they are."""
+    """Return the rewriting of texts and of spellings, and why streams are judged as a whole, if they are."""
     rewriting, fallback, _, prefix = tokenizer.rewrites
     described = {}
     if rewriting is not None and rewriting.normalizer is not None:

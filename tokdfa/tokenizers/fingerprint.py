@@ -45,8 +45,8 @@ class Fingerprint(SuggestsNames):
     Attributes
     ----------
     parts : mapping of str to str
-        The SHA-256, in hexadecimal, of each part: `dictionary` (what becomes of a piece), `ids` (the ids of tokens),
-        `pretokenizer`, `normalizer`, `symbols` (what is done to symbols before they merge), `specials`, `decoder`.
+        The SHA-256, in hexadecimal, of each part: `dictionary` (the tokenization of pieces), `ids` (the ids of tokens),
+        `pretokenizer`, `normalizer`, `symbols` (the treatment of symbols before they merge), `specials`, `decoder`.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def fingerprint(tokenizer: AnyTokenizer) -> Fingerprint:
 
     The converse does not hold: tokenizers that do the same may have two fingerprints. That can be if their
     pre-tokenizers cut texts differently where no ids differ, if a pattern drops text or no automaton expresses it, if
-    pairs of neighbours do not determine what the rules do, or if settings are spelled in two ways.
-    :func:`tokdfa.compare` decides what fingerprints leave open.
+    pairs of neighbours do not determine the effect of the rules, or if settings are spelled in two ways.
+    :func:`tokdfa.compare` decides where fingerprints do not.
 
     Parameters
     ----------

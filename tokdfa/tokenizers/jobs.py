@@ -42,7 +42,7 @@ def _search() -> Callable[..., Matches]:
 
 
 class Jobs:
-    """The methods of tokenizers that need nothing but what every tokenizer answers; `self` is an AnyTokenizer."""
+    """The methods of tokenizers that need only the interface of every tokenizer; `self` is an AnyTokenizer."""
 
     def validate(
         self: Any,
@@ -189,7 +189,7 @@ class Jobs:
         -----
         A position is safe if the pieces of every such text are the pieces of its two parts, and the text of no special
         token spans the position: decided exactly, as :class:`~tokdfa.tokenizers.boundaries.texts.TextBoundaries` says.
-        Places within a piece are left out, although merging may leave two tokens there side by side. For tokenizers
+        Positions within a piece are left out, although merging may leave two tokens there side by side. For tokenizers
         that change texts in other ways than by a normalization form, or do not merge, only positions between two
         characters that every text is cut between are returned. The cost is about 2 µs an id, and about 1 ms for
         `last_safe_cut` in ordinary text.
@@ -212,7 +212,7 @@ class Jobs:
     ) -> int:
         """Return the last position of `safe_cuts` up to `before`; 0 if there is none.
 
-        It reads only what is near that position, so it may be asked about long streams.
+        It reads only the ids near that position, so it may be asked about long streams.
 
         Raises
         ------

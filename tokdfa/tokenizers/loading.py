@@ -52,7 +52,7 @@ def load(
         A ``tokenizer.json``, ``tekken.json``, ``.model``, ``.gguf``, ``.tiktoken``, ``merges.txt`` or ``vocab.txt``
         file, or a folder with one. Or an object, recognised by its attributes: a ``tokenizers.Tokenizer``; a tokenizer
         of transformers, with a backend in Rust or over a SentencePiece model; a ``tiktoken.Encoding``; a tokenizer of
-        mistral-common; a ``SentencePieceProcessor``. Or what such a file contains: bytes, a file object, a dict of the
+        mistral-common; a ``SentencePieceProcessor``. Or the content of such a file: bytes, a file object, a dict of the
         fields of a JSON file, or a dict of bytes and ranks.
     pretokenizer : str, optional
         The pre-tokenizer, which splits text into pieces: a name (gpt2, cl100k, o200k, llama3, qwen2, tekken, kimi,
@@ -84,7 +84,7 @@ def load(
     Raises
     ------
     FileFormatError
-        If the file is not what it claims to be; the error says where.
+        If the file is malformed; the error says where.
     UnsupportedFeatureError
         If it asks for something that is not modelled exactly, or the tables of the version are not known; or if it is
         a file of ranks that is not known, and no pre-tokenizer is given.
@@ -138,7 +138,7 @@ def load(
 
 
 def _prepare(tokenizer: Tokenizer) -> None:
-    """Make now what the first call of `encode` would make, as far as that takes milliseconds."""
+    """Make the tables now that the first call of `encode` would make, as far as that takes milliseconds."""
     from tokdfa.tokenizers.pretokenizers.machine import is_known
 
     tokenizer.piece_ids.prepare()

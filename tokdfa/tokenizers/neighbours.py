@@ -6,10 +6,10 @@ two neighbouring tokens of the outcome are the merges of the word of these two o
 merging crossed a boundary of tokens, it would do so within two neighbours first.
 
 Merging by priority uses the rules in ascending order, unless a merge creates a pair that is stronger than itself. As
-long as this does not happen, merging does what a proper dictionary does: the one whose rules are the last steps by
-which tokens are made in ascending order. What merges into a token within a word also does so on its own, in the same
-steps, so differences can be seen at tokens and at pairs of them. Steps that make different tokens and are equally
-strong are used from left to right, regardless of the tokens they make, and no order of rules does that.
+long as this does not happen, merging agrees with a proper dictionary: its rules are the last steps by which tokens are
+made in ascending order. Symbols that merge into a token within a word also do so on their own, in the same steps, so
+differences can be seen at tokens and at pairs of them. Steps that make different tokens and are equally strong are used
+from left to right, regardless of the tokens they make, and no order of rules does that.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class _Spines:
         self._until: Int64Array = np.where(stays, _NEVER, part.priority[outer])
 
     def of(self, token: int) -> list[int]:
-        """Return what a token has at this end."""
+        """Return the spine of a token at this end."""
         spine = [token]
         while (deeper := int(self._part[spine[-1]])) >= 0:
             spine.append(deeper)
@@ -259,8 +259,8 @@ class ProperPart:
 
     Notes
     -----
-    Merging gives for a word what the proper part gives, unless the former gives a late token or the latter one of the
-    pairs. Without late tokens and such pairs both are the same function.
+    Merging gives the same tokens for a word as the proper part, unless the former gives a late token or the latter one
+    of the pairs. Without late tokens and such pairs both are the same function.
     """
 
     dictionary: CheckedDictionary
@@ -273,7 +273,7 @@ class ProperPart:
 
     @property
     def is_everything(self) -> bool:
-        """Whether the proper part gives for every word what merging gives."""
+        """Whether the proper part gives the same tokens as merging for every word."""
         return not len(self.late) and not len(self.pairs)
 
 

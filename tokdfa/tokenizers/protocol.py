@@ -290,7 +290,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
     @property
     @abstractmethod
     def spelled(self) -> Spelled:
-        """The spelling that each id adds to the text of a stream, depending on its place.
+        """The spelling that each id adds to the text of a stream, depending on its position.
 
         Raises
         ------

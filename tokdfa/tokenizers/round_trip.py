@@ -158,7 +158,7 @@ class RoundTrip:
         from tokdfa.tokenizers.spelled import ends_by_place
 
         data, ends = self._tokenizer.decode_bytes(ids), self._tokenizer.derived(ends_by_place).of(ids)
-        # Where more than the place of an id decides, these may be no ends in the text.
+        # Where more than the position of an id decides, these may not be ends in the text.
         return data, ends if ends[-1:].sum() == len(data) else self.decode(ids).ends
 
     def encode(self, text: str, *, begins: bool = True) -> Int32Array:

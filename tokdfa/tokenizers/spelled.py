@@ -49,7 +49,7 @@ class Spelled(NamedTuple):
 
 
 class EndsByPlace:
-    """The ends of ids in their bytes, where these depend on the place of each id only."""
+    """The ends of ids in their bytes, where these depend on the position of each id only."""
 
     def __init__(self, spelled: Spelled) -> None:
         self._usual: Int64Array = np.diff(spelled.usual.offsets)
@@ -70,7 +70,7 @@ class EndsByPlace:
 
 
 def ends_by_place(tokenizer: AnyTokenizer) -> EndsByPlace:
-    """Return the ends of ids by their places, a derived table; where more decides, their ends between other ids."""
+    """Return the ends of ids by their positions, a derived table; where more decides, their ends between other ids."""
     try:
         return EndsByPlace(tokenizer.spelled)
     except UnsupportedFeatureError:
@@ -170,7 +170,7 @@ class IdTexts:
         None, too, if all of them together are too long. Bytes that are not UTF-8 are U+FFFD there.
         """
         reads = [isinstance(step, (ByteFallback, DecodeSentencePiece)) for step in self._later]
-        # A step after the one that reads bytes may change what several of them are.
+        # A step after the one that reads bytes may change several of them together.
         if not all(step.is_separate for step in self._first) or True in reads[:-1]:
             return None
         try:
@@ -219,7 +219,7 @@ class IdTexts:
 
 
 def _apart(tokens: list[str], step: DecodeStep) -> list[str]:
-    """Return what a step makes of tokens, each between others."""
+    """Return the results of a step for tokens, each between others."""
     separated = [_OTHER] * (2 * len(tokens) + 1)
     separated[1::2] = tokens
     return step(separated)[1::2]

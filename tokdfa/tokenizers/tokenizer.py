@@ -67,7 +67,7 @@ def _made(name: str, *, kept: bool = True) -> Any:
 class Tokenizer(AnyTokenizer):
     """A tokenizer, as its file and its library define it: from text to ids and back.
 
-    It has five parts: added tokens, which are found in texts; a normalizer, which changes what is between them; a
+    It has five parts: added tokens, which are found in texts; a normalizer, which changes the text between them; a
     pre-tokenizer, which cuts that into pieces; a model, which turns pieces into ids; and a decoder. If it does not
     encode the text itself, ids are canonical if they are the ids of the text to which they *decode*, even if they came
     from another one. Immutable; made by :func:`tokdfa.load`.
@@ -333,7 +333,7 @@ class Tokenizer(AnyTokenizer):
     def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
 
-        `begins` is whether it is the beginning of a text, and not what follows a special token.
+        `begins` is whether it is the beginning of a text, and not text after a special token.
         """
         from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch
 

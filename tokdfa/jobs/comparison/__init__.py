@@ -4,10 +4,10 @@ Read `api` first, then `result` (parts, outcomes and obstacles, their sentences,
 encoding each text before it becomes a witness). Then one of
 
 - `dictionaries`: two dictionaries, by the rows of their compact token DFAs;
-- `tokenizers`: two byte pair tokenizers. `parts` compares what can be compared part by part. The search for a shortest
-  text that separates them runs in `separation`, over the product of their automata: `joint` has their splittings
-  side by side, `parts` their tokens, `reach` the product and the states of it that texts reach. `trials` are the
-  texts that are tried if no search decides, and for how long;
+- `tokenizers`: two byte pair tokenizers. `parts` compares them part by part where that is possible. The search for a
+  shortest text that separates them runs in `separation`, over the product of their automata: `joint` has their
+  splittings side by side, `parts` their tokens, `reach` the product and the states of it that texts reach. `trials` are
+  the texts that are tried if no search decides, and for how long;
 - `models`: two Unigram tokenizers, part by part and by texts that are tried, or two WordPiece tokenizers.
 
 Used by: the command `compare`, `report`.

@@ -109,7 +109,7 @@ class Joint:
         return self._by_class[int(self._class_of_code_point[ord(symbol)])][state]
 
     def follow(self, following: int, data: bytes) -> int:
-        """Return what may follow after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
+        """Return the continuations after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
         return self._bytes.follow(following, data)
 
     def state_within(self, state: int, following: int) -> int:
@@ -137,7 +137,7 @@ class Joint:
         return effects, heads
 
     def _note_effects(self, words: Sequence[bytes], effects: Int64Array, most: int) -> Iterable[int]:
-        """Note the effects of words that begin with a symbol, all at once; return the places of the others."""
+        """Note the effects of words that begin with a symbol, all at once; return the indices of the others."""
         offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
         if len(self._by_class) > most:
             return range(len(words))

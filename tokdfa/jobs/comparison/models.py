@@ -175,8 +175,8 @@ def compare_wordpieces(a: WordPieceTokenizer, b: WordPieceTokenizer, *, ignore_i
     )
 
 
-# What an entry is apart from its spelling, which marks either beginnings of words or all other places: its text, and
-# whether it begins a word, or None for a special token.
+# An entry without its spelling, which marks either beginnings of words or all other positions: its text, and whether it
+# begins a word, or None for a special token.
 _Role: TypeAlias = tuple[str, bool | None]
 
 

@@ -52,14 +52,14 @@ class PairRows:
     def forbids(self, row: int, tokens: Int64Array) -> BoolArray:
         """Return, for each of these tokens of the dictionary, whether a row forbids it."""
         begin, end = self._rows.pointer[row], self._rows.pointer[row + 1]
-        # One place more than there are positions, for tokens that have none.
+        # One entry more than there are positions, for tokens that have none.
         forbidden = np.zeros(self._n_positions + 1, dtype=np.bool_)
         for start, stop in zip(self._rows.start[begin:end].tolist(), self._rows.stop[begin:end].tolist(), strict=True):
             forbidden[start:stop] = True
         return forbidden[self.position[tokens]]
 
     def ranks(self, tokens: Int64Array) -> Int32Array:
-        """Return for each position the place in `tokens` of the token there, -1 for others."""
+        """Return for each position the index in `tokens` of the token there, -1 for others."""
         ranks = np.full(self._n_positions, -1, dtype=np.int32)
         ranks[self.position[tokens]] = np.arange(len(tokens), dtype=np.int32)
         return ranks

@@ -30,7 +30,7 @@ class Guide(Masked[Place]):
     """An automaton of the streams of a tokenizer that are canonical, and whose text is in a language; no dead ends.
 
     Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some stream continues to its end. States
-    are tuples of four integers, which can be kept, compared and gone back to; a guide has no state of its own. Threads
+    are tuples of four integers, which can be kept, compared and used again; a guide has no state of its own. Threads
     may share it.
 
     Parameters
@@ -95,7 +95,7 @@ class Guide(Masked[Place]):
     # Streams
 
     def read_any(self, ids: npt.ArrayLike, state: State | None = None) -> tuple[State, tuple[int, ...]]:
-        """Return the state after ids that need not be canonical, and the places where they are not.
+        """Return the state after ids that need not be canonical, and the indices where they are not.
 
         At an id that is not allowed, the guide begins anew, knowing nothing of the ids before it: as if it were in the
         middle of some canonical stream. So later ids are canonical wherever no context could make them wrong. The text

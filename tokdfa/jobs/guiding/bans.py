@@ -29,7 +29,7 @@ _ENDED = -1
 class Ban(Masked[int]):
     """An automaton of all sequences of ids, canonical or not, that spell nothing banned.
 
-    Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and gone back to; a ban has no state of
+    Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and used again; a ban has no state of
     its own. Threads may share it. :class:`tokdfa.Matcher` takes it, and ``tokdfa.guide(..., ban=...)``.
 
     Parameters
@@ -128,7 +128,7 @@ class Ban(Masked[int]):
         Raises
         ------
         TokenStreamError
-            If it would be empty: every id would complete what is banned, and no id of `end` was given.
+            If it would be empty: every id would complete a banned word or match, and no id of `end` was given.
         """
         mask = super().mask(state)
         if state in self._empty:
@@ -175,7 +175,7 @@ def ban(
     words : iterable of str or bytes, optional
         They are banned wherever they occur, within longer words too, and in exactly this spelling.
     pattern : str, optional
-        A regular expression of :func:`tokdfa.language`; ``(?i)``, anchors and word boundaries mean what they do there.
+        A regular expression of :func:`tokdfa.language`; ``(?i)``, anchors and word boundaries have the same meaning.
         With it, the text must be UTF-8.
     end : int or iterable of int, optional
         The ids that end a sequence, such as the id of ``<|endoftext|>``.
@@ -203,8 +203,7 @@ def ban(
     the tokens. Added tokens that are text, such as ``<tool_call>`` of Qwen, are read like all others. Control tokens
     have no text: a text ends before one, and another begins after it. A text with nothing banned may end anywhere, so a
     ban of words has no dead ends and no control token is banned; with a pattern, ids after which every text would have
-    a match are banned too. The mask of a new state is made of the nodes of the trie whose ids continue a word that was
-    begun.
+    a match are banned too. The mask of a new state is made of the trie nodes of ids that continue a word.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Forcing(SuggestsNames):
     n_forced : int
         The number of states of the language, between symbols, in which text is forced.
     witness : ForcedText or None
-        A shortest text for which not; None if there is none, or if the search for it was given up.
+        A shortest text where it may not; None if there is none, or if the search for it was given up.
     texts, differing : dict of int to int
         For each number of bytes up to `longest`: the number of texts of the language, and of those among them in which
         forced text, encoded separately, has other ids than in the text.

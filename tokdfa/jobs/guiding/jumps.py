@@ -224,7 +224,7 @@ class _Way(NamedTuple):
     # The numbers of their bytes, and of themselves.
     size: int
     n_ids: int
-    rest: tuple[int, ...]  # What of the ids of a jump is still to come, if all have been canonical
+    rest: tuple[int, ...]  # The ids of a jump that are still to come, if all have been canonical
     jump: Jump | None  # The jump that is being made, or that differs
     start: _Way | None  # The way up to the jump
     differs: bool
@@ -233,7 +233,7 @@ class _Way(NamedTuple):
 def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
     """Return a shortest text in which some jump differs from the canonical ids.
 
-    None if more than `max_searched` ways were gone on from.
+    None if more than `max_searched` ways were extended.
     """
     prefixes = jumps.prefixes
     distance = prefixes.texts.distance

@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 
 class Masked(SuggestsNames, ABC, Generic[S]):
-    """An automaton over ids, where some ids end a sequence; its states can be kept, compared and gone back to.
+    """An automaton over ids, where some ids end a sequence; its states can be kept, compared and used again.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
     """
 
     _refusal: str
-    """What is said of an id that is not allowed."""
+    """The message about an id that is not allowed."""
 
     _hint: str | None = None
 

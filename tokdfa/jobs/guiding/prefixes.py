@@ -77,7 +77,7 @@ class PrefixAutomaton:
         return self.tokens.splits.is_final(place.split) and self._final_text[place.text]
 
     def checked(self, place: tuple[int, ...]) -> Place:
-        """Return a state of this automaton; refuse what is none."""
+        """Return a state of this automaton; refuse anything else."""
         if isinstance(place, tuple) and len(place) == 4 and all(isinstance(part, (int, np.integer)) for part in place):
             found = Place(*place)
             limits = self.tokens.splits.n_states, self._n_rows, self.tokens.spelled.n_states, self.texts.n_states + 1
@@ -156,7 +156,7 @@ class PrefixAutomaton:
         return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
 
     def _help(self, status: int, place: Place, missing: tuple[int, int]) -> None:
-        """Provide what the kernels lack, a cell that is `missing` or a larger cache, or say why it cannot be provided.
+        """Provide the kernels with a `missing` cell or a larger cache, or say why it cannot be provided.
 
         No lock is held meanwhile: a missing cell may need tables that another thread builds, waiting for this one.
         """
@@ -200,11 +200,11 @@ def prefixes_of(tokens: Tokens, texts: Texts | None = None) -> PrefixAutomaton:
 MAX_IDS = 1 << 23
 
 BaseKey: TypeAlias = tuple[int, int, int]
-"""The split, the spelled special token and the text of a place, without its row."""
+"""The split, the spelled special token and the text of a state, without its row."""
 
 
 def base_of(place: Place) -> BaseKey:
-    """Return the base of a place."""
+    """Return the base of a state."""
     return place.split, place.spelled, place.text
 
 
@@ -216,7 +216,7 @@ class Moves(NamedTuple):
     # stream continues from it.
     free: Int32Array
     cut: Int32Array
-    # The other parts of the place after the id.
+    # The other parts of the state after the id.
     row: Int32Array
     spelled: Int32Array
     text: Int32Array
@@ -224,7 +224,7 @@ class Moves(NamedTuple):
     position: Int32Array  # The position of each id in the rows; -1 for ids that none forbids
 
     def place(self, number: int, *, is_forbidden: bool) -> Place:
-        """Return the place after the id with a number."""
+        """Return the state after the id at an index."""
         split = self.cut if is_forbidden else self.free
         return Place(*(int(part[number]) for part in (split, self.row, self.spelled, self.text)))
 
@@ -273,7 +273,7 @@ class MoveTables:
         )
 
     def ways(self, place: Place) -> tuple[Moves, BoolArray, Int64Array]:
-        """Return the moves of the base of a place, which of them its row forbids, and the numbers of those it has."""
+        """Return the moves of the base of a state, which of them its row forbids, and the indices of those it has."""
         moves = self.of(base_of(place))
         forbidden = self.count_forbidding(moves, np.array([place.row], dtype=np.int64)) > 0
         return moves, forbidden, np.flatnonzero(~forbidden | (moves.cut > 0))

@@ -276,7 +276,7 @@ class Splits:
         return self._number(found)
 
     def _within(self, core: int, known: _Class, parts: TokenParts) -> int:
-        """Return the core after what an id has after the symbol that it completes."""
+        """Return the core after the rest of an id, after the symbol that it completes."""
         found: _Found = {}
         for guess in self._cores[core]:
             self._add(found, parts, guess.hypotheses, True, False, self._tree[guess.node].get(known.label, _NOWHERE))
@@ -293,7 +293,7 @@ class Splits:
     def _add(
         self, found: _Found, parts: TokenParts, hypotheses: int, is_inside: bool, must_begin: bool, node: int
     ) -> None:
-        """Add what the whole symbols of a token, and the one that it cuts off, make of hypotheses."""
+        """Add the hypotheses after the whole symbols of a token, and after the symbol that it cuts off."""
         if parts.effect is not None:
             hypotheses = self._lifted.apply(hypotheses, parts.effect, not must_begin, not is_inside)
             is_inside, must_begin = True, False

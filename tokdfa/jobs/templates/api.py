@@ -43,7 +43,7 @@ class TemplateSeam(Displayed):
     answer : {"safe", "splits", "undecided"}
         Whether the text before it and the text after it may always be encoded separately.
     witness : SplitTexts, optional
-        The shortest texts for which not.
+        The shortest texts where they may not.
     reason : str
         Why it is undecided.
     line : int, optional
@@ -122,7 +122,7 @@ def check_template(
     template : str
         A Jinja template, as in ``chat_template`` of transformers and llama.cpp.
     rule : {"transformers", "tiktoken", "mistral-common", "llama.cpp"}
-        The library that encodes what is rendered.
+        The library that encodes the rendered text.
     variables : mapping of str, optional
         Variables of the template; None for one that is not set. By default ``bos_token`` and ``eos_token`` are those
         that are usual for the special tokens.

@@ -33,7 +33,7 @@ _LONGEST_CONSTANT = 40
 
 
 def main() -> None:
-    """Render what standard input asks for, within its limits, and write what came of it."""
+    """Answer the request on standard input, within its limits, on standard output."""
     asked = json.loads(sys.stdin.read())
     import jinja2
     import jinja2.debug
@@ -144,7 +144,7 @@ def _environment() -> Any:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Generation(jinja2.ext.Extension):
-        """The tag that marks what a model writes; it changes nothing."""
+        """The tag that marks the output of a model; it changes nothing."""
 
         tags = {"generation"}  # noqa: RUF012
 
@@ -190,7 +190,7 @@ def _environment() -> Any:
 
 
 def _noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that notes what it does to contents."""
+    """Return a filter that notes its use on contents."""
 
     @functools.wraps(function)
     def filtered(*arguments: Any, **named: Any) -> Any:

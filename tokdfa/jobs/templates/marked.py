@@ -1,4 +1,4 @@
-"""Strings that stand for contents: they are added and stripped, and anything else that is done to them is noted."""
+"""Strings that stand for contents: they are added and stripped, and all other operations on them are noted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST: Final = 0xF0000
 _LAST: Final = 0xFFFFD
 
 notes: list[dict[str, Any]] = []
-"""What was done to contents, and where: ``{"what": …, "line": …, "slots": […]}``."""
+"""The operations on contents, and where: ``{"what": …, "line": …, "slots": […]}``."""
 
 
 def is_marked(value: object) -> bool:
@@ -24,7 +24,7 @@ def is_marked(value: object) -> bool:
 
 
 def mark(value: Any) -> Any:
-    """Return a string as one that notices what is done to it, if it stands for contents; anything else as it is."""
+    """Return a string as one that notes operations on it, if it stands for contents; anything else as it is."""
     return Marked(value) if isinstance(value, str) and not isinstance(value, Marked) and is_marked(value) else value
 
 
@@ -38,7 +38,7 @@ def slots_in(value: object) -> set[int]:
 
 
 def note(what: str, *values: object) -> None:
-    """Note what is done to contents, with the line of the template."""
+    """Note an operation on contents, with the line of the template."""
     frame, line = sys._getframe(1), None
     while frame is not None and line is None:
         template = frame.f_globals.get("__jinja_template__") or frame.f_globals.get("_tokdfa_template")

@@ -22,7 +22,7 @@ __all__ = ["Pair", "TemplatePrefix", "pairs_of", "prefixes_of", "rest_of"]
 
 Kind: TypeAlias = Literal["turn", "prompt"]
 Decide: TypeAlias = Callable[[Sequence[Part], Sequence[Part]], tuple[str, SplitTexts | None, str]]
-"""A function that decides a seam: "safe", "splits" or "undecided", with two texts for which not, or the reason."""
+"""A function that decides a seam: "safe", "splits" or "undecided", with two texts where it splits, or the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ class TemplatePrefix(Displayed):
     before, after : str
         The renderings of the conversation and of the longer one, for these messages.
     witness : SplitTexts, optional
-        Where the rendering is a prefix: two texts at its end whose ids, one after the other, are not the ids of both
-        together.
+        Where the rendering is a prefix: two texts at its end that have other ids together than separately.
     reason : str
         Why it is undecided.
     line : int, optional
@@ -120,7 +119,7 @@ def prefixes_of(
     max_seconds: int,
     decide: Decide,
 ) -> tuple[TemplatePrefix, ...]:
-    """Return what is decided about pairs of conversations, those that are alike once; `decide` decides seams."""
+    """Return the decisions about pairs of conversations, those that are alike once; `decide` decides seams."""
     rendered = [pair for pair in pairs if not (renderings[pair.short].refused or renderings[pair.long].refused)]
     found: dict[Pair, TemplatePrefix] = {pair: _by_parts(pair, renderings, decide) for pair in rendered}
     open_pairs = [pair for pair, prefix in found.items() if prefix.answer == "undecided"]

@@ -63,7 +63,7 @@ class Shape(NamedTuple):
         return Shape(self.roles[:n_turns], self.tools, prompt)
 
     def variables(self, given: dict[str, str]) -> dict[str, Any]:
-        """Return what the template is rendered with; contents are marked characters."""
+        """Return the variables of a rendering; contents are marked characters."""
         messages: list[dict[str, Any]] = []
         count = 0
         for role in self.roles:
@@ -100,7 +100,7 @@ CHAINS: Final[tuple[Shape, ...]] = (
     Shape(_CALLS, tools=True),
     Shape(("system", *_CALLS), tools=True),
 )
-"""Conversations that grow turn by turn: what is rendered of the first turns should be there in all longer ones."""
+"""Conversations that grow turn by turn: the rendering of the first turns should be kept in all longer ones."""
 
 MAX_BYTES = 1 << 30
 _MOST_OUTPUT = 1 << 22
@@ -135,7 +135,7 @@ class Unkept(NamedTuple):
 def rendered(
     template: str, shapes: Sequence[Shape], variables: Mapping[str, str], max_seconds: int = 10
 ) -> list[Rendering]:
-    """Return what a template makes of conversations; it may take `max_seconds` of CPU time."""
+    """Return the renderings of conversations by a template; it may take `max_seconds` of CPU time."""
     if find_spec("jinja2") is None:
         raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
     if is_marked(template):

@@ -5,15 +5,15 @@ of other libraries, by their attributes (`live_merges` reads these, and objects 
 calls the format's module: `tokenizer_json`, `tiktoken` (with Tekken, and with the names of its `encodings`),
 `sentencepiece`, `merges`, `vocabulary` (vocab.json next to merges.txt), `unigram`, `wordpiece` or `gguf` (with
 `gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises:
-FileFormatError if the file is not what it claims to be, with the line or the JSON path, and UnsupportedFeatureError if
-it asks for something that is not modelled exactly.
+FileFormatError if the file is malformed, with the line or the JSON path, and UnsupportedFeatureError if it asks for
+something that is not modelled exactly.
 
 Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_sentencepiece` (the large
 parts of a file, in compiled code), `written` (the vocabulary and the rules as written, also in compiled code),
-`text_steps` (the components of a tokenizer.json), `left_out` (what of it is read and not applied), `ranks` (rules out
-of ranked or scored words), `lint` (what is odd in a file), `charsmap` (SentencePiece's table of characters),
-`checked_dictionary` (dictionaries and alphabets that are not checked again), `versioned` (what of a file is known for
-another version of its library).
+`text_steps` (the components of a tokenizer.json), `left_out` (its parts that are read and not applied), `ranks` (rules
+out of ranked or scored words), `lint` (oddities of a file), `charsmap` (SentencePiece's table of characters),
+`checked_dictionary` (dictionaries and alphabets that are not checked again), `versioned` (a file with another version
+of its library).
 
 Used by: `tokenizers.loading`.
 
@@ -60,7 +60,7 @@ def read(
     MissingFileError
         If neither a file nor an encoding of this name is on this machine; the hint suggests a name, or how to get it.
     FileFormatError
-        If the file is not what it claims to be, or no format is recognised; the error says where.
+        If the file is malformed, or no format is recognised; the error says where.
     UnsupportedFeatureError
         If it asks for something that is not modelled exactly.
     LimitExceededError

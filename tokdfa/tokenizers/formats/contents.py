@@ -172,7 +172,7 @@ class LateContents(Contents):
         if find is not None:
             found = find()
             with SHARED:
-                # Threads that ask at the same time find the same; they share what is put in first.
+                # Threads that ask at the same time find the same; they share the result that is put in first.
                 if self._find is not None:
                     for field_name, value in found.items():
                         object.__setattr__(self, field_name, value)

@@ -56,7 +56,7 @@ def find(path: str | Path, format: str | None) -> tuple[bytes, Path, str]:
 
 
 def named(source: object) -> str:
-    """Return what messages call a source: a path as it is, an object by its type."""
+    """Return the name of a source in messages: a path as it is, an object by its type."""
     if isinstance(source, (str, PathLike)):
         return str(source)
     kind = type(source)
@@ -182,4 +182,4 @@ def _begins_with_piece(data: bytes) -> bool:
 
 
 AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
-"""What the file of a tokenizer of any algorithm gives."""
+"""The contents of the file of a tokenizer of any algorithm."""

@@ -25,7 +25,7 @@ from tokdfa.tokenizers.normalizers.sentencepiece import SPACE, SentencePieceNorm
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS, LlamaCppPreTokenizer
 
 LLAMA_CPP = "llama.cpp of llama-cpp-python 0.3.36"
-"""The standard: what its llama_tokenize answers with parse_special, and without add_special."""
+"""The standard: its llama_tokenize with parse_special, and without add_special."""
 
 _LONGEST_PIECE = 1024
 _UNKNOWN_OF_BERT = 100
@@ -82,7 +82,7 @@ def read_gguf(data: bytes, path: Path) -> Contents | WordPieceContents:
 
 
 def pre_tokenizer(head: GGUFHead) -> LlamaCppPreTokenizer:
-    """Return what ``tokenizer.ggml.pre`` stands for; without the key, llama.cpp warns and takes "default"."""
+    """Return the pre-tokenizer of ``tokenizer.ggml.pre``; without the key, llama.cpp warns and takes "default"."""
     name = head.string(PRE, default="default") or "default"
     if name not in PRE_TOKENIZERS:
         what = f"{LLAMA_CPP} has no pre-tokenizer of this name, or it is not modelled"

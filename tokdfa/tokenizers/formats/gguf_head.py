@@ -175,7 +175,7 @@ class GGUFHead:
         return key in self._values
 
     def place(self, key: str) -> str:
-        """Return what messages call the place of a value; of one that is missing, the end of all that are there."""
+        """Return the location of a value, for messages; if it is missing, the end of all that are there."""
         value = self._values.get(key)
         return f"{self.path}, {key}, byte {self.end if value is None else value.at}"
 
@@ -237,7 +237,7 @@ class GGUFHead:
             raise
 
     def place_of_string(self, key: str, index: int) -> str:
-        """Return what messages call the place of one string of an array."""
+        """Return the location of one string of an array, for messages."""
         at = next(at for number, (at, _) in enumerate(self._iter_strings(key)) if number == index)
         return f"{self.path}, {key}[{index}], byte {at}"
 

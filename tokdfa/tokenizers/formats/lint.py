@@ -57,7 +57,7 @@ _READ_BY: dict[str, tuple[str, ...]] = {
 
 
 def lint_file(path: Path) -> list[Finding]:
-    """Return what is odd in a GGUF file, from its head alone; nothing for a file of another format."""
+    """Return the oddities of a GGUF file, from its head alone; none for a file of another format."""
     if not path.is_file():
         return []
     with path.open("rb") as file:
@@ -68,7 +68,7 @@ def lint_file(path: Path) -> list[Finding]:
 
 
 def lint_head(head: GGUFHead) -> list[Finding]:
-    """Return what is odd in the head of a GGUF file. Keys of wrong types are left to its reader."""
+    """Return the oddities of the head of a GGUF file. Keys of wrong types are left to its reader."""
     found: list[Finding] = []
     for rule in (_keys, _pre, _tokens, _types, _scores, _merges, _strings):
         try:

@@ -1,7 +1,7 @@
 """Objects of other libraries, recognised by their attributes and turned into the input of the readers of files.
 
-Nothing is imported and no attribute is set. What an object does beyond its parts (a text reversed, special tokens that
-are split up, a subclass in Python that changes texts) is refused where its attributes show it.
+Nothing is imported and no attribute is set. Behaviour of an object beyond its parts (a text reversed, special tokens
+that are split up, a subclass in Python that changes texts) is refused where its attributes show it.
 """
 
 from __future__ import annotations

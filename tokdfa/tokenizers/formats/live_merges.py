@@ -45,7 +45,7 @@ def attribute(source: object, name: str, path: Path) -> Any:
 
 
 def asked(ask: Callable[[], T], name: str, path: Path) -> T:
-    """Return what a function of an object gives, or raise UnsupportedFeatureError if it fails."""
+    """Return the result of a function of an object, or raise UnsupportedFeatureError if it fails."""
     try:
         return ask()
     except Exception as error:

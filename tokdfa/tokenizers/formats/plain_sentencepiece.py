@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tokdfa.kernels.spelling.model import PieceList, read_pieces
 
 SURFACE = " \u2047 "
-"""What decoding gives for the unknown piece, unless a model says otherwise."""
+"""The decoded text of the unknown piece, unless a model says otherwise."""
 
 _NUMBER, _BYTES = 0, 2
 _WIDTHS = {1: 8, 5: 4}

@@ -153,7 +153,7 @@ def _find_late_pairs(
     words: dict[int, list[int]], n: int, strength: list[int], left: Int32Array, right: Int32Array, splits: Int32Array
 ) -> None:
     """Fill in the pairs of words made through a part that is not stronger, by merging the word completely."""
-    # Only what the symbols of these words can be merged to is looked up.
+    # Only tokens that the symbols of these words can be merged to are looked up.
     is_near = np.zeros(n + len(left), dtype=np.bool_)
     is_near[[symbol for tokens in words.values() for symbol in tokens]] = True
     while True:

@@ -274,7 +274,7 @@ def read_decoder(
 
 
 def _is_by_character(step: decoding.DecodeStep) -> bool:
-    """Return whether a step does the same to a text wherever it is cut into tokens."""
+    """Return whether the result of a step is the same for every cut of a text into tokens."""
     if isinstance(step, decoding.DecodeReplace):
         return step.replace.literal and len(step.replace.pattern) == 1
     return isinstance(step, decoding.StripWhole)

@@ -106,7 +106,7 @@ def check_top(top: JsonObject) -> None:
 
 
 def read_steps(top: JsonObject) -> tuple[Normalizer | None, Splitting | None, bool]:
-    """Return what a tokenizer.json does to a text before its model: normalizer, splitting, and if that gives bytes."""
+    """Return the steps of a tokenizer.json before its model: normalizer, splitting, and whether that gives bytes."""
     check_top(top)
     normalizer = read_normalizer(top)
     splitting, is_bytewise = read_pre_tokenizer(top)
@@ -130,7 +130,8 @@ def _check_prefix_once(top: JsonObject, splitting: Splitting | None, normalizer:
         what = "a character put before the first stretch only, in a text that may have lost its beginning"
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("normalizer"))
     if splitting is not None and splitting.prefix_once and splitting.metaspace_at and normalizer is not None:
-        # To the library a text begins wherever what the first character became begins, and that may be split.
+        # To the library, every piece made of the first character begins the text; after normalization there may be
+        # several.
         what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
         hint = "put it before every piece, or none"
         raise UnsupportedFeatureError(what, value=normalizer, where=top.place("pre_tokenizer"), hint=hint)
@@ -145,7 +146,7 @@ def _check_spelled(vocabulary: Vocabulary, suffix: str, model: JsonObject) -> No
 
 
 def _read_fallback(model: JsonObject, vocabulary: Vocabulary, *, is_affixed: bool) -> Fallback | None:
-    """Return what unknown symbols become; None if the file does not say.
+    """Return the replacement of unknown symbols; None if the file does not say.
 
     Bytes that no unknown symbol has need no tokens: a character of ASCII that is a token itself, as the tab is in
     Gemma's vocabularies, never becomes its byte. Symbols with a prefix or a suffix (`is_affixed`) may be others.

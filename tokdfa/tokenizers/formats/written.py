@@ -196,7 +196,7 @@ class PlainWords(NamedTuple):
 def read_plain(data: bytes, path: Path) -> PlainFile | None:
     """Read a tokenizer.json whose vocabulary and rules are written plainly; None if anything is odd, or wrong.
 
-    Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` finds out what.
+    Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` reads it, or finds the error.
     """
     found = read_model(data, LARGEST_ID)
     if found is None or found.merges == NOWHERE:

@@ -15,8 +15,8 @@ hypotheses from symbols to tokens; validation and comparison read ids with it, b
 within a symbol. `normal_form` is the same for all splittings that do the same.
 
 Where a text may be cut and its parts split separately: `certain` knows it for pairs of symbols (prebuilt, or found in
-the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds what the
-other parts of a tokenizer do there.
+the patterns), and `safe_pieces` decides it exactly, by an automaton. :mod:`tokdfa.tokenizers.boundaries` adds the
+effect of the other parts of a tokenizer.
 
 Callers: `encoding`, `tokenizers`, `training`, `validation`, `comparison`.
 

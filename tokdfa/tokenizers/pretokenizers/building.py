@@ -1,4 +1,4 @@
-"""Building what is not shipped of a splitting: its machine, and the pairs of symbols that are always cut apart.
+"""Building the parts of a splitting that are not shipped: its machine, and pairs of symbols that are always cut apart.
 
 The machine is the determinized automaton of its hypotheses. It is small, because a state is a few hypotheses and does
 not record how far back they diverge.

@@ -160,7 +160,7 @@ class Step:
             yield Stage(found.scan, found.fruitless, after, is_start)
 
     def _search(self, letter: int, fruitless: frozenset[int], *, is_start: bool, after_match: bool) -> Iterator[_Found]:
-        """Yield what a search at an offset may find, if it started there or not, and right after a match or not."""
+        """Yield the possible finds of a search at an offset, if it started there or not, right after a match or not."""
         start = self._starts[is_start]
         scan = self._target[start][letter]
         if scan:
@@ -215,7 +215,7 @@ class _Construction:
         number[used] = of_used or 0
         self.class_of_code_point = number[dense]
         self.symbols: list[tuple[int, ...]] = list(numbers) or [()]
-        # Symbols and hypotheses that differ elsewhere share what happens in one step.
+        # Symbols and hypotheses that differ elsewhere share the moves of one step.
         self._through: dict[tuple[int, Stage | None, int, int], tuple[tuple[Stage, int], ...]] = {}
 
     def run(self) -> Hypotheses:

@@ -210,7 +210,7 @@ DONE: Final = -1
 class SymbolBytes:
     """The bytes of the symbols of each class, read one at a time with the class assumed.
 
-    `leads` has for each class and each first byte what may follow: NOWHERE, DONE, or a number for :meth:`follow`.
+    `leads` has for each class and each first byte the continuations: NOWHERE, DONE, or an id for :meth:`follow`.
     """
 
     def __init__(self, class_of_code_point: npt.NDArray[np.integer[Any]], n_classes: int) -> None:
@@ -239,7 +239,7 @@ class SymbolBytes:
         return self._numbers[key]
 
     def follow(self, following: int, data: bytes) -> int:
-        """Return what may follow after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
+        """Return the continuations after bytes that continue a symbol: DONE at its end, NOWHERE if they cannot."""
         for byte in data:
             if following <= NOWHERE:
                 return NOWHERE
@@ -247,7 +247,7 @@ class SymbolBytes:
         return following
 
     def followers(self, following: int) -> list[int]:
-        """Return what may follow after each of the 64 bytes that continue a symbol."""
+        """Return the continuations after each of the 64 bytes that continue a symbol."""
         return self._followers[following]
 
     def n_left(self, following: int) -> int:
@@ -259,7 +259,7 @@ class SymbolBytes:
         return count
 
     def n_read(self, wanted: int) -> dict[int, int]:
-        """Return what may follow within symbols of a class, with the least number of bytes that precede it."""
+        """Return the continuations within symbols of a class, with the least number of bytes before each."""
         found: dict[int, int] = {}
         level, count = {after for after in self.leads[wanted] if after > NOWHERE}, 1
         while level:

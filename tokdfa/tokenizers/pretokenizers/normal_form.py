@@ -26,7 +26,7 @@ def splitting_form(splitting: Splitting) -> bytes:
     Those that no automaton expresses are taken as they are written.
     """
     form = automaton_form(splitting)
-    # Of what is printable Python's versions have different ideas, unless it is ASCII.
+    # Versions of Python differ on which characters are printable, except in ASCII.
     return ascii((splitting, splitting.table)).encode() if form is None else form
 
 

@@ -1,4 +1,4 @@
-"""Boundaries between pieces: where a text may be cut and its two parts split separately, however it continues.
+"""Boundaries between pieces: where a text may be cut and its two parts split separately, for every continuation.
 
 An automaton over symbols splits the part and the whole text at once. A *pair* has the hypothesis of the part before the
 boundary, or after it, and the hypothesis of the whole, with whether their pieces have differed. Before the boundary
@@ -242,7 +242,7 @@ class SafePieces:
         return confirmed, differing
 
     def _settled(self, pairs: Iterable[_Pair]) -> int:
-        """Return the state of a position, given the pairs after what is known to follow it."""
+        """Return the state of a position, given the pairs after the symbols known to follow it."""
         possible = [pair for pair in pairs if self._confirmed[pair.part, pair.whole]]
         if all(pair.differ for pair in possible) and possible:
             return UNSAFE

@@ -27,7 +27,7 @@ class Tuning:
         The maximum number of entries, of 4 bytes each, in the table for two bytes, up to 65536. A machine that needs
         more reads symbols one by one. The table only pays off if it stays in the second-level cache.
     stretch : int
-        The number of bytes that are read before what they begin is written down, from 4 to 4096.
+        The number of bytes that are read before the pieces that begin in them are written, from 4 to 4096.
     least_chain : int
         A segment of at least four times as many bytes is read in four parts at once.
     """
@@ -195,8 +195,8 @@ class Splitter:
     Raises
     ------
     PatternError
-        If a pattern cannot be read, or needs something automata cannot express: back-references, or an
-        atomic group or possessive repetition that may backtrack inside itself; or repeats what may be empty.
+        If a pattern cannot be read, or needs something automata cannot express: back-references, or an atomic group or
+        possessive repetition that may backtrack inside itself; or repeats a part that may be empty.
     LimitExceededError
         If the budget does not suffice.
 

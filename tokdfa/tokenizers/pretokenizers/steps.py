@@ -197,8 +197,8 @@ def _with_gaps(matches: Iterable[Span], length: int) -> Iterator[tuple[Span, boo
 def behave(flagged: Flagged, behavior: Behavior) -> list[Span]:
     """Return the pieces with text that a behavior of tokenizers makes of matches and the gaps between them.
 
-    Spans cover the text, each with whether it is a match; an empty match ends what is before it. ``removed`` drops the
-    matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch; ``merged_with_previous`` and
+    Spans cover the text, each with whether it is a match; an empty match ends the piece before it. ``removed`` drops
+    the matches; ``isolated`` makes each a piece; ``contiguous`` joins matches that touch; ``merged_with_previous`` and
     ``merged_with_next`` join a match with the piece before or after it, unless that is a match, too.
     """
     return [(start, end) for start, end in _joined(flagged, behavior) if start < end]
