@@ -50,7 +50,7 @@ class Output:
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
-        # The number of ids of the stream that have been given out, and of those in their place.
+        # The number of ids of the stream that have been given out, and of the ids in their place.
         self.n_in = self.n_out = 0
         self._parts: list[Int32Array] = []
         self._rows: list[Int64Array] = []

@@ -86,7 +86,7 @@ def _encoded(text: str, replacement: str) -> bytes:
 
 
 def _looks_far(tree: Node) -> bool:
-    """Return whether which path a match takes may depend on more than the symbols next to it."""
+    """Return whether the path of a match may depend on more than the symbols next to it."""
     nodes = [tree]
     for node in nodes:  # grows during the loop
         if isinstance(node, (Atomic, Assertion)) or (isinstance(node, Repeat) and node.mode == "possessive"):

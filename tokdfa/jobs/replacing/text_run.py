@@ -138,7 +138,7 @@ class TextRun:
         self._rows = parts[0] if len(parts) == 1 else np.concatenate((_NO_ROWS, *parts))
 
     def _proceed(self, *, final: bool, n_free: int = 0) -> None:
-        """Give out the ids up to the last position with which nothing that is not decided has to do."""
+        """Give out the ids up to the last position that nothing undecided concerns."""
         job = self._job
         waiting = self._waiting
         ids = waiting[0] if len(waiting) == 1 else np.concatenate((_NO_IDS, *waiting))

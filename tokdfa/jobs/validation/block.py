@@ -95,7 +95,7 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, feed: Feed, size: int, rest: Rest, *, has_begun: bool, is_last: bool) -> Block:
-        """Return the block that a feed is.
+        """Return a feed as a block.
 
         `has_begun` is whether the first document has ids before these. Documents that have no ids are left out, unless
         an id that is in no text ends them.
@@ -117,7 +117,7 @@ class Block(NamedTuple):
         return sizes
 
     def out_of_range(self, at: int, byte: int) -> Violation:
-        """Return the violation that an unknown number is, at the offset `byte`."""
+        """Return the violation for an unknown number, at the offset `byte`."""
         return out_of_range(int(self.numbers[np.searchsorted(self.unknown, at)]), self.first + at, byte)
 
 

@@ -181,7 +181,7 @@ class Table:
     def wrong_parts(
         self, ids: Int32Array, begins: Int64Array, ends: Int64Array, *, is_open: bool = False
     ) -> tuple[Int64Array, int | None]:
-        """Return the parts of streams that something wrong is in, and the number of bytes of all if there are none.
+        """Return the parts of streams with something wrong in them, and the number of bytes of all if there are none.
 
         Stream k has the ids, all of the tokenizer, from ``begins[k]`` to ``ends[k]``; the last one continues after
         these if it `is_open`. Outside of the parts, an int64 array of shape (parts, 2), all is canonical. A part begins

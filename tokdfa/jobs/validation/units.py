@@ -199,7 +199,7 @@ def _parts_of(trip: RoundTrip, ids: Int32Array, words: WrongWords, kind: int, be
 
 
 def _whole_parts(trip: RoundTrip, ids: Int32Array, words: WrongWords, begins: bool) -> Int64Array:
-    """Return the parts that words with another text are, each without the common beginning and end of both sides."""
+    """Return words with another text as parts, each without the common beginning and end of both sides."""
     whole = np.flatnonzero(words.text == OTHER)
     begin = words.bounds[whole, 0]
     sides = (begin, words.bounds[whole, 1], words.right_bounds[whole], words.right_bounds[whole + 1])

@@ -146,7 +146,7 @@ class Violation(Cause, Displayed):
 
 
 def out_of_range(id: int, index: int, byte: int) -> Violation:
-    """Return the violation that is an id which the tokenizer does not have, given its index and byte offset."""
+    """Return the violation for an id that the tokenizer does not have, given its index and byte offset."""
     return Violation(
         kind=ViolationKind.ID_OUT_OF_RANGE,
         token=id,

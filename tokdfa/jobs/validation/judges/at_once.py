@@ -33,7 +33,7 @@ __all__ = ["judge_block", "judge_walked"]
 
 
 def judge_block(engine: Engine, block: Block) -> Judged | None:
-    """Judge a block as an engine does that judges blocks; None if these ids are judged only one by one."""
+    """Judge a block by an engine that judges blocks; None if these ids are judged only one by one."""
     if engine.model is not None:
         return judge_walked(engine.model, block)
     trip = engine.tokenizer.round_trip

@@ -57,7 +57,7 @@ def merged(
     spans_of: Callable[[Rows], Spans],
     places: Int64Array | None = None,
 ) -> list[Sequence[Violation]]:
-    """Return violations found one by one, each with where it is, and those in rows, in order; these are at `places`."""
+    """Return violations found one by one, each with its index, and violations in rows, at `places`, all in order."""
     parts: list[Sequence[Violation]] = []
     low = 0
     places = rows.first if places is None else places

@@ -1,7 +1,7 @@
 """Parts of streams, each between two boundaries where its text is always cut, encoded again all at once.
 
 The next two symbols decide how the text up to such a boundary is split, so each part is split with two more symbols,
-and its pieces are those up to its end.
+and only the pieces up to its end are its own.
 """
 
 from __future__ import annotations
@@ -345,7 +345,7 @@ def _differing(
 
 
 def _broken(ids: Int32Array, broken: Int64Array) -> Rows:
-    """Return the parts that are symbols that are not UTF-8."""
+    """Return the symbols that are not UTF-8 as parts."""
     chosen, bounds = ranges(broken[:, 0], broken[:, 1])
     n = len(broken)
     return Rows(

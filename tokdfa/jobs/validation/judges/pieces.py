@@ -157,7 +157,7 @@ class _Items:
 
     @cached_property
     def _bad_tokens(self) -> BoolArray:
-        """For each token whether it cannot be in its item, be it after the token before it or at all."""
+        """For each token whether it cannot be in its item, after the token before it, or at all."""
         model, ids = self._model, self._ids
         begins = self._starts == self._item_starts[self._item]
         whole = begins & (self._ends == self._item_ends[self._item])
