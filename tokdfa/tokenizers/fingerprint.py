@@ -159,7 +159,7 @@ def hash_of_specials(tokenizer: Tokenizer) -> str:
 
 
 def _ids(tokenizer: Tokenizer) -> list[tuple[object, ...]]:
-    """Return the tokens that have ids, in order, with these; without tokens whose id belongs to a special token."""
+    """Return the tokens that have ids, in order, with these, except ids that belong to special tokens."""
     ids = tokenizer.token_to_id
     known: BoolArray = ids >= 0
     shadowed = known & (tokenizer.id_to_token[ids] != np.arange(len(ids)))

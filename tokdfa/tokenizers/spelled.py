@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Spelled(NamedTuple):
-    """The bytes of ids in a stream whose first or last id may be spelled differently.
+    """The bytes of ids in a stream, where the first or the last id may be spelled differently.
 
     Attributes
     ----------

@@ -418,7 +418,7 @@ class Tokenizer(AnyTokenizer):
 
 
 class UnigramTokenizer(Tokenizer):
-    """A tokenizer whose model is Unigram.
+    """A tokenizer with a Unigram model.
 
     Of the segmentations of a text into pieces, the one with the greatest sum of scores counts. So pairs of neighbours
     do not decide whether ids are canonical, and it has no token DFA.
@@ -438,7 +438,7 @@ class UnigramTokenizer(Tokenizer):
 
 
 class WordPieceTokenizer(Tokenizer):
-    r"""A tokenizer whose model is WordPiece: the longest entry first, from left to right.
+    r"""A tokenizer with a WordPiece model: the longest entry first, from left to right.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ _ENDED = Place(-1, 0, 0, 0)
 
 
 class Guide(Masked[Place]):
-    """An automaton of the streams of a tokenizer that are canonical, and whose text is in a language; no dead ends.
+    """An automaton of the canonical streams of a tokenizer with their text in a language, without dead ends.
 
     Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some stream continues to its end. States
     are tuples of four integers, which can be kept, compared and used again; a guide has no state of its own. Threads

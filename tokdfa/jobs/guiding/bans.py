@@ -163,7 +163,7 @@ def ban(
     end: int | Iterable[int] | None = None,
     vocab_size: int | None = None,
 ) -> Ban:
-    """Return the automaton of all sequences of ids whose text has none of some words, and no match of a pattern.
+    """Return the automaton of all sequences of ids that spell none of some words, and no match of a pattern.
 
     Every tokenization of a word is banned: those that begin or end within a token, and those that cut the bytes of a
     character.

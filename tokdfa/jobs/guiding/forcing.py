@@ -117,9 +117,9 @@ def forced(
     -----
     The states at which the prefix automaton arrives along canonical ids are explored, which decides; those that differ
     only in the last id are one, with a set of rows. Then the texts are counted by their number of bytes: all of them,
-    and those on whose ways every jump is canonical. A shortest text with a difference is searched for by its length so
-    far and the least length of the rest (P. E. Hart, N. J. Nilsson, B. Raphael, *A formal basis for the heuristic
-    determination of minimum cost paths*, 1968).
+    and those with every jump canonical. A shortest text with a difference is searched for by its length so far and the
+    least length of the rest (P. E. Hart, N. J. Nilsson, B. Raphael, *A formal basis for the heuristic determination of
+    minimum cost paths*, 1968).
 
     Examples
     --------

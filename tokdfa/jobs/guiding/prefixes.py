@@ -48,7 +48,7 @@ class Base(NamedTuple):
 
 
 class PrefixAutomaton:
-    """The canonical streams of a tokenizer whose texts are in a language, without dead ends.
+    """The canonical streams of a tokenizer with their texts in a language, without dead ends.
 
     `any` is the automaton of all texts, unless it is this one: states from which no text continues are found there once
     for all languages. Methods refuse states of other automata, and searches through `MOST_SEARCHED` states without an

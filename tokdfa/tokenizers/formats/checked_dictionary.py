@@ -91,9 +91,9 @@ def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) 
 
 
 class SymbolTokens(TokenAlphabet):
-    """A token alphabet over strings, or over tuples of symbols, whose words are made when they are first asked for.
+    """A token alphabet over strings, or over tuples of symbols, that makes its words on first use.
 
-    `tokens` are spelled over the base alphabet `symbols`: distinct, and of two characters or more, each of which is a
+    `tokens` are spelled over the base alphabet `symbols`: distinct, of two characters or more, and each character a
     symbol. None of this is checked again.
     """
 

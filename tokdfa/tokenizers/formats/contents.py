@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
 
-# Formats whose library is known and merges leftmost: their rules may be improper.
+# Formats with a known library, which merges leftmost: their rules may be improper.
 LEFTMOST_FORMATS = ("tokenizer.json", "tiktoken", "tekken", "gguf")
 # The formats of byte pairs that always say how text is split.
 _RECORDING = ("tokenizer.json", "sentencepiece")
@@ -49,7 +49,7 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SplitContents:
-    """The common part of the contents of files whose tokenizers segment each pre-token by a model.
+    """The common part of the contents of tokenizers that segment each pre-token by a model.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ LARGEST_FILE = 1 << 28
 _GZIP = b"\x1f\x8b"
 # Some have a version at the end, as in tokenizer.model.v3.
 _MODEL_NAME = re.compile(r"\.model(\.\w+)?$")
-# Lines of a rank file: base64 of one byte or more, a space and digits. A rule whose second part is a number may look
+# Lines of a rank file: base64 of one byte or more, a space and digits. A rule with a number as its second part may look
 # the same; eight in a row do not.
 _BASE64 = rb"(?=[^=])(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+"
 _OBJECT = re.compile(rb"\s*+\{")
@@ -155,7 +155,7 @@ def detect(data: bytes, path: Path) -> str:
         return "merges"
     if _RANK_LINES.match(data):
         return "tiktoken"
-    # A protocol buffer whose first field is a piece.
+    # A protocol buffer that begins with a piece.
     if (_MODEL_NAME.search(name) and data.startswith(b"\n")) or _begins_with_piece(data):
         return "sentencepiece"
     if name.endswith(".json"):

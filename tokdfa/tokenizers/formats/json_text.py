@@ -72,8 +72,8 @@ def parse_object(
 ) -> JsonObject:
     """Parse a file that holds one JSON object; `number` reads a number that is not an integer from its spelling.
 
-    With `last_key_counts` an object may have duplicate keys, of which the last one counts, and -0 is an integer.
-    Python's `json` reads so, and it is much faster for files of many small objects.
+    With `last_key_counts` an object may have duplicate keys, the last one counts, and -0 is an integer. Python's `json`
+    reads so, and it is much faster for files of many small objects.
     """
     text = decode_utf8(data, path)
     found_repeating: list[_Repeating] = []

@@ -27,7 +27,7 @@ def read_as(data: bytes, path: Path, format: str, *, of_object: bool = False) ->
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep the garbage collector away from millions of new strings, none of which is garbage."""
+    """Keep the garbage collector away from millions of new strings, since all of them are kept."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -46,7 +46,7 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     """Return the contents of a rank file with special tokens.
 
     They are given as ids by text; as the name of one of tiktoken's encodings; or as a JSON file with an object of texts
-    and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``, whose tokens that are not
+    and ids, or with ``added_tokens_decoder`` as in a ``tokenizer_config.json``; there, tokens that are not
     ``"special": true`` are text.
     """
     where, texts = "specials", frozenset[Any]()

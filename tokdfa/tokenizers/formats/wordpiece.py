@@ -67,7 +67,7 @@ class WordPieceContents:
 
 
 def read_vocab_txt(data: bytes, path: Path) -> WordPieceContents:
-    """Read a vocab.txt: one entry per line, whose id is the number of the line.
+    """Read a vocab.txt: one entry per line, with the number of the line as its id.
 
     As in tokenizers, white space at the ends of lines is dropped, and the last of equal entries counts. The file says
     nothing about normalization. It is BERT's, in lower case and without accents, which is the default of the libraries,
@@ -113,7 +113,7 @@ def _cased(normalizer: BertNormalizer, case: Case, lowercase: bool) -> BertNorma
 
 
 def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContents:
-    """Return the contents of a vocab.txt whose texts become lower case or not, as the caller says."""
+    """Return the contents of a vocab.txt with texts in lower case or not, as the caller says."""
     if not isinstance(contents, WordPieceContents) or contents.case is None:
         what = "whether text becomes lower case can be said only for a vocab.txt; this file says so itself"
         raise UnsupportedFeatureError(what, value=lowercase, where=where)

@@ -61,7 +61,7 @@ class Pairs:
 
     @classmethod
     def of_columns(cls, left: list[str], right: list[str], where: Callable[[int], str]) -> Pairs:
-        """Return rules whose parts are strings already, without lone surrogates."""
+        """Return rules given as strings, without lone surrogates."""
         text, separator = joined([*chain.from_iterable(zip(left, right, strict=True))])
         return cls(text, len(left), separator, separator, lambda: (left, right), where)
 
@@ -174,7 +174,7 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
 
 
 class PlainFile(NamedTuple):
-    """A file whose model has a sound vocabulary and sound rules; `top` is the file without these.
+    """A file with a sound vocabulary and sound rules in its model; `top` is the file without these.
 
     `pairs` returns the rules, given a function that reads them slowly: it is called for rules as strings, and for the
     errors that they deserve.
@@ -186,7 +186,7 @@ class PlainFile(NamedTuple):
 
 
 class PlainWords(NamedTuple):
-    """A file whose model has a sound vocabulary and no rules; `top` is the file without the vocabulary."""
+    """A file with a sound vocabulary and no rules in its model; `top` is the file without the vocabulary."""
 
     top: JsonObject
     vocabulary: Vocabulary
@@ -194,7 +194,7 @@ class PlainWords(NamedTuple):
 
 
 def read_plain(data: bytes, path: Path) -> PlainFile | None:
-    """Read a tokenizer.json whose vocabulary and rules are written plainly; None if anything is odd, or wrong.
+    """Read a tokenizer.json with a plainly written vocabulary and rules; None if anything is odd, or wrong.
 
     Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` reads it, or finds the error.
     """
@@ -219,7 +219,7 @@ def read_plain(data: bytes, path: Path) -> PlainFile | None:
 def read_plain_words(
     data: bytes, path: Path, number: Callable[[str], float], *, scored: bool = False
 ) -> PlainWords | None:
-    """Read a tokenizer.json whose vocabulary is written plainly, and that has no rules; None as for `read_plain`.
+    """Read a tokenizer.json with a plainly written vocabulary and no rules; None as for `read_plain`.
 
     `number` reads a number that is not an integer from its spelling, outside of the vocabulary; `scored` is whether the
     vocabulary is an array of words with scores.

@@ -59,7 +59,7 @@ def build_machine(
 
 
 def _determinize(hypotheses: Hypotheses, max_states: int, budget: Budget) -> Machine:
-    """Return the machine whose states are the sets of hypotheses to pursue together."""
+    """Return the machine: its states are the sets of hypotheses to pursue together."""
     states: Numbering[tuple[int, ...]] = Numbering((0,))
     targets: list[list[int]] = []
     origins: list[list[list[tuple[int, int]]]] = []

@@ -3,9 +3,8 @@
 Whether a piece begins at some offset may depend on text far to its right, so the machine guesses. A *hypothesis* has,
 for each step of the splitting, a scan of the supposed current piece, and scans that are supposed to find nothing.
 Either a piece ended where such a scan had a match, and the alternatives preferred to that match must fail; or nothing
-begins where such a scan was started. A hypothesis whose guess turns out wrong ends, and one that nothing can confirm is
-not pursued. For every text exactly one hypothesis is confirmed in the end, so the automaton of hypotheses is
-unambiguous.
+begins where such a scan was started. A hypothesis with a wrong guess ends, and one that nothing can confirm is not
+pursued. For every text exactly one hypothesis is confirmed in the end, so the automaton of hypotheses is unambiguous.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ _NAMES = {splitting: name for name, splitting in NAMED.items()}
 
 
 def known_names() -> dict[Splitting, str]:
-    """Return the names of the splittings whose machines are prebuilt."""
+    """Return the names of the splittings with prebuilt machines."""
     return dict(_NAMES)
 
 

@@ -271,7 +271,7 @@ class Splitter:
 
 
 class SplitStream:
-    """A text read in parts, whose pieces are returned as soon as no continuation can change them.
+    """A text read in parts; its pieces are returned as soon as no continuation can change them.
 
     `n_bytes` counts the bytes fed so far.
     """
