@@ -61,10 +61,9 @@ def replace(
 class Replacer(SuggestsNames):
     r"""A pattern and the replacement of its matches, to be applied to streams of a tokenizer's ids.
 
-    For canonical ids, the new ids are the encoding of the new text: ``encode(regex.sub(pattern, replacement,
-    decode(ids)))``. Only the ids around the matches are decoded and encoded again, up to the nearest boundaries where
-    the pre-tokenizer always cuts both the old and the new text. In other streams, ids that are not around a match stay
-    as they are.
+    For canonical ids, the new ids encode the new text: ``encode(regex.sub(pattern, replacement, decode(ids)))``.
+    Only the ids around the matches are decoded and encoded again, up to the nearest boundaries where the pre-tokenizer
+    always cuts both the old and the new text. In other streams, ids that are not around a match stay as they are.
 
     Parameters
     ----------

@@ -58,8 +58,9 @@ def validate(
         separately, and the ids between them are not judged.
     literal : bool
         Whether to judge special tokens that `encode` never gives, such as SentencePiece's control pieces, by the text
-        that `decode` makes of them. They are then never canonical, and the answer is the same as ``encode(decode(ids))
-        == ids``. By default they split the stream, and the parts between them are judged separately.
+        that `decode` makes of them. They are then never canonical, and the answer is the same as
+        ``encode(decode(ids)) == ids``. By default they split the stream, and the parts between them are judged
+        separately.
 
     Returns
     -------
