@@ -1,6 +1,6 @@
 /* The pair test by going back in time.
 
-   At every time one pair of tokens meets at the boundary between what was read and what comes. A live rule merges
+   At every time one pair of tokens meets at the boundary between the text read and the text to come. A live rule merges
    across the boundary iff that pair is its own, and going back the younger token falls into its parts first. */
 #ifndef TOKDFA_BACK_IN_TIME_H
 #define TOKDFA_BACK_IN_TIME_H
@@ -8,8 +8,8 @@
 #include "../fold/api.h"
 #include "pair_slot.h"
 
-/* Look at the pair that meets at the boundary at a time, and go back to the one before it. Returns the state whose rule
-   merges that pair, 0 if no pair before it is another one, and -1 if there is a pair to look at. */
+/* Look at the pair that meets at the boundary at a time, and go back to the one before it. Returns the state with the
+   rule that merges that pair, 0 if no pair before it is another one, and -1 if there is a pair to look at. */
 ALWAYS_INLINE int64_t look_back(const tokdfa_folding *folding, int64_t *u, int64_t *v, int64_t *time) {
     int64_t state = folding->made[pair_slot(folding->pairs, folding->n_pairs, pair_key(*u, *v))];
     if (state > 0 && state <= *time) {
@@ -29,8 +29,8 @@ ALWAYS_INLINE int64_t look_back(const tokdfa_folding *folding, int64_t *u, int64
     return -1;
 }
 
-/* The state, of those up to `time`, whose rule merges across the boundary between u and v; 0 when there is none. Both
-   tokens are live, and u is no younger than `time`. */
+/* The state up to `time` with the rule that merges across the boundary between u and v; 0 when there is none. Both
+   tokens are live, and u is not younger than `time`. */
 ALWAYS_INLINE int64_t forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time) {
     while (folding->birth[v] > time) {
         v = folding->head[v];

@@ -1,4 +1,4 @@
-/* What all kernels include: fixed-width integers, hints to the compiler, unaligned reads and small bit tricks. */
+/* Included by all kernels: fixed-width integers, hints to the compiler, unaligned reads and small bit tricks. */
 #ifndef TOKDFA_BASE_H
 #define TOKDFA_BASE_H
 
@@ -36,7 +36,7 @@ ALWAYS_INLINE uint64_t load_64(const uint8_t *bytes) {
     return value;
 }
 
-/* The number of zeros below the lowest one; 64 of 0, without a branch, which compilers make of a question for 0. */
+/* Count trailing zeros; 64 for 0; branch-free: compilers would turn a test for 0 into a branch. */
 ALWAYS_INLINE int64_t trailing_zeros(uint64_t bits) {
 #if defined(__BMI__)
     return (int64_t)__builtin_ia32_tzcnt_u64(bits);
@@ -45,7 +45,7 @@ ALWAYS_INLINE int64_t trailing_zeros(uint64_t bits) {
 #endif
 }
 
-/* The number of zeros above the highest one; 64 of 0. */
+/* Count leading zeros; 64 for 0. */
 ALWAYS_INLINE int64_t leading_zeros(uint64_t bits) {
     return bits ? __builtin_clzll(bits) : 64;
 }

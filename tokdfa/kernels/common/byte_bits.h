@@ -81,7 +81,7 @@ ALWAYS_INLINE uint64_t may_begin(const uint8_t *filter, const uint8_t *bytes) {
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
 
-/* The 64 bits of 64 bytes, each of which is 0 or 0xFF. */
+/* The 64 bits of 64 bytes that are 0 or 0xFF. */
 ALWAYS_INLINE uint64_t bits_of_bytes(uint8x16_t first, uint8x16_t second, uint8x16_t third, uint8x16_t fourth) {
     static const uint8_t each[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t bit = vld1q_u8(each);
@@ -91,7 +91,7 @@ ALWAYS_INLINE uint64_t bits_of_bytes(uint8x16_t first, uint8x16_t second, uint8x
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
-/* 0xFF for each byte whose highest bit is set. */
+/* 0xFF for each byte with its highest bit set. */
 ALWAYS_INLINE uint8x16_t have_highest_bit(uint8x16_t bytes) {
     return vcltzq_s8(vreinterpretq_s8_u8(bytes));
 }

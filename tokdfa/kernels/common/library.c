@@ -1,4 +1,4 @@
-/* What the library says of itself. */
+/* The library about itself: its sources, and whether it runs with the wider instructions. */
 #include "base.h"
 #include "api.h"
 #include "wide.h"
@@ -12,7 +12,7 @@ bool tokdfa_processor_is_wide = false;
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* Whether processor and system have what x86-64-v3 asks for. */
+/* Whether the processor and the system support x86-64-v3. */
 static bool has_level_3(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d)) {

@@ -1,8 +1,8 @@
 /* Short words packed into two machine words, so that they are compared and hashed at once; sets of hashes as bits.
 
    A word of up to 15 bytes is (low, high): its bytes from the first on, zeros after them, and its length in the last
-   byte of `high`. Different words have different packings. What follows a word in memory is read and masked away, so
-   that no loop over bytes is needed. */
+   byte of `high`. Different words have different packings. The bytes after a word in memory are read and masked away,
+   so that no loop over bytes is needed. */
 #ifndef TOKDFA_PACKED_H
 #define TOKDFA_PACKED_H
 
@@ -19,7 +19,7 @@ typedef struct {
     uint64_t low, high;
 } packed_word;
 
-/* The masks of the first n bytes of `low`, for n up to 15; those of `high` are eight entries further on. */
+/* The masks of the first n bytes of a word, for n up to 15: entry n for `high`, and entry 8 + n for `low`. */
 static const uint64_t tokdfa_first_bytes[24] = {
     0, 0, 0, 0, 0, 0, 0, 0,
     0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF,
@@ -84,7 +84,7 @@ ALWAYS_INLINE bool may_have(const uint64_t *bits, int64_t n_bits, uint64_t hashe
     return bits[bit >> 6] >> (bit & 63) & 1;
 }
 
-/* Prefetch what `may_have` and `add_bit` will read; there are bits. */
+/* Prefetch the bits that `may_have` and `add_bit` will read; n_bits is not 0. */
 ALWAYS_INLINE void prefetch_bit(const uint64_t *bits, int64_t n_bits, uint64_t hashed) {
     PREFETCH(bits + ((hashed & (64 * (uint64_t)n_bits - 1)) >> 6));
 }

@@ -1,6 +1,6 @@
 /* One source, two sets of instructions.
 
-   A file `X.wide.c` is compiled twice on x86-64: for every processor, and for those of level 3 (AVX2, BMI2). Its
+   A file `X.wide.c` is compiled twice on x86-64: for every processor, and for processors of level 3 (AVX2, BMI2). Its
    functions are named VARIANT(name); a function of api.h, which only the first one has, chooses:
 
        #ifndef TOKDFA_WIDE

@@ -8,7 +8,7 @@
 
 /* The transitions of an explicit DFA by state. Read-only once it is built. */
 typedef struct {
-    const int64_t *offsets; /* those of state p are offsets[p] to offsets[p + 1] */
+    const int64_t *offsets; /* state p has the transitions offsets[p] to offsets[p + 1] */
     const int32_t *tokens;  /* by transition; ascending within a state */
     const int32_t *targets; /* by transition */
     const uint8_t *final;   /* by state */
@@ -32,7 +32,7 @@ typedef struct {
     const int32_t *depth;  /* by node: the length of its word */
     int64_t n_depth;       /* the number of nodes */
     const int32_t *end;    /* the nodes below node i are i + 1 to end[i] */
-    const int32_t *first;  /* the words that end at node i are those of ranks first[i] to first[i + 1] */
+    const int32_t *first;  /* the words that end at node i have the ranks first[i] to first[i + 1] */
     int64_t longest;       /* the largest depth */
 } tokdfa_trie;
 

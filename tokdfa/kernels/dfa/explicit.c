@@ -205,9 +205,9 @@ static int32_t find_root(int32_t *parent, int32_t state) {
 
 /* The length of a shortest token sequence, written to `path`, by which the languages of p and q differ; -1 if none.
 
-   The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find_root
+   The last state is a sink without transitions, not final. Pairs that should be equal are merged in a union-find
    forest, breadth first. A pair skipped as already implied cannot hide a shorter difference, because the same sequence
-   distinguishes one of the merged pairs that imply it, none of which is later. */
+   distinguishes one of the merged pairs that imply it, and none of these is later. */
 TOKDFA_API int64_t tokdfa_first_difference(const tokdfa_rows *dfa, int32_t p, int32_t q, int32_t *path) {
     const int64_t n = dfa->n_final;
     const int32_t sink = (int32_t)(n - 1);

@@ -1,6 +1,6 @@
 """Explicit DFAs: breadth-first search, the coarsest partition, the first difference; tries, and automata over them.
 
-A DFA is given by rows of transitions: those of state p are ``tokens[offsets[p]:offsets[p + 1]]``, ascending, with the
+A DFA is given by rows of transitions: state p has the tokens ``tokens[offsets[p]:offsets[p + 1]]``, ascending, with the
 targets in a parallel array.
 """
 
@@ -32,7 +32,7 @@ def group(keys: Int32Array, n_keys: int) -> tuple[Int64Array, Int32Array]:
 def coarsest_partition(
     sources: Int32Array, tokens: Int32Array, targets: Int32Array, final: BoolArray, n_tokens: int
 ) -> Int32Array:
-    """Return the class of each state, those of equal languages being one: O(m log n). Every state leads to a final one.
+    """Return the class of each state; equal languages share one: O(m log n). Every state leads to a final one.
 
     A. Valmari, *Fast brief practical DFA minimization*, 2012.
     """
@@ -58,7 +58,7 @@ def first_difference(
 def build_trie(
     symbols: Int32Array, offsets: Int64Array, order: Int64Array
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
-    """Build the trie of the words ``symbols[offsets[i]:offsets[i + 1]]`` whose numbers `order` has, lexicographically.
+    """Build the trie of the words ``symbols[offsets[i]:offsets[i + 1]]`` for i in `order`, lexicographically.
 
     Symbols are not negative. Returns four int32 arrays, one entry per node; node 0 is the root. `symbol` (-1 for the
     root) and `depth` are the last symbol of a node's word and its length; the nodes below node i are i + 1 to
@@ -71,15 +71,15 @@ def build_trie(
 
 
 def trie_of(column: Int32Array, depth: Int32Array, end: Int32Array, first: Int32Array) -> Struct:
-    """Return a trie of :func:`build_trie` to run an automaton over; `column` is that of each last symbol."""
+    """Return a trie of :func:`build_trie` to run an automaton over; `column` is by node, for its last symbol."""
     return Struct("tokdfa_trie", column=column, depth=depth, end=end, first=first, longest=int(depth.max(initial=0)))
 
 
 def tokens_from(trie: Struct, table: Int32Array, n_columns: int, state: int) -> tuple[Int32Array, Int32Array]:
     """Run an automaton from a state over a trie of :func:`trie_of`: the ranks of words it can read, and the states.
 
-    The target of state q on column c is ``table[q * n_columns + c]``; state 0 is the sink. Places are in the order of
-    the words.
+    The target of state q on column c is ``table[q * n_columns + c]``; state 0 is the sink. The results are in the order
+    of the words.
     """
     n_words = int(trie.fields["first"][-1])
     ranks, targets = np.empty(n_words, dtype=np.int32), np.empty(n_words, dtype=np.int32)
@@ -91,8 +91,8 @@ def find_words(trie: Struct, n_columns: int, leftmost: bool) -> tuple[Int32Array
     """Complete the trie of some words, of :func:`trie_of`, to an automaton that finds them.
 
     If `leftmost`, it finds the leftmost-longest matches, and goes to the sink, 0, after the last one that it has seen;
-    a state whose word begins with a word of the list has no failure transition. Otherwise it finds all matches. State i
-    + 1 belongs to node i, whose word was read last; state 1 is the initial state.
+    a state has no failure transition if its word begins with a word of the list. Otherwise it finds all matches. State
+    i + 1 belongs to node i: the node's word was read last. State 1 is the initial state.
 
     Returns `table`, in which ``table[q * n_columns + c]`` is the target of state q on column c; and for each state the
     `length` of the longest word that ends there, 0 for none, and the state of the next `shorter` one, 0 for none. (A.

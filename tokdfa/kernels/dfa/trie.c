@@ -1,7 +1,7 @@
 /* Words as a trie in depth-first order; running an automaton over it; the automaton that finds the words.
 
-   Node 0 is the root. The nodes below node i are i + 1 to end[i]; the words that end at node i are those of ranks
-   first[i] to first[i + 1] in lexicographic order. */
+   Node 0 is the root. The nodes below node i are i + 1 to end[i]; the words that end at node i have the ranks first[i]
+   to first[i + 1] in lexicographic order. */
 #include <stdlib.h>
 
 #include "../common/base.h"

@@ -48,7 +48,7 @@ typedef struct {
     const int32_t *product; /* by state: the token that its rule made */
     int64_t n_symbols;
     int32_t *below;    /* by token, zeros at first: the number of its descendants born so far */
-    int32_t *offset;   /* by token, zeros at first: its position after that of its head */
+    int32_t *offset;   /* by token, zeros at first: its position minus the position of its head, minus 1 */
     int32_t *position; /* written: by token */
     int32_t *width;    /* written: by state, zeros at first; the number of positions that its rule forbids */
 } tokdfa_arrangement;
@@ -60,7 +60,7 @@ void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, c
 void tokdfa_arrange(const tokdfa_arrangement *job);
 void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth);
 
-/* The states whose rows are gathered, the rows so far, and working memory. It belongs to one thread. */
+/* The states that get rows, the rows so far, and working memory. It belongs to one thread. */
 typedef struct {
     const int32_t *parent; /* by state, as are `first` and `width` */
     const int32_t *first;  /* the first position that its rule forbids */

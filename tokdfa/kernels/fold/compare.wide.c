@@ -1,4 +1,4 @@
-/* Comparing the rows of two compact token DFAs, whose tokens are in different orders, as sets of tokens. */
+/* Comparing the rows of two compact token DFAs, with their tokens in different orders, as sets of tokens. */
 #include "../common/wide.h"
 #include "api.h"
 
@@ -29,7 +29,8 @@ COMPARE_ROWS(compare_rows_wide);
 COMPARE_ROWS(VARIANT(compare_rows)) {
     uint64_t *bits = pairs->bits;
     for (int64_t pair = 0; pair < pairs->n_first_row; pair++) {
-        /* The forbidden tokens of one row, with those of the other flipped: the remaining ones are in only one row. */
+        /* The tokens that one row forbids, with the other row's tokens flipped: the remaining ones are in only one
+           row. */
         const int64_t n_first = turn_over(first, pairs->first_row[pair], bits);
         const int64_t n_second = turn_over(second, pairs->second_row[pair], bits);
         const int64_t n_words = pairs->n_bits;

@@ -24,9 +24,9 @@ def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32A
 
 
 def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
-    """Return the state, of those up to `time`, whose rule merges across the boundary of u≀v; 0 if there is none.
+    """Return the state up to `time` with the rule that merges across the boundary of u≀v; 0 if there is none.
 
-    Both are live tokens, and `u` is no younger than `time`; a time larger than all states is no limit.
+    Both are live tokens, and `u` is not younger than `time`; a time larger than all states does not limit them.
     """
     return int(lib.tokdfa_forbidding_state(folding.pointer, u, v, time))
 
@@ -71,8 +71,8 @@ def arrange(
 
     The order is a depth-first walk of the forest in which a token is a child of the left part of its live rule,
     latest-born children first; dead tokens come last. The state of the rule u≀v loses v and those descendants of v that
-    descend from a child of v born after the rule (or by it, if u = v): `width` positions from that of v on, 0 for the
-    initial state. `product` has the token that the rule of each state made.
+    descend from a child of v born after the rule (or by it, if u = v): `width` positions from the position of v on, 0
+    for the initial state. `product` has the token that the rule of each state made.
     """
     below, offset = np.zeros((2, len(birth)), dtype=np.int32)
     position: Int32Array = np.full(len(birth), -1, dtype=np.int32)
@@ -128,9 +128,9 @@ PAIRS_AT_ONCE = 1 << 12
 
 
 def ranked_rows(pointer: Int32Array, start: Int32Array, stop: Int32Array, rank: Int32Array) -> Struct:
-    """Return rows of :class:`tokdfa.automata.compact.Rows` whose tokens have ranks in an order common to two automata.
+    """Return rows of :class:`tokdfa.automata.compact.Rows` with ranks of tokens in an order common to two automata.
 
-    `rank` has that of the token at each position; -1 for tokens not common to both.
+    `rank` has the rank of the token at each position; -1 for tokens not common to both.
     """
     return Struct("tokdfa_ranked_rows", pointer=pointer, start=start, stop=stop, rank=rank)
 

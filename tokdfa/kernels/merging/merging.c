@@ -221,7 +221,7 @@ TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_
 /* The pairs that were found last, by hash, so that most of those that are found again are left out. */
 enum { LAST_PAIRS = 1 << 12 };
 
-/* Find the pairs of symbols at the boundaries of parts, of the rules whose parts are known or made by rules before
+/* Find the pairs of symbols at the boundaries of parts, of the rules with parts that are known or made by rules before
    them; write them to `pairs`, most of them once, and return their number. `*is_open` gets whether there are other
    rules. */
 static int64_t find_boundaries(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
@@ -252,7 +252,7 @@ static int64_t find_boundaries(const int32_t *left, const int32_t *right, const 
 /* Find the symbols that are side by side where rules join their parts. `first` and `last` are, by token, its own number
    for a symbol, and -1 for a product, and get its first and last symbol. `pairs` gets pairs, the last symbol of a left
    part << 32 | the first one of the right part, some of them more than once; a rule with a part that is made of no
-   symbols has none. Returns their number, at most that of the rules, `n`. */
+   symbols has none. Returns their number, at most `n`, the number of rules. */
 TOKDFA_API int64_t tokdfa_inner_pairs(const int32_t *left, const int32_t *right, const int32_t *product, int64_t n,
                                        int32_t *first, int32_t *last, int64_t *pairs) {
     /* Usually parts are made before the rules that join them, so that one round is enough. */

@@ -24,7 +24,7 @@ def pair_table(
 ) -> Struct:
     """Return the hash table of these pairs, `spread` times as large as needed; of equal pairs the first one counts.
 
-    A large one is for look-ups of which most find nothing.
+    A large one is for look-ups that mostly find nothing.
     """
     if not len(left) == len(right) == len(priority) == len(product):
         raise ValueError("a pair has two parts, a priority and a product")

@@ -20,7 +20,7 @@ typedef struct {
     int32_t *blocks;
     uint64_t *hashes;
     int32_t *rows;
-    int64_t n_rows; /* the places for rows by hash */
+    int64_t n_rows; /* the slots for rows by hash */
     uint64_t *bits;
     int64_t n_bits;
     int32_t *known;
@@ -31,11 +31,10 @@ typedef struct {
     int64_t n_distinct;
 } tokdfa_pair_job;
 
-/* The pair test over ids. With a table, `lookup` has for each id the place in `blocks` where its row begins, times
+/* The pair test over ids. With a table, `lookup` has for each id the index in `blocks` where its row begins, times
    2^32, plus its column; without one it is empty. `tokens` has for each id its live token, or one of PAIR_... of
-   pairs.h. `memo` has the answers of the last pairs by hash, a power of two of them or none; threads exchange an entry at
-   a time, and any of them is right. Apart from these:
-   Read-only once it is built. */
+   pairs.h. `memo` has the answers of the last pairs by hash, a power of two of them or none; threads exchange an entry
+   at a time, and any of them is right. Apart from these: Read-only once it is built. */
 typedef struct {
     const int64_t *lookup;
     int64_t n_lookup;
@@ -104,7 +103,7 @@ typedef struct {
     const tokdfa_form *form;
 } tokdfa_walker;
 
-/* The place of a walk: the next id, the place in the tables where the row of the state before it begins, and the number
+/* How far a walk is: the next id, the index in the tables where the row of the state before it begins, and the number
    of bytes of the ids walked over. It belongs to one thread. */
 typedef struct {
     int64_t at;
@@ -116,8 +115,8 @@ int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int64_t n, tok
 int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
                    tokdfa_place *place);
 
-/* Where text is certainly cut between two ids: at `certain[n_classes * last_symbol[left] + first_symbol[right]]`.
-   Read-only once it is built. */
+/* Whether text is always cut between two ids: `certain[n_classes * last_symbol[left] + first_symbol[right]]`. Read-only
+   once it is built. */
 typedef struct {
     const int32_t *first_symbol;
     const int32_t *last_symbol;
@@ -125,16 +124,16 @@ typedef struct {
     int64_t n_classes;
 } tokdfa_cuts;
 
-/* A walk over many streams that goes on after what is wrong; stream k has the ids from begins[k] to ends[k]. What is
-   found, `count` pairs, are the first id and the id after the last one of parts that something wrong is in; see
-   walk.py. It belongs to one thread. */
+/* A walk over many streams that continues after violations; stream k has the ids from begins[k] to ends[k]. `found`
+   gets `count` pairs: the first id of a part with violations, and the id after its last one; see walk.py. It belongs to
+   one thread. */
 typedef struct {
     const int64_t *begins;
     const int64_t *ends;
     int64_t n_begins;
-    int64_t back;  /* what is wrong is cut off from the ids up to this many, 1 or more, before it is noticed, but for */
+    int64_t back;  /* a violation starts at most this many ids, 1 or more, before its detection, except for */
     int64_t reach; /* a special token that the text spells, which begins at most this many ids before its end */
-    int64_t n_closed; /* the streams that end; those after them go on */
+    int64_t n_closed; /* the number of streams that end; the streams after them continue */
     int64_t *found;
     int64_t room;
     int64_t count;
@@ -148,7 +147,7 @@ typedef struct {
 int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
                        tokdfa_wrong_job *job);
 
-/* Where text is certainly cut between two symbols: at `certain[n_classes * class_of[left] + class_of[right]]`. Read-only
+/* Whether text is always cut between two symbols: `certain[n_classes * class_of[left] + class_of[right]]`. Read-only
    once it is built. */
 typedef struct {
     const uint16_t *class_of; /* of each code point */
@@ -158,9 +157,9 @@ typedef struct {
 
 int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends, const int64_t *bounds,
                       int64_t n_texts, int64_t *rows, int64_t room);
-/* Tokenizations of texts, one after the other: that of text k has the ids from bounds[k] to bounds[k + 1], and id i of it
-   ends at ends[i] - starts[k] in the text, not before the one before it; below 0 it adds nothing. Read-only once it is
-   built. */
+/* Tokenizations of texts, one after the other: text k has the ids from bounds[k] to bounds[k + 1]. Its id i ends at
+   ends[i] - starts[k] in the text, not before the end of the previous id; if that is below 0, the id adds nothing.
+   Read-only once it is built. */
 typedef struct {
     const int32_t *ids;
     const int64_t *ends;
@@ -173,10 +172,10 @@ int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_token
 int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *other, int64_t n_other,
                                const int64_t *other_ends, int64_t n_ends, int64_t *ends);
 
-/* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or more.
-   Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Those of 4 neighbours belong
-   to the same pairs, the last one entered first. Threads share it while they write: they exchange
-   an entry at a time. */
+/* A cache of a function of pairs of numbers, from -1 up to, but without, 2^30 - 2: a power of two of entries, 4 or
+   more. Each is a pair, both numbers plus 1, above its value, less than 15; or ones, without a pair. Each 4 neighbours
+   are a set for the same pairs, the last one entered first. Threads share it while they write: they exchange an entry
+   at a time. */
 typedef struct {
     uint64_t *entries;
     int64_t n_entries;
@@ -188,9 +187,9 @@ void tokdfa_cache_pairs(tokdfa_pair_cache *cache, const int32_t *left, const int
 int64_t tokdfa_cached_pairs(const tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right, int64_t n,
                             uint8_t *values);
 
-/* What decides about neighbouring ids of a text, of each id: its first and its last character, -1 for none; `kinds`, bits of
-   neighbours.h; `alone`, whether it is the only one of its own text, which is filled in meanwhile by its owner; and
-   `byte_of`, the byte that it is read as, -1 for none. `touches` is whether the beginning and the end of a text are
+/* The properties of ids that decide about neighbours in a text: the first and the last character, -1 for none; `kinds`,
+   bits of neighbours.h; `alone`, whether it is the only one of its own text, which is filled in meanwhile by its owner;
+   and `byte_of`, the byte that it is read as, -1 for none. `touches` is whether the beginning and the end of a text are
    changed. Read-only once it is built. */
 typedef struct {
     const int32_t *first;

@@ -1,4 +1,4 @@
-/* The symbols of texts of ids that are not UTF-8, and the last place before each where the text is certainly cut. */
+/* The symbols of texts of ids that are not UTF-8, and the last boundary before each where the text is always cut. */
 #include "../common/base.h"
 #include "api.h"
 #include "symbol.h"
@@ -48,10 +48,10 @@ static bool find_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const
 }
 
 /* Write down the symbols that are not UTF-8 in texts of ids: text k has the ids from bounds[k] to bounds[k + 1], and
-   after such a symbol a text begins anew with the next id. Each row has the id with which the text before it begins; the
-   last one, the same if there is none, before which that text is certainly cut, two symbols or more before its end; the
-   first id of the symbol, and the one after its last; its first byte, and the one after its last. Returns the number of
-   rows; -1 if there is no room. */
+   after such a symbol a text begins anew with the next id. Each row has the id with which the text before it begins;
+   the last one, the same if there is none, before which that text is always cut, two symbols or more before its end;
+   the first id of the symbol, and the one after its last; its first byte, and the one after its last. Returns the
+   number of rows; -1 if `rows` is full. */
 TOKDFA_API int64_t tokdfa_broken(const tokdfa_text_cuts *cuts, const uint8_t *text, const int64_t *ends,
                                   const int64_t *bounds, int64_t n_texts, int64_t *rows, int64_t room) {
     int64_t n = 0, row[N_FIELDS];

@@ -1,4 +1,4 @@
-"""Finding the symbols of texts of ids that are not UTF-8, and where these texts are certainly cut before each."""
+"""Finding the symbols of texts of ids that are not UTF-8, and where these texts are always cut before each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tokdfa.kernels.library import Struct, call, lib
 
 
 def text_cuts(class_of: Uint16Array, certain: BoolArray) -> Struct:
-    """Return where texts are certainly cut: between two symbols of classes for which `certain` says so.
+    """Return where texts are always cut: between two symbols of classes for which `certain` is true.
 
     `class_of` has the class of each code point, less than the size of `certain`, which is square.
     """
@@ -26,7 +26,7 @@ def find_broken(cuts: Struct, text: Uint8Array, ends: Int64Array, bounds: Int64A
     up to all; each id has a byte or more. After such a symbol a text begins anew with the next id.
 
     Returns an int64 array of shape (symbols, 6): the id with which the text before it begins; the last id before which
-    that text is certainly cut, two symbols or more before its end, or the same one; the first id that the symbol is in,
+    that text is always cut, two symbols or more before its end, or the same one; the first id that the symbol is in,
     and the one after the last; its first byte, and the one after its last.
     """
     if int(bounds[0]) != 0 or int(bounds[-1]) != len(ends) or (np.diff(bounds) < 0).any():

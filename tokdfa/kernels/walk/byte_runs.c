@@ -4,8 +4,8 @@
 
 enum { LONGEST = 4, REPLACEMENT = 0xFFFD, UNKNOWN = -1, N_FIELDS = 3, NO_ROOM = -1 };
 
-/* Write down the runs: the first id of each, its last one, and whether all of its bytes are ASCII. Returns their number;
-   -1 if there is no room. */
+/* Write down the runs: the first id of each, its last one, and whether all of its bytes are ASCII. Returns their
+   number; -1 if `runs` is full. */
 TOKDFA_API int64_t tokdfa_byte_runs(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, int64_t *runs,
                                     int64_t room) {
     int64_t n_runs = 0;
@@ -27,7 +27,7 @@ TOKDFA_API int64_t tokdfa_byte_runs(const tokdfa_neighbours *tables, const int32
     return n_runs;
 }
 
-/* Write down, for the run that begins at each of some places and continues by `step`, 1 or -1, the character at that end
+/* Write down, for the run that begins at each of `places` and continues by `step`, 1 or -1, the character at that end
    of it: U+FFFD if its bytes are not UTF-8, and -1 if ids beyond these decide; with `is_all` there are none. */
 TOKDFA_API void tokdfa_run_characters(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n,
                                       const int64_t *places, int64_t n_places, int64_t step, int is_all,

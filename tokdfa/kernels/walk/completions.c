@@ -20,9 +20,10 @@ static int64_t end_of_run(const uint16_t *class_of, int64_t at, int64_t end) {
 }
 
 /* Write the runs of the classes of the symbols that begin with the first `n` bytes of one, as pairs of a class and a
-   number of symbols; -1 is the class of bytes that are no symbol: overlong forms, surrogates, above U+10FFFF. `cut` has
-   these bytes as a big-endian number; the first is one from C2 to F4 that begins a symbol of more than n bytes, the others
-   are from 80 to BF. There is room for a pair for each symbol, and for two more. Returns the number of pairs. */
+   number of symbols; -1 is the class of bytes that are not a symbol: overlong forms, surrogates, above U+10FFFF. `cut`
+   has these bytes as a big-endian number; the first is one from C2 to F4 that begins a symbol of more than n bytes, the
+   others are from 80 to BF. `runs` has a capacity of a pair for each symbol, and two more. Returns the number of
+   pairs. */
 TOKDFA_API int64_t tokdfa_completions(const uint16_t *class_of, uint32_t cut, int64_t n, int32_t *runs) {
     int64_t lead = cut >> 8 * (n - 1) & 0xFF, length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     int64_t code_point = lead & (0xFF >> (length + 1));

@@ -40,14 +40,14 @@ static bool has_silent(const tokens *side, int64_t begin, int64_t stop) {
     return false;
 }
 
-/* The rows that are written; `n` is -1 once there is no room for one more. */
+/* The rows that are written; `n` is -1 once another one does not fit. */
 typedef struct {
     int64_t *at;
     int64_t n;
     int64_t room;
 } part_rows;
 
-/* Write down a part of each side if they differ. Returns whether there is room. */
+/* Write down a part of each side if they differ. Returns whether it fits. */
 static bool compare_parts(part_rows *rows, int64_t text, const tokens *given, int64_t start, int64_t stop,
                           const tokens *other, int64_t low, int64_t high) {
     const size_t size = (size_t)(stop - start) * sizeof *given->ids;
@@ -64,7 +64,7 @@ static bool compare_parts(part_rows *rows, int64_t text, const tokens *given, in
     return true;
 }
 
-/* Compare two tokenizations of a text, as far as there is room. */
+/* Compare two tokenizations of a text, as far as the rows fit. */
 static void compare_texts(part_rows *rows, int64_t text, const tokens *given, const tokens *other) {
     int64_t at = given->first, place = other->first, start = at, low = place;
     while (at < given->stop && place < other->stop) {
@@ -93,11 +93,11 @@ static void compare_texts(part_rows *rows, int64_t text, const tokens *given, co
     compare_parts(rows, text, given, start, given->stop, other, low, other->stop);
 }
 
-/* Write down where two tokenizations of texts differ. Text k has the ids of `given` from bounds[k] to bounds[k + 1], and
-   the same of `other`. An end is shared if it is above 0 and that of one id on each side.
+/* Write down where two tokenizations of texts differ. Text k has the ids of `given` from bounds[k] to bounds[k + 1],
+   and the same of `other`. An end is shared if it is above 0 and exactly one id on each side ends there.
 
    Each row has a text; the first id of a part and the one after its last; the same of the other tokenization; and
-   whether one of the ids of both adds nothing. Returns the number of rows; -1 if there is no room. */
+   whether one of the ids of both adds nothing. Returns the number of rows; -1 if `rows` is full. */
 TOKDFA_API int64_t tokdfa_differences(const tokdfa_tokenizations *given, const tokdfa_tokenizations *other,
                                        int64_t n_texts, int64_t *rows, int64_t room) {
     part_rows found = {rows, 0, room};

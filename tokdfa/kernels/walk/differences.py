@@ -11,9 +11,9 @@ from tokdfa.kernels.library import Struct, call, lib
 class Tokenizations:
     """Tokenizations of several texts, one after the other.
 
-    That of text k has the ids from ``bounds[k]`` to ``bounds[k + 1]``, from 0 up to all, and id i of it ends at
-    ``ends[i] - starts[k]`` in the text, not before the id before it; one that ends below 0 adds nothing. By default
-    there is one text.
+    Text k has the ids from ``bounds[k]`` to ``bounds[k + 1]``, from 0 up to all. Its id i ends at
+    ``ends[i] - starts[k]`` in the text, not before the end of the previous id; one that ends below 0 adds nothing. By
+    default there is one text.
     """
 
     def __init__(
@@ -32,7 +32,8 @@ class Tokenizations:
 def find_differences(given: Tokenizations, other: Tokenizations) -> Int64Array:
     """Return where two tokenizations of texts differ, as parts of each between neighbouring ends that both share.
 
-    An end is shared if it is above 0 and that of one id on each side: ids that add nothing end where others do.
+    An end is shared if it is above 0 and exactly one id on each side ends there: ids that add nothing end where others
+    do.
 
     Returns an int64 array of shape (parts, 6): the text; the first id of a part and the one after its last; the same of
     the other tokenization; and whether one of the ids of both adds nothing.

@@ -1,8 +1,8 @@
 /* The pair test by going back in time, for many pairs side by side.
 
-   Each step back is some look-ups that depend on one another, in tables that are in no near cache. So every pair goes one
-   step back while the data for the next steps of the others is on its way. Most pairs of a text come again soon, and the
-   answers of the last ones are kept. */
+   Each step back is some look-ups that depend on one another, in tables that are in no near cache. So every pair goes
+   one step back while the data for the next steps of the others is on its way. Most pairs of a text come again soon,
+   and the answers of the last ones are kept. */
 #ifndef TOKDFA_HISTORIES_H
 #define TOKDFA_HISTORIES_H
 
@@ -20,8 +20,8 @@ ALWAYS_INLINE uint64_t *memo_place(const tokdfa_pair_test *test, uint64_t key) {
     return test->memo + first_pair_slot(test->n_memo, (int64_t)key);
 }
 
-/* Find for n places, at most GROUP, whether the id there may not follow the one before it. Returns whether one of them
-   may not. */
+/* Find for n `places`, at most GROUP, whether the id there may not follow the one before it. Returns whether one of
+   them may not. */
 NEVER_INLINE bool forbidden_by_histories(const tokdfa_pair_test *test, const uint32_t *ids, const uint32_t *places,
                                          int64_t n, uint8_t *is_forbidden) {
     const tokdfa_folding *folding = test->folding;

@@ -1,22 +1,22 @@
-/* What is known of neighbouring ids of a text, and the parts of it between cuts of which something is in doubt. */
+/* The states of neighbouring ids of a text, and the parts of it between cuts in which something is in doubt. */
 #include "neighbours.h"
 #include "pair_cache.h"
 
 enum { NO_ROOM = -1, IS_UNKNOWN = -2, BLOCK = 256 };
 
-/* Whether the text is cut after an id of some kinds, given those of the id before it. Nothing may be left of spaces at
-   the beginning of a text, and nothing is put before an empty text. */
+/* Whether the text is cut after an id, given its kinds and the kinds of the id before it. Nothing may be left of spaces
+   at the beginning of a text, and nothing is put before an empty text. */
 ALWAYS_INLINE bool is_cut(uint8_t state, uint8_t kinds, uint8_t before) {
     return (state == CUT) & !(kinds & before & KIND_BLANK);
 }
 
-/* What is known where tokens may go across a cut between byte tokens. */
+/* The state of two ids, where tokens may go across a cut between byte tokens. */
 ALWAYS_INLINE uint8_t between_bytes(uint8_t state, uint8_t left, uint8_t right) {
     return (state == CUT) & left & right & KIND_BYTE ? FINE : state;
 }
 
-/* Write down what a cache has of the characters of ids and those after them, and in `seen` all kinds of ids. Returns how
-   many pairs of characters are not cached. */
+/* Write down the cached states of the neighbouring characters of ids, and in `seen` all kinds of ids. Returns how many
+   pairs of characters are not cached. */
 TOKDFA_API int64_t tokdfa_by_characters(const tokdfa_neighbours *tables, const tokdfa_pair_cache *cache,
                                         const int32_t *ids, int64_t n, uint8_t *states, uint8_t *seen) {
     int64_t n_missing = 0;
@@ -36,14 +36,14 @@ TOKDFA_API int64_t tokdfa_by_characters(const tokdfa_neighbours *tables, const t
     return n_missing;
 }
 
-/* Change what is known of ids and those after them, n - 1 of them: tokens may go across a cut between byte tokens. */
+/* Change the n - 1 states of neighbouring ids: tokens may go across a cut between byte tokens. */
 TOKDFA_API void tokdfa_between_bytes(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, uint8_t *states) {
     for (int64_t i = 0; i + 1 < n; i++) {
         states[i] = between_bytes(states[i], tables->kinds[ids[i]], tables->kinds[ids[i + 1]]);
     }
 }
 
-/* Change what is known of ids and those after them: beside a special token more is in doubt. */
+/* Change the n - 1 states of neighbouring ids: next to a special token more is in doubt. */
 TOKDFA_API void tokdfa_beside_specials(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n,
                                        uint8_t *states) {
     for (int64_t i = 0; i + 1 < n; i++) {
@@ -89,9 +89,9 @@ TOKDFA_API void tokdfa_mark_cuts(const tokdfa_neighbours *tables, const int32_t 
     }
 }
 
-/* Write down the parts between cuts in which an id is not alone in its text, or neighbours are in doubt; the last one in
-   any case, and the first one of a text that begins with the ids. Returns their number; -1 if there is no room, and -2 at
-   an id of which nothing is known. */
+/* Write down the parts between cuts in which an id is not alone in its text, or neighbours are in doubt; the last one
+   in any case, and the first one of a text that begins with the ids. Returns their number; -1 if `parts` is full, and
+   -2 at an id that is NOT_LEARNED. */
 TOKDFA_API int64_t tokdfa_doubtful_parts(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n,
                                          const uint8_t *states, int begins, int64_t *parts, int64_t room) {
     int64_t n_parts = 0, first = 0;

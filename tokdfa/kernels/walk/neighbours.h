@@ -10,7 +10,7 @@ enum { KIND_BYTE = 1, KIND_SPECIAL = 2, KIND_BLANK = 4 };
 /* Whether an id is the only one of its own text. */
 enum { NOT_ALONE = 0, ALONE = 1, NOT_LEARNED = 2 };
 
-/* What is known of two neighbours; see boundaries/protocol.py. */
+/* The state of two neighbours; see boundaries/protocol.py. */
 enum { DOUBT = 0, FINE = 1, CUT = 2 };
 
 #endif

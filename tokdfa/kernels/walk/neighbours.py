@@ -1,4 +1,4 @@
-"""What is known of neighbouring ids of a text over characters, and which parts of it may not be canonical."""
+"""The states of neighbouring ids of a text over characters, and the parts of it that may not be canonical."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def neighbours(
     *,
     touches: bool,
 ) -> Struct:
-    """Return what decides about neighbours, of each id.
+    """Return the properties of ids that decide about neighbours.
 
     `first` and `last` have its first and its last character, -1 for none, and `byte_of` the byte that it is read as, -1
     for none; `alone` is 1 if it is the only id of its own text, 0 if not, and 2 as long as that is not known. `touches`
@@ -51,9 +51,9 @@ def neighbours(
 
 
 def by_characters(tables: Struct, cache: Struct, ids: Int32Array) -> tuple[Uint8Array, int, int]:
-    """Return what a cache has of the characters of ids and those after them, NOT_CACHED where it has nothing.
+    """Return the cached states of the neighbouring characters of ids, NOT_CACHED where there is none.
 
-    Also return how many it has nothing of, and the kinds of ids that there are, BYTE and SPECIAL as bits. A cut between
+    Also return how many are not cached, and the kinds of ids that there are, BYTE and SPECIAL as bits. A cut between
     two ids that are read as bytes is FINE.
     """
     states: Uint8Array = np.empty(max(len(ids) - 1, 0), dtype=np.uint8)
@@ -63,12 +63,12 @@ def by_characters(tables: Struct, cache: Struct, ids: Int32Array) -> tuple[Uint8
 
 
 def settle_between_bytes(tables: Struct, ids: Int32Array, states: Uint8Array) -> None:
-    """Set what is known of ids and those after them to FINE, in place of CUT, where both are read as bytes."""
+    """Set the states of neighbouring ids from CUT to FINE where both are read as bytes."""
     call(lib.tokdfa_between_bytes, tables.pointer, ids, len(ids), out=(_of_pairs(ids, states),))
 
 
 def settle_beside_specials(tables: Struct, ids: Int32Array, states: Uint8Array) -> None:
-    """Set what is known of ids and those after them to DOUBT, where one is a special token."""
+    """Set the states of neighbouring ids, only FINE ones unless `touches`, to DOUBT where one is a special token."""
     call(lib.tokdfa_beside_specials, tables.pointer, ids, len(ids), out=(_of_pairs(ids, states),))
 
 
@@ -88,10 +88,10 @@ def cuts_between(tables: Struct, ids: Int32Array, states: Uint8Array, *, begins:
 
 
 def doubtful_parts(tables: Struct, ids: Int32Array, states: Uint8Array, *, begins: bool) -> Int64Array | None:
-    """Return the parts between cuts that may not be canonical, shape (parts, 2); None if of an id nothing is known.
+    """Return the parts between cuts that may not be canonical, shape (parts, 2); None if `alone` of an id is not known.
 
-    In each of them an id is not alone, or what is known of two neighbours is DOUBT. The last part is always one, and
-    the first one if a text `begins` with the ids.
+    In each of them an id is not alone, or the state of two neighbours is DOUBT. The last part is always one, and the
+    first one if a text `begins` with the ids.
     """
     if not len(ids):
         return np.zeros((1, 2), dtype=np.int64)
@@ -122,7 +122,7 @@ def byte_runs(tables: Struct, ids: Int32Array) -> Int64Array:
 def characters_of_runs(
     tables: Struct, ids: Int32Array, places: Int64Array, *, is_all: bool, forwards: bool
 ) -> Int32Array:
-    """Return the characters at one end of runs of byte tokens: each run begins at a place and continues in a direction.
+    """Return the characters at one end of runs of byte tokens: each begins at one of `places`, and has a direction.
 
     A character is U+FFFD if the bytes are not UTF-8, and -1 if it may depend on ids beyond these; `is_all` is whether
     there are none in that direction.
@@ -137,7 +137,7 @@ def characters_of_runs(
 
 
 def are_broken(text: bytes, bounds: Int64Array) -> BoolArray:
-    """Return which parts of a text are not UTF-8: those between `bounds`, an int64 array of shape (parts, 2)."""
+    """Return which parts of a text are not UTF-8; their `bounds` are an int64 array of shape (parts, 2)."""
     if len(bounds) and (bounds.min() < 0 or bounds.max() > len(text) or bounds.shape[1:] != (2,)):
         raise ValueError("the parts must be in the text")
     marks: BoolArray = np.empty(len(bounds), dtype=np.bool_)

@@ -12,8 +12,8 @@ TOKDFA_API int64_t tokdfa_cached_pairs(const tokdfa_pair_cache *cache, const int
     return n_missing;
 }
 
-/* Enter pairs with their values: in the place of the same pair, or of none, or of the last one, before which the others
-   move by one. */
+/* Enter each pair with its value at the front of its set. The entry of the same pair, or a free one, or the last one is
+   replaced, and the entries before it move by one. */
 TOKDFA_API void tokdfa_cache_pairs(tokdfa_pair_cache *cache, const int32_t *left, const int32_t *right, int64_t n,
                                    const uint8_t *values) {
     for (int64_t i = 0; i < n; i++) {

@@ -14,7 +14,7 @@ ALWAYS_INLINE uint64_t pair_of(int32_t left, int32_t right) {
     return (uint64_t)((int64_t)left + 1) << PAIR_NUMBER_BITS | (uint64_t)((int64_t)right + 1);
 }
 
-/* The first of the entries among which that of a pair is. */
+/* The first of the N_WAYS entries that may have a pair. */
 ALWAYS_INLINE uint64_t *entries_of(const tokdfa_pair_cache *cache, uint64_t pair) {
     /* Fibonacci hashing; the multiplier is 2^64 over the golden ratio. */
     const uint64_t hash = pair * 0x9E3779B97F4A7C15u >> 32;

@@ -36,7 +36,7 @@ def cached_pairs(cache: Struct, left: Int32Array, right: Int32Array) -> tuple[Ui
 
 
 def fill(cache: Struct, left: Int32Array, right: Int32Array, values: Uint8Array) -> None:
-    """Enter pairs of numbers with their values; of those that belong to the same entries, the last ones are there."""
+    """Enter pairs of numbers with their values; of the pairs that belong to the same entries, the last ones remain."""
     if not len(left) == len(right) == len(values) or values.max(initial=0) >= NOT_CACHED:
         raise ValueError("each pair has a value, less than 15")
     for side in (left, right):

@@ -1,7 +1,7 @@
 /* Building the table of the pair test, and the test over streams of ids.
 
-   A state forbids what the state that it was copied from forbids, and one interval more. So its row is that of the next
-   state above that has one, with some blocks replaced. */
+   A state forbids the intervals of the state that it was copied from, and one more. So its row is a copy of the row of
+   the next state above that has one, with some blocks replaced. */
 #include "histories.h"
 
 #include "../common/base.h"
@@ -20,12 +20,12 @@ static uint64_t hash_of(const uint64_t *block) {
     return key;
 }
 
-/* The contribution of a block to the hash of a row in which it has this place. */
+/* The contribution of a block to the hash of a row in which it has this index. */
 static uint64_t part_of_hash(int64_t place, int32_t block) {
     return mixed(mixed((uint64_t)place << 32 | (uint32_t)block) + 0x9E3779B97F4A7C15u);
 }
 
-/* The place of a block among the known ones: that of an equal one, or a free one. */
+/* The slot of a block among the known ones: the slot of an equal one, or a free one. */
 static uint64_t find(const tokdfa_pair_job *job, const uint64_t *block) {
     uint64_t mask = (uint64_t)job->n_known - 1, place = hash_of(block) & mask;
     for (; job->known[place] >= 0; place = (place + 1) & mask) {
@@ -37,7 +37,7 @@ static uint64_t find(const tokdfa_pair_job *job, const uint64_t *block) {
     return place;
 }
 
-/* The number of a block; -1 if it is a new one and there is no room. */
+/* The number of a block; -1 if it is a new one and the buffer is full. */
 static int32_t number_of(tokdfa_pair_job *job, const uint64_t *block) {
     uint64_t place = find(job, block);
     if (job->known[place] < 0) {
@@ -59,7 +59,7 @@ static void set_bits(uint64_t *block, int64_t low, int64_t high) {
     }
 }
 
-/* Forbid n more intervals of columns, ascending, in a row of blocks. Returns false if there is no room. */
+/* Forbid n more intervals of columns, ascending, in a row of blocks. Returns false if the buffer for blocks is full. */
 static bool forbid(tokdfa_pair_job *job, int32_t *row, uint64_t *hash, const int64_t *intervals, int64_t n) {
     uint64_t block[PAIR_BLOCK_WORDS];
     int64_t open = -1;
@@ -106,9 +106,9 @@ static int32_t number_row(tokdfa_pair_job *job, int64_t a_row) {
 }
 
 /* Make the rows of the states from job->done on, and finally one that forbids all columns except the last but one.
-   Returns the number of rows made by then: one more than there are states if all are, fewer if there is no room for
-   more blocks. Block 0 is the empty one, and `known` has twice as many places as there is room for blocks; the blocks
-   so far are entered first. The last column is forbidden to every row, and so are those from `first_dead` to the last
+   Returns the number of rows made by then: one more than there are states if all are, fewer if the buffer for blocks is
+   full. Block 0 is the empty one, and `known` has twice as many slots as that buffer has blocks; the blocks so far are
+   entered first. The last column is forbidden to every row, and so are the columns from `first_dead` to the last
    two. */
 TOKDFA_API int64_t tokdfa_build_pair_table(tokdfa_pair_job *job) {
     int64_t a_row = (job->n_columns + (1 << PAIR_BLOCK_SHIFT) - 1) >> PAIR_BLOCK_SHIFT, free_column = job->n_columns - 2;

@@ -12,7 +12,7 @@
 
 enum { PAIR_BLOCK_SHIFT = 9, PAIR_BLOCK_WORDS = 1 << (PAIR_BLOCK_SHIFT - 6) };
 
-/* An id that is no live token is one that anything may precede and follow; one that nothing may precede; or a token
+/* An id that is not a live token is one that anything may precede and follow; one that nothing may precede; or a token
    that is the whole of its piece, so that nothing may precede or follow it there. */
 enum { PAIR_CUT = -1, PAIR_NO_TOKEN = -2, PAIR_ALONE = -3 };
 

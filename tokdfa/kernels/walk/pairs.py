@@ -17,13 +17,13 @@ from tokdfa.kernels.library import Struct, lib, readable, slots_for, writable
 BLOCK = 1 << 9
 _WORDS = BLOCK >> 6
 
-# An id that is no live token is one that anything may precede and follow, or one that nothing may precede.
+# An id that is not a live token is one that anything may precede and follow, or one that nothing may precede.
 CUT = -1
 NO_TOKEN = -2
 # A token that is the whole of its piece: nothing may precede or follow it there.
 ALONE = -3
 
-# No id is as large as those of this pair.
+# A pair of numbers larger than all ids.
 _NO_PAIR = (1 << 64) - 1
 
 _NO_LOOKUP: Int64Array = np.zeros(0, dtype=np.int64)
@@ -34,11 +34,12 @@ _NO_BITS: Uint64Array = np.zeros(0, dtype=np.uint64)
 def build_table(
     parent: Int32Array, start: Int32Array, stop: Int32Array, states: Int32Array, n_columns: int, first_dead: int
 ) -> tuple[Int32Array, Int32Array, Uint64Array]:
-    """Write out what states forbid as numbers of distinct blocks of bits.
+    """Write out the columns that states forbid as numbers of distinct blocks of bits.
 
-    State s forbids what its parent forbids, a state before it, and the columns from ``start[s]`` to ``stop[s]``, one at
-    least and disjoint from those. The `states` that get rows ascend, the initial state 0 among them. Of the last two of
-    `n_columns`, the first is never forbidden and the other one always; so are those from `first_dead` up to these two.
+    State s forbids the columns of its parent, a state before it, and the columns from ``start[s]`` to ``stop[s]``, one
+    at least and disjoint from the others. The `states` that get rows ascend, the initial state 0 among them. Of the
+    last two of `n_columns`, the first is never forbidden and the other one always; so are the columns from `first_dead`
+    up to these two.
 
     Returns the row of each state, -1 for none, and last a row that forbids all columns except the last but one; for
     each row and each block of BLOCK columns the number of its bits; and these as uint64 words: bit j of block b is bit
@@ -84,7 +85,7 @@ def pair_test(
 
     `tokens` has the live token of each id, or `CUT`, `NO_TOKEN` or `ALONE`; `history` is of
     :func:`tokdfa.kernels.fold.folding.history`. The table, if there is one, is `blocks` and `bits` of
-    :func:`build_table`, and `lookup` has for each id the place in `blocks` where its row begins, times 2³², plus its
+    :func:`build_table`, and `lookup` has for each id the index in `blocks` where its row begins, times 2³², plus its
     column. Without one the answers for `n_memo` pairs are kept: a power of two, or 0 for none.
     """
     memo: Uint64Array = np.full(n_memo, _NO_PAIR, dtype=np.uint64)

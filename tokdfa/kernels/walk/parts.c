@@ -3,12 +3,12 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* A key is the bytes of the head in bits 40 to 63, those of the tail in bits 16 to 39, and one more than the number of
-   the effect below, 0 for none. */
+/* A key has the bytes of the head in bits 40 to 63, the bytes of the tail in bits 16 to 39, and one more than the
+   number of the effect below, 0 for none. */
 enum { HEAD_SHIFT = 40, TAIL_SHIFT = 16, MOST_HEAD = 3 };
 
-/* What else is recorded of a word: that no text has it; that part of a special token is spelled at its beginning, or a
-   whole one within it. */
+/* The flags of a word: no text has it; part of a special token is spelled at its beginning, or a whole one within
+   it. */
 enum { BAD = 1, SPELLS = 2 };
 
 /* The length of the symbol that begins at `at`, and its code point; 0 if it is cut short by the end, -1 if the bytes
@@ -40,8 +40,7 @@ static int symbol_at(const uint8_t *at, const uint8_t *end, int32_t *code_point)
     return length;
 }
 
-/* Whether the end of a word, of which the bytes up to `end` are left, is the end of a special token up to where the
-   word begins, or has a whole one. */
+/* Whether the bytes from `begin` to `end` have a whole special token, or begin with the last part of one. */
 static bool spells(const int32_t *children, const uint8_t *begin, const uint8_t *end) {
     for (const uint8_t *last = begin + 1; last <= end; last++) {
         int64_t node = 0;
@@ -111,7 +110,7 @@ TOKDFA_API int tokdfa_take_apart(tokdfa_part_job *job) {
     return 1;
 }
 
-/* Number keys in the order in which they first occur. `known` has -1 in each of its n_known places, a power of two and
+/* Number keys in the order in which they first occur. `known` has -1 in each of its n_known slots, a power of two and
    at least twice `most`. Returns the number of distinct keys; -1 if there are more than `most`. */
 TOKDFA_API int64_t tokdfa_number_keys(const uint64_t *keys, int64_t n, int32_t *known, int64_t n_known,
                                        uint64_t *distinct, int64_t most, int32_t *number) {

@@ -1,6 +1,6 @@
 """Taking the words of all ids apart: the bytes that end a symbol, the effect of whole symbols, a symbol cut short.
 
-Which symbols that are cut short can be completed alike, `Completions` says.
+`Completions` says which symbols that are cut short can be completed alike.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint16Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
-# What is recorded of a word: that no text has it; that it spells part of a special token at its beginning, or a whole
-# one.
+# The flags of a word: no text has it; it spells part of a special token at its beginning, or a whole one.
 BAD = 1
 SPELLS = 2
 
@@ -33,8 +32,8 @@ def take_apart(
 
     Only `BAD` is recorded for those that are `skipped`. `class_of` has the class of each code point, less than
     `n_classes`; `children` is the tree of special tokens, see :class:`tokdfa.jobs.validation.spelled.Backwards`.
-    `effect_after` takes the number of an effect, or None for that of nothing, and a class of symbols, and returns the
-    number of the effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
+    `effect_after` takes the number of an effect, or None for the effect of no symbols, and a class of symbols, and
+    returns the number of the effect of both, at most `MOST_EFFECTS`. It is called once for each pair that occurs.
 
     Returns the key of each word, which :func:`parts_of_key` reads, 0 for bad ones; and 0, `BAD` or `SPELLS`.
     """
@@ -86,7 +85,7 @@ def outer_symbols(text: Uint8Array, offsets: Int64Array) -> tuple[Int32Array, In
 
 
 class Completions:
-    """The completions of incomplete symbols, as classes of symbols, given those of code points; for many threads."""
+    """The completions of incomplete symbols, as classes of symbols, given each code point's class; for many threads."""
 
     def __init__(self, class_of_code_point: Uint16Array) -> None:
         if len(class_of_code_point) != 0x110000:
@@ -96,7 +95,7 @@ class Completions:
         self._cut_of: dict[bytes, bytes] = {}
 
     def standing_for(self, cut: bytes) -> bytes:
-        """Return the first incomplete symbol seen whose completions have the same classes in the same order.
+        """Return the first incomplete symbol seen that has completions of the same classes in the same order.
 
         `cut` has the first bytes of a symbol, but not all, as :func:`tokdfa.regex.unicode.utf8.cut_apart` gives them.
         """
@@ -106,7 +105,7 @@ class Completions:
         return known
 
     def runs(self, cut: bytes) -> bytes:
-        """Return the classes of all completions in order, as runs; -1 stands for what is no symbol.
+        """Return the classes of all completions in order, as runs; -1 stands for bytes that are not a symbol.
 
         A run is a class and a number of symbols, two integers of four bytes.
         """

@@ -5,8 +5,8 @@
 #include "../common/base.h"
 #include "api.h"
 
-/* Whether the text that ends in the id at a place spells a special token. For its class there are the nodes of the tree
-   of the specials, read backwards, that are reached on what the id has of them. */
+/* Whether the text that ends in the id at `place` spells a special token. Its class has the nodes of the reversed trie
+   of the special tokens that are reached on the id's part of them. */
 NEVER_INLINE bool spells(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
     uint32_t number = w->class_of[ids[place]];
     for (int32_t k = w->trigger[number]; k < w->trigger[number + 1]; k++) {

@@ -1,10 +1,10 @@
 /* Walking ids through the machine of a pre-tokenizer and the pair test.
 
    The machine is a table: a row for each state, a column for each class of ids with the same effect. Most boundaries of
-   tokens are certain to be boundaries of pieces, or need no pair test; the table has a mark for the others. So a block of
-   ids is first walked as if every pair were allowed, in several lanes side by side, because such a walk is a chain of
-   look-ups; the marked places are collected without a branch and looked at afterwards. If a pair is not allowed after
-   all, or a lane began in a wrong state, the walk is repeated from there until it meets the first one again. */
+   tokens are always boundaries of pieces, or need no pair test; the table has a mark for the others. So a block of ids
+   is first walked as if every pair were allowed, in several lanes side by side, because such a walk is a chain of
+   look-ups; the marked ids are collected without a branch and looked at afterwards. If a pair is not allowed after all,
+   or a lane began in a wrong state, the walk is repeated from there until it meets the first one again. */
 #include "../normalization/normal.h"
 #include "histories.h"
 #include "spells.h"
@@ -12,25 +12,25 @@
 enum { LANE = 1024, LANES = 4, BLOCK = LANE * LANES, SHORTEST = 256, WARM = 6 };
 
 /* The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
-   of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that leads
-   to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. Only a walk that
-   guesses goes on from row 0, as a new text would, so that one wrong guess does not spoil the rest of a lane. */
+   of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that
+   leads to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. Only a walk
+   that guesses continues from row 0, like a new text, so that one wrong guess does not spoil the rest of a lane. */
 enum { LOOK = 1, UNKNOWN = 2, CLOSELY = 2, FIRST_ROW = 4 };
 
 enum { DONE = 0, ALARM = 1, UNSURE = 2, NOT_FINAL = 3, NO_ID = 4, UNDECIDED = 5 };
 
-/* What a class of ids can be: with JOINS, normalization may change its text or the text before it; texts before and after
-   an id with PARTS are normalized separately. */
+/* The roles of a class of ids: with JOINS, normalization may change its text or the text before it; texts before and
+   after an id with PARTS are normalized separately. */
 enum { JOINS = 1, PARTS = 2 };
 
-/* The most ids before a place that may be looked at again where a text is walked over a block at a time. */
+/* The most ids before an index that may be looked at again where a text is walked over a block at a time. */
 enum { MOST_REACH = 1024 };
 
-/* A stretch between two boundaries of normalization is looked at if it has at most this many bytes and ids. */
+/* A segment between two boundaries of normalization is looked at if it has at most this many bytes and ids. */
 enum { MOST_BYTES = 256, MOST_IDS = 128 };
 
-/* The results of the first walk over a block of ids: the entries, in each lane the marked places and whether some of them
-   call for more than the pair test, and the number of bytes of all its ids. */
+/* The results of the first walk over a block of ids: the entries, in each lane the indices of the marked ids and
+   whether some of them call for more than the pair test, and the number of bytes of all its ids. */
 typedef struct {
     int64_t size;
     uint32_t entries[BLOCK];
@@ -45,13 +45,13 @@ ALWAYS_INLINE uint32_t needs_look(uint32_t entry) {
     return (entry & CLOSELY) | (entry < FIRST_ROW);
 }
 
-/* Where the row after a marked place begins, and DONE; or the reason why there is no such row. */
+/* Where the row after a marked id begins, and DONE; or the reason why there is none. */
 typedef struct {
     uint32_t row;
     int status;
 } sight;
 
-/* Whether a doubtful sequence ends in the id at a place. */
+/* Whether a doubtful sequence ends in the id at `place`. */
 NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
     int64_t key = pair_key(ids[place - 1], ids[place]), slot = pair_slot(w->doubt_keys, w->n_doubt_keys, key);
     if (w->doubt_keys[slot] != key) {
@@ -67,14 +67,14 @@ NEVER_INLINE bool is_doubtful(const tokdfa_walker *w, const uint32_t *ids, int64
     return false;
 }
 
-/* Whether a symbol before which there is a boundary begins at a place, and is whole. */
+/* Whether a whole symbol with a boundary before it begins at `place`. */
 ALWAYS_INLINE bool has_boundary(const tokdfa_form *form, const uint8_t *place, const uint8_t *end) {
     int64_t size = utf8_size(*place);
     return size && size <= end - place && is_boundary(form, symbol_code(place, size));
 }
 
-/* Whether the text that ends in the id at a place is normalized from the last boundary on that is not within that id. The
-   text is UTF-8, but its last symbol may be cut short. */
+/* Whether the text that ends in the id at `place` is normalized from the last boundary on that is not within that id.
+   The text is UTF-8, but its last symbol may be cut short. */
 NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t place) {
     uint8_t text[MOST_BYTES];
     uint32_t codes[MOST_BYTES];
@@ -122,7 +122,7 @@ NEVER_INLINE int check_form(const tokdfa_walker *w, const uint32_t *ids, int64_t
     return DONE;
 }
 
-/* Look at the id at a marked place, which is reached in a row, and may or may not follow the one before it. */
+/* Look at a marked id, which is reached in a row, and may or may not follow the one before it. */
 ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t place, uint32_t row, bool is_forbidden) {
     uint32_t number = w->class_of[ids[place]], entry = w->allowed[row + number];
     if (LIKELY(entry >> 2)) {
@@ -146,7 +146,7 @@ ALWAYS_INLINE sight look(const tokdfa_walker *w, const uint32_t *ids, int64_t pl
     return (sight){entry >> 2, entry >> 2 ? DONE : entry & UNKNOWN ? UNSURE : ALARM};
 }
 
-/* The marked places, a bit each, of whose id and the one before it a doubtful sequence may be the last ones. */
+/* A bit for each marked id that may, with the id before it, be the end of a doubtful sequence. */
 ALWAYS_INLINE uint64_t find_doubts(const tokdfa_walker *w, const uint32_t *ids, int64_t low, const uint32_t *marks,
                                    int64_t n) {
     uint64_t found = 0;
@@ -157,10 +157,10 @@ ALWAYS_INLINE uint64_t find_doubts(const tokdfa_walker *w, const uint32_t *ids, 
     return found;
 }
 
-/* Find for some marked places whether the id there may not follow the one before it. The data for different places is
-   requested together, because little of it is in the nearest cache. Returns whether one of these pairs is not allowed or
-   there is more to look at - in any case if `is_doubting`, otherwise it is only looked for if the lane `has_more` - and
-   sets `is_forbidden` if so. `entries` are those of the ids from `low` on. */
+/* Find for some marked ids whether they may not follow the ids before them. The data for different ids is requested
+   together, because little of it is in the nearest cache. Returns whether one of these pairs is not allowed or there is
+   more to look at - in any case if `is_doubting`, otherwise it is only looked for if the lane `has_more` - and sets
+   `is_forbidden` if so. `entries` begin with the entry of ids[low]. */
 static bool test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_t low, const uint32_t *entries,
                        const uint32_t *marks, int64_t n, bool is_doubting, bool has_more,
                        uint8_t *is_forbidden) {
@@ -204,7 +204,7 @@ static bool test_pairs(const tokdfa_pair_test *test, const uint32_t *ids, int64_
 }
 
 /* Continue the walk and look at every mark at once, until `end` or, if `seen` is given, until it meets the walk noted
-   there, whose entries are those of the ids from `base` on. */
+   there; its entries begin with the entry of ids[base]. */
 static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t end, const block *seen, int64_t base,
                           int64_t *at, uint32_t *row) {
     while (*at < end) {
@@ -226,7 +226,7 @@ static int walk_carefully(const tokdfa_walker *w, const uint32_t *ids, int64_t e
     return DONE;
 }
 
-/* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked places. Bytes are
+/* Walk through the lanes side by side as if all pairs were allowed; note the entries and the marked ids. Bytes are
    counted meanwhile: the walk waits for its look-ups, and counting waits for nothing. */
 ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict ids, int64_t lane, uint32_t row,
                              bool is_measured, block *restrict seen) {
@@ -234,7 +234,7 @@ ALWAYS_INLINE void speculate(const tokdfa_walker *w, const uint32_t *restrict id
     const uint32_t *restrict table = w->allowed;
     const uint32_t *ids_1 = ids + lane, *ids_2 = ids_1 + lane, *ids_3 = ids_2 + lane;
     uint64_t r0 = row, r1 = row, r2 = row, r3 = row;
-    /* What came some ids earlier hardly ever matters. */
+    /* The ids before these hardly ever matter. */
     for (int64_t k = lane - WARM; k < lane; k++) {
         r1 = table[r1 + class_of[ids[k]]] >> 2;
         r2 = table[r2 + class_of[ids_1[k]]] >> 2;
@@ -288,8 +288,8 @@ static int64_t size_of(const tokdfa_walker *w, const uint32_t *ids, int64_t begi
     return size;
 }
 
-/* Look at the marked places of a block whose lanes begin at `begin`, `lane` ids each, and walk again where the first
-   walk was wrong. */
+/* Look at the marked ids of a block of lanes, `lane` ids each from `begin` on, and walk again where the first walk was
+   wrong. */
 static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t begin, int64_t lane, const block *seen,
                          int64_t *at, uint32_t *row) {
     int64_t end = begin + LANES * lane;
@@ -302,7 +302,7 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
         if (*at == low && *row != seen->first_row[number]) {
             status = walk_carefully(w, ids, end, seen, begin, at, row);
         }
-        /* Between the places looked at, the first walk was right; `at` and `row` say how far it is, and where. */
+        /* Between the ids looked at, the first walk was right; `at` and `row` say how far it is, and where. */
         bool has_found = false;
         for (int64_t k = 0; k < n_marks && status == DONE; k++) {
             if (k % GROUP == 0) {
@@ -387,7 +387,7 @@ TOKDFA_API int tokdfa_walk(const tokdfa_walker *walker, const uint32_t *ids, int
     return walk(walker, ids, n, true, &step, place);
 }
 
-/* Copy n ids of 2, 4 or 8 bytes each, from a place on. Returns whether all are in range. */
+/* Copy n ids of 2, 4 or 8 bytes each, from index `from` on. Returns whether all are in range. */
 ALWAYS_INLINE bool copy_ids(const void *ids, int64_t size, int64_t from, int64_t n, int64_t n_ids,
                             uint32_t *restrict copy) {
     uint32_t largest = 0;
@@ -412,10 +412,10 @@ ALWAYS_INLINE bool copy_ids(const void *ids, int64_t size, int64_t from, int64_t
     return !(wide >> 32) && (n == 0 || largest < n_ids);
 }
 
-/* Walk over ids of 2, 4 or 8 bytes each up to the end of a text, from a place on or, without one, from the beginning.
-   What is checked and walked over is a copy, a block at a time, because another thread may change the ids; `reach` ids
-   before a place, at most MOST_REACH, may be looked at again. Returns DONE if the text is canonical; NO_ID if one of the
-   ids after the place is out of range, NOT_FINAL if no text ends there, otherwise what stopped the walk. The bytes are
+/* Walk over ids of 2, 4 or 8 bytes each up to the end of a text, from `place` on or, without one, from the beginning. A
+   copy is checked and walked over, a block at a time, because another thread may change the ids; `reach` ids before an
+   id, at most MOST_REACH, may be looked at again. Returns DONE if the text is canonical; NO_ID if one of the ids after
+   `place` is out of range, NOT_FINAL if no text ends there, otherwise the status that stopped the walk. The bytes are
    not counted. */
 TOKDFA_API int tokdfa_accepts(const tokdfa_walker *walker, const void *ids, int64_t size, int64_t n, int64_t reach,
                                tokdfa_place *place) {

@@ -1,8 +1,8 @@
 """Walking ids through the machine of a pre-tokenizer and the pair test.
 
-The machine is a table: a row for each state, a column for each class of ids that do the same to it. Most boundaries of
-tokens are certain to be boundaries of pieces, or the pair test has nothing to say there; the table has a mark for the
-others, where the walk looks more closely.
+The machine is a table: a row for each state, a column for each class of ids with the same effect. Most boundaries of
+tokens are always boundaries of pieces, or need no pair test; the table has a mark for the others, where the walk looks
+more closely.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LANE = 1024
 # The flags of an entry of the table, next to the row that it leads to, which is shifted by two bits. Row 0 is the end
 # of every walk: nothing canonical continues like this or, with UNKNOWN, that is not computed yet. In an entry that
 # leads to another row the same bit is CLOSELY: there is more to look at than whether the pair is allowed. Only a walk
-# that guesses goes on from row 0.
+# that guesses continues from row 0.
 LOOK = 1
 UNKNOWN = CLOSELY = 2
 
@@ -40,7 +40,7 @@ PARTS = 2
 # No more ids than these are looked back at to see whether their text is normalized.
 MOST_IDS = 128
 
-# The most ids before a place that `accepts` can look at again.
+# The most ids before an index that `accepts` can look at again.
 MOST_REACH = 1024
 
 _IDS = ffi.typeof("uint32_t[]")
@@ -72,16 +72,15 @@ def walker(
 
     Of each id, `class_of` and `length_of` have the class and the number of bytes, ``text[offsets[i]:offsets[i + 1]]``.
     For row r and class c ``allowed[r + c]`` and ``other[r + c]`` are the entries if the pair is allowed, and if it is
-    not. Row i begins at ``i * width``, that of the initial state at `initial`; `is_final` says of each row whether a
+    not. Row i begins at ``i * width``, the row of the initial state at `initial`; `is_final` says of each row whether a
     text may end there.
 
-    For class c the nodes ``node_at[trigger[c]:trigger[c + 1]]`` are those of the tree of all special tokens read
-    backwards, and what follows node n on byte b is ``children[256 * n + b]``: 0 for nothing, -1 for a whole special.
-    `doubt_keys` and the other three are the sequences of ids that call for a closer look; see
-    :class:`tokdfa.jobs.validation.model.Doubts`. `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role`
-    of each class is 0, or JOINS and PARTS as bits: entries of a class with JOINS or with nodes that lead to a row have
-    the marks LOOK and CLOSELY. `form` is of :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has
-    boundaries if a class has JOINS.
+    Class c has the nodes ``node_at[trigger[c]:trigger[c + 1]]`` of the reversed trie of all special tokens. The child
+    of node n on byte b is ``children[256 * n + b]``: 0 for none, -1 for a whole special token. `doubt_keys` and the
+    other three are the sequences of ids that call for a closer look; see :class:`tokdfa.jobs.validation.model.Doubts`.
+    `pairs` is of :func:`tokdfa.kernels.walk.pairs.pair_test`. The `role` of each class is 0, or JOINS and PARTS as
+    bits: entries of a class with JOINS or with nodes that lead to a row have the marks LOOK and CLOSELY. `form` is of
+    :func:`tokdfa.kernels.normalization.quick_check.form_struct`; it has boundaries if a class has JOINS.
     """
     return Struct(
         "tokdfa_walker", class_of=class_of, length_of=length_of, allowed=allowed, other=other, is_final=is_final,
@@ -92,7 +91,7 @@ def walker(
 
 
 class Place:
-    """The place of a walk: the next id, where the row of the state before it begins, the bytes of the ids walked over.
+    """How far a walk is: the next id, where the row of the state before it begins, the bytes of the ids walked over.
 
     The fields `at`, `row` and `size` of its pointer are read and written.
     """
@@ -114,12 +113,12 @@ class Place:
 
 
 def accepts(by: Struct, ids: IntegerArray, reach: int, place: Place | None = None) -> int:
-    """Return DONE if a whole text is canonical; otherwise what stopped the walk, or another code.
+    """Return DONE if a whole text is canonical; otherwise the status that stopped the walk, or another code.
 
     `ids` are an array of uint16, int32, uint32, int64 or uint64, contiguous and aligned; that they are in range is
-    checked. What is judged is a copy of a few of them at a time, so another thread may change them meanwhile. Up to
-    `reach` ids before a place may be looked at again, at most `MOST_REACH`. `place` is where to continue, up to `ids`
-    at most, and, afterwards, how far the text is canonical; by default the walk begins with the text. Bytes are not
+    checked. The walk is over a copy of some of them at a time, so another thread may change them meanwhile. Up to
+    `reach` ids before an id may be looked at again, at most `MOST_REACH`. `place` is where to continue, up to `ids` at
+    most, and, afterwards, how far the text is canonical; by default the walk begins with the text. Bytes are not
     counted.
     """
     status: int = lib.tokdfa_accepts(
@@ -133,7 +132,7 @@ _LONG = 1 << 20
 
 
 def cuts(certain: BoolArray, first_symbol: Int32Array, last_symbol: Int32Array) -> Struct:
-    """Return where texts are certainly cut: between two symbols of classes for which `certain` says so.
+    """Return where texts are always cut: between two symbols of classes for which `certain` is true.
 
     `first_symbol` and `last_symbol` have the classes of the first and the last symbol of each id.
     """
@@ -156,17 +155,16 @@ def wrong_parts(
     initial: int,
     learn: Callable[[int, int], None],
 ) -> tuple[Int64Array, int | None]:
-    """Return the parts of streams that something wrong is in; if there are none, also the number of bytes of all.
+    """Return the parts of streams with violations; if there are none, also the number of bytes of all.
 
     `walker` returns the tables of :func:`walker` as they are now, and `learn` extends them, given where a row begins
     and an id. Stream k has the ids, in range and contiguous, from ``begins[k]`` to ``ends[k]``; `initial` is where the
-    row of the initial state begins. The walk notices what is wrong at most `back` ids after the piece that it is in; 1
-    or more, for what is wrong with the end of a stream is noticed after its last id. A special token that the text
-    spells begins at most `reach` ids before the one in which it ends. The last stream goes on after its ids if it
-    `is_open`.
+    row of the initial state begins. The walk notices a violation at most `back` ids after its piece; 1 or more, as a
+    violation at the end of a stream is noticed after its last id. A special token that the text spells begins at most
+    `reach` ids before the one in which it ends. The last stream continues after its ids if it `is_open`.
 
     The parts, of shape (parts, 2), are pairs of the first id and the one after the last, in order and disjoint. Each
-    begins and ends where its stream does, or where the text is certainly cut.
+    begins and ends where its stream does, or where the text is always cut.
     """
     if back < 1:
         raise ValueError("no part can begin after the last id")

@@ -1,7 +1,7 @@
-/* Walking over many streams, and on after what is wrong in them.
+/* Walking over many streams, and continuing after violations in them.
 
-   What is wrong is enclosed between two places where the text is certainly cut. The walk begins again after the second
-   one, with few ids at a time at first, for where something is wrong more of it is often near. */
+   A violation is enclosed between two boundaries where the text is always cut. The walk begins again after the second
+   one, with few ids at a time at first, because more violations are often near. */
 #include "pairs.h"
 #include "spells.h"
 
@@ -12,7 +12,7 @@ ALWAYS_INLINE bool is_cut(const tokdfa_cuts *cuts, uint32_t left, uint32_t right
     return cuts->certain[cuts->n_classes * cuts->last_symbol[left] + cuts->first_symbol[right]];
 }
 
-/* Note the part around an id of a stream that something wrong is noticed at, and begin again after it. A special token
+/* Note the part around the id of a stream at which a violation is noticed, and begin again after it. A special token
    that the text spells up to the end of the part is all in it. */
 static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids, int64_t n, int64_t first,
                  int64_t place, tokdfa_wrong_job *job) {
@@ -23,7 +23,7 @@ static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uin
         end++;
     } while (end < n && !is_cut(cuts, ids[end - 1], ids[end]));
     int64_t begin = greatest(place - (is_spelled ? job->reach : 0) - job->back, 0);
-    /* The end of a stream, where it is noticed that more is wanting, is no cut within it. */
+    /* The end of a stream, where it is noticed that more is wanting, is not a cut within it. */
     while (begin > 0 && (begin == n || !is_cut(cuts, ids[begin - 1], ids[begin]))) {
         begin--;
     }
@@ -43,8 +43,8 @@ static void note(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uin
     job->step = SHORT;
 }
 
-/* Returns DONE at the end of the last stream; UNSURE where the table does not know the entry of the row at `row` for the
-   id at `at`; NO_ROOM if there is no room for another part. */
+/* Returns DONE at the end of the last stream; UNSURE where the table does not know the entry of the row at `row` for
+   the id at `at`; NO_ROOM if `found` is full. */
 TOKDFA_API int tokdfa_wrong_parts(const tokdfa_walker *walker, const tokdfa_cuts *cuts, const uint32_t *ids,
                                    tokdfa_wrong_job *job) {
     for (; job->stream < job->n_begins; job->stream++, job->at = 0, job->row = walker->initial, job->step = LONG) {
