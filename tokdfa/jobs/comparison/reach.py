@@ -135,7 +135,7 @@ class Reach:
         # most kinds.
         self._distance: dict[int, Int32Array | dict[int, int]] = {}
         self._pending: dict[int, set[int]] = defaultdict(set)
-        # Of the tokens that may follow at all, those that nothing has allowed so far.
+        # The tokens that may follow but that nothing has allowed so far.
         self._waiting: dict[int, Int64Array] = {}
         self._codes: dict[int, Int64Array] = {}
 

@@ -239,7 +239,7 @@ def find_difference(jumps: Jumps, max_searched: int) -> ForcedText | None:
     distance = prefixes.texts.distance
     serial = count()
     first = _Way(None, -1, prefixes.initial, 0, 0, (), None, None, False)
-    # The bytes so far and those that are left at least; of equals the longest way comes first.
+    # The bytes so far plus the least number left; among equals, the longest way comes first.
     heap = [(int(distance[first.place.text]), 0, next(serial), first, 0)]
     tried: dict[int, tuple[Moves, Int64Array, Int64Array, BoolArray]] = {}
     seen = set()

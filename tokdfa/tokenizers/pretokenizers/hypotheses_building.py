@@ -1,10 +1,13 @@
 """Splitting as a finite machine: guess where pieces begin, and verify the guesses.
 
-Whether a piece begins at some offset may depend on text far to its right, so the machine guesses. A *hypothesis* has,
-for each step of the splitting, a scan of the supposed current piece, and scans that are supposed to find nothing.
-Either a piece ended where such a scan had a match, and the alternatives preferred to that match must fail; or nothing
-begins where such a scan was started. A hypothesis with a wrong guess ends, and one that nothing can confirm is not
-pursued. For every text exactly one hypothesis is confirmed in the end, so the automaton of hypotheses is unambiguous.
+Whether a piece begins at some offset may depend on text far to its right, so the machine guesses. GPT-2's pattern
+splits "a  b" into "a", " ", " b", but "a  " into "a", "  ": whether a piece begins at the second space depends on the
+symbol after it. After that space, some hypotheses suppose that a piece has begun there, and others that none has. A
+*hypothesis* has, for each step of the splitting, a scan of the supposed current piece, and scans that are supposed to
+find nothing. Either a piece ended where such a scan had a match, and the alternatives preferred to that match must
+fail; or nothing begins where such a scan was started. A hypothesis with a wrong guess ends, and one that nothing can
+confirm is not pursued. For every text exactly one hypothesis is confirmed in the end, so the automaton of hypotheses is
+unambiguous.
 """
 
 from __future__ import annotations
@@ -130,8 +133,8 @@ class Step:
     def advance(self, stage: Stage, symbol: int) -> Iterator[tuple[Stage, bool, bool]]:
         """Yield the stages after a symbol.
 
-        With each go whether the symbol begins a match or the text between two matches, and whether an empty match came
-        before it.
+        With each, yield whether the symbol begins a match or the text between two matches, and whether an empty match
+        came before it.
         """
         letter = self._letter[stage.context][symbol]
         if any(self._matched[scan][letter] for scan in stage.fruitless):

@@ -16,7 +16,7 @@ def find_hypotheses(splitting: Splitting, budget: Budget | None = None) -> Hypot
 
     A space may be put only before the first step; whoever runs the automaton feeds it that space. The budget includes
     the scans of the steps. Without one, the result is shared: the automaton of a splitting is read if it is prebuilt;
-    otherwise it is built once, or found once to exceed the default budget. A PatternError says that a pattern cannot be
+    otherwise it is built once, or found once to exceed the default budget. Raises PatternError if a pattern cannot be
     read, or needs something automata cannot express.
     """
     if budget is None:

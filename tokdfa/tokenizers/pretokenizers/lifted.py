@@ -1,8 +1,9 @@
 """The hypotheses of a pre-tokenizer, lifted from symbols to tokens.
 
 A token consists of the last bytes of a symbol that began before it, some whole symbols, and the first bytes of a symbol
-that it cuts off. The mapping of every hypothesis by the whole symbols is an *effect*; real tokenizers have some dozens
-of effects.
+that it cuts off: the bytes ``a9 20 61 c3`` are the end of "é" (``c3 a9``), the symbols " a", and the beginning of
+another symbol. The mapping of every hypothesis by the whole symbols is an *effect*; real tokenizers have some dozens of
+effects.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class _Effect(NamedTuple):
 class LiftedSplitting:
     """The automaton of hypotheses over tokens; its input at each token boundary says whether a piece may cross it.
 
-    A splitting that drops text is an UnsupportedFeatureError.
+    Raises UnsupportedFeatureError for a splitting that drops text.
     """
 
     def __init__(self, splitting: Splitting) -> None:

@@ -1,7 +1,7 @@
 """The automata of a splitting: its hypotheses, and the deterministic machine; those in use are prebuilt.
 
-Reading one takes a fraction of the time it takes to build it; ``python -m tests.campaigns.tables.splitters`` does
-that. There are two files each: encoding needs the machines, validation the rest.
+Reading one takes a fraction of the time of building it; ``python -m tests.campaigns.tables.splitters`` builds them.
+There are two files each: encoding needs the machines, validation the rest.
 """
 
 from __future__ import annotations

@@ -109,8 +109,8 @@ class PreTokenizer:
     same result. Each step splits every piece of the previous one separately, as if the piece were the whole text.
     tokenizers keeps the text that a pattern does not match, as separate pieces; tiktoken drops it. Immutable.
 
-    A PatternError says that a pattern cannot be read, can match the empty text or repeats something that may be empty,
-    or that the library does not support these steps; a LimitExceededError, that one is nested too deeply.
+    Raises PatternError if a pattern cannot be read, can match the empty text or repeats something that may be empty, or
+    if the library does not support these steps; LimitExceededError if one is nested too deeply.
     """
 
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
@@ -216,8 +216,8 @@ class PreTokenizer:
     def byte_pieces(self, text: str, *, begins: bool = True) -> tuple[bytes, Int64Array]:
         """Return the pieces of `text` as UTF-8 with the spaces put into it, and the byte offsets of each piece.
 
-        They are the pieces of :meth:`split`, and need not be UTF-8 themselves. Half of a surrogate pair is a
-        UnicodeEncodeError.
+        They are the pieces of :meth:`split`, and need not be UTF-8 themselves. Raises UnicodeEncodeError for half of a
+        surrogate pair.
         """
         data, spans = _joined(self._before_bytes.split(text, begins=begins))
         return data, self._byte_steps.spans(data, spans)

@@ -90,8 +90,8 @@ class Scan:
 class _Threads:
     """The subset construction: a state is a list of threads in order of preference, cut off after a match.
 
-    A thread is the number of an instruction that reads, asks or accepts. With the list goes whether nothing has been
-    read since the search began here.
+    A thread is the number of an instruction that reads, asks or accepts. A state also has whether nothing has been read
+    since the search began here.
     """
 
     def __init__(

@@ -244,7 +244,7 @@ class Splitter:
     def spans(self, text: str | bytes) -> Int64Array:
         """Return the pieces of a text as an int64 array of shape (pieces, 2) of byte offsets, start and end.
 
-        A PatternError says where the text is not UTF-8, or has surrogates.
+        Raises PatternError if the text is not UTF-8, or has surrogates; the error says where.
         """
         stream = self.stream()
         return np.concatenate((stream.feed(_encoded(text)), stream.finish()))
@@ -286,7 +286,7 @@ class SplitStream:
         """Read more of the text, any number of bytes; symbols may be split between parts.
 
         Returns the pieces settled since the last call: byte offsets in the whole text, of shape (pieces, 2), start and
-        end. A PatternError says where the text is not UTF-8.
+        end. Raises PatternError if the text is not UTF-8; the error says where.
         """
         if len(part) <= _BLOCK:
             return self._feed(part)
@@ -307,7 +307,7 @@ class SplitStream:
     def finish(self) -> Int64Array:
         """Return the pieces that the end of the text settles; nothing can be fed any more.
 
-        A PatternError says that the text ends within a symbol.
+        Raises PatternError if the text ends within a symbol.
         """
         end = self.n_bytes
         if self._tail:

@@ -18,8 +18,8 @@ from tokdfa.tokenizers.pretokenizers.steps import ONE_SCRIPT, Split, Splitting
 def step_tree(step: Split, splitting: Splitting, budget: Budget | None = None) -> Node:
     """Return the pattern of a step as a tree.
 
-    A PatternError says that it cannot be read, repeats something that may be empty, or can match the empty text and is
-    of tiktoken, which fails on a piece without text.
+    Raises PatternError if it cannot be read, repeats something that may be empty, or can match the empty text and is of
+    tiktoken, which fails on a piece without text.
     """
     if step.literal:
         tree: Node = Concat(tuple(Symbols(((ord(symbol), ord(symbol)),)) for symbol in step.pattern))
