@@ -25,8 +25,8 @@ TOKDFA_API int64_t tokdfa_breadth_first(const int64_t *offsets, const int32_t *t
     return found;
 }
 
-/* Positions by key: those with key k are positions[offsets[k]] to positions[offsets[k + 1]], in order. `offsets` has
-   n_groups + 2 entries, one more than there are groups and an end, for counting. */
+/* Positions by key: key k has positions[offsets[k]] to positions[offsets[k + 1]], in order. `offsets` has n_groups + 2
+   entries, one more than there are groups and an end, for counting. */
 static void group(const int32_t *keys, int64_t n_keys, int64_t n_groups, int64_t *offsets, int32_t *positions) {
     memset(offsets, 0, (size_t)(n_groups + 2) * sizeof *offsets);
     /* While positions are being assigned, offsets[k + 1] is the index of the next one with key k. */
@@ -106,7 +106,7 @@ static partition take_partition(int32_t **unused, int64_t n_members) {
     return p;
 }
 
-/* The first two blocks: states that are not final, and those that are. */
+/* The first two blocks: states that are not final, and final states. */
 static void first_blocks(const tokdfa_columns *dfa, partition *states, int32_t *touched) {
     const int64_t n = dfa->n_final;
     int64_t n_touched = 0;

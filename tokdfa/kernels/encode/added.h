@@ -1,4 +1,4 @@
-/* Finding added tokens in UTF-8: the leftmost, the longest of those that begin at one offset, level by level.
+/* Finding added tokens in UTF-8: the leftmost one, the longest at its offset, level by level.
 
    With the tokens `<s>` and `<sp>` the text "a<sp><s" has `<sp>` at 1. A filter looks at two bytes of 64 offsets at
    once; only where they may begin a token is the trie read. Its nodes are whole paths: here the root, then `<` with the
@@ -196,7 +196,7 @@ ALWAYS_INLINE tokdfa_added_span find_in_level(const tokdfa_added_tokens *added, 
         search->at = stop;
         const int flags = added->flags[token];
         if (UNLIKELY(flags)) {
-            /* One that is skipped hides those that begin within it. */
+            /* A skipped token hides the tokens that begin within it. */
             if (flags & TOKDFA_SINGLE_WORD && touches_word(added, search, text, span.start, span.stop)) {
                 continue;
             }

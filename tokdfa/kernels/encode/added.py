@@ -155,7 +155,7 @@ class AddedFinder:
 
     def __init__(self, added: Struct) -> None:
         self._added = added
-        # Searches that nobody is making. Appending and popping are one step each.
+        # Unused searches. Appending and popping are one step each.
         self._scans: list[Struct] = []
 
     def find(self, text: bytes | memoryview) -> Int64Array:

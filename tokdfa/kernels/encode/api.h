@@ -50,7 +50,7 @@ enum {
 
 /* A dictionary over characters; see characters.h. Read-only once it is built. */
 typedef struct {
-    const uint16_t *pages; /* code point c is at place c & 255 of page pages[c >> TOKDFA_PAGE_BITS] of the next two */
+    const uint16_t *pages; /* code point c is entry c & 255 of page pages[c >> TOKDFA_PAGE_BITS] of the next two */
     const int32_t *symbol;   /* the symbol of a character, -1 of unknown ones */
     const uint32_t *classes; /* its class as a left neighbour, above 16 bits, and as a right one; or OF_BYTES */
     const int32_t *byte_symbol; /* 256: the symbols of unknown characters' bytes, -1 for ASCII without one; or empty */
@@ -59,7 +59,7 @@ typedef struct {
     int64_t unknown; /* the symbol that they become otherwise, or -1: they are refused */
     int64_t fuses;   /* whether several of them side by side become one */
     const uint64_t *joins; /* bit r & 63 of joins[l * n_words + (r >> 6)] says whether a character of right class r may
-                              be joined to one of left class l; 0 is the beginning of a text, 1 the place after a cut */
+                              be joined to one of left class l; 0 is the beginning of a text, 1 the boundary of a cut */
     int64_t n_words;
     const uint64_t *joins_ascii; /* 256: the same by two characters x and y, as bit y & 63 of 2 * x + (y >> 6) */
     int64_t prefix, prefix_class; /* a symbol that is put before texts, and its left class */
@@ -94,8 +94,8 @@ typedef struct {
     const uint8_t *borne_out; /* by the number of a state: the hypothesis that the end of the text confirms */
 } tokdfa_splitting;
 
-/* A splitting under way, and room for it: `trail`, `trail_at` and `begun` have the same length.
-   It belongs to one thread. */
+/* A splitting under way, and its buffers: `trail`, `trail_at` and `begun` have the same length. It belongs to one
+   thread. */
 typedef struct {
     const tokdfa_splitting *splitting;
     const tokdfa_characters *characters; /* if not NULL, texts are cut where nothing joins them, without a machine */
@@ -200,7 +200,7 @@ typedef struct {
     const uint8_t *labels;
     const int32_t *window_of; /* for each node with a long label, the number of its window, -1 for others; or none */
     int64_t n_window_of;
-    const int32_t *overlaps;  /* for each byte of a long label: how many bytes from there on are those it begins with */
+    const int32_t *overlaps;  /* for each byte of a long label: how many bytes from there on equal its beginning */
 } tokdfa_added_level;
 
 /* The added tokens of a tokenizer: the outer ones are found first, the inner ones in the text between these. Read-only
@@ -258,8 +258,8 @@ typedef struct {
     int64_t n_left;
     int64_t next; /* the next event to encode */
     int64_t n;    /* the number of ids */
-    int64_t at_a_time; /* a call pauses after about so many bytes, that signals are heeded; 0 for never */
-    const int32_t *added; /* the ids of the entries that are ADDED, and how many are written */
+    int64_t at_a_time; /* a call pauses after about this many bytes, so that signals are heeded; 0 for never */
+    const int32_t *added; /* the ids of the events that are ADDED, and how many are written */
     int64_t next_added;
     tokdfa_pause pause;
 } tokdfa_piece_encoder;
@@ -274,7 +274,7 @@ typedef struct {
     int32_t *out; /* a buffer for the ids of short texts; the caller knows that they fit */
     int64_t n_out;
     int64_t lacks_ids; /* whether there are tokens without an id */
-    int64_t n_pieces;  /* the entries to be encoded of those that `split` has found */
+    int64_t n_pieces;  /* the number of events of `split` to be encoded */
     int64_t is_begun;  /* whether the text has been searched for its first added token */
     int64_t is_over;   /* whether the entries are the last */
     /* For several documents at a time: where the ids of each event end, and which event is the first of a document, or
@@ -284,7 +284,7 @@ typedef struct {
     int64_t *marks; /* as many */
     const tokdfa_added_tokens *added; /* NULL if none are looked for */
     tokdfa_added_scan *scan;
-    int32_t *added_ids; /* the ids of the entries that are ADDED of those that `split` has found, n_found of them */
+    int32_t *added_ids; /* the ids of the ADDED events of `split`, n_found of them */
     int64_t n_added_ids, n_found;
 } tokdfa_text_encoder;
 
@@ -306,7 +306,7 @@ typedef struct {
     int32_t *ids;            /* a buffer for the most ids a byte */
     int64_t *id_offsets;     /* zeros at first: then where the ids of each text begin, and where the last ones end */
     int64_t next;            /* the batch that is taken next */
-    int64_t is_refused;      /* whether a text is refused, so that it does not matter any more what is encoded */
+    int64_t is_refused;      /* whether a text is refused, so that the result does not matter any more */
     int64_t *starts;         /* where the ids of each batch begin, and where the last ones end; -1 until it is known */
     int64_t *counts;         /* the number of ids of each batch, or -1 */
     int64_t n_counts;        /* the number of batches */

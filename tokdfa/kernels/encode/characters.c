@@ -2,8 +2,9 @@
 #include "split.h"
 
 /* Cut pieces of valid UTF-8: piece i, which is not empty, is text[bounds[i]] to text[bounds[i + 1]], and the last of
-   `n_pieces` ends with the text. `begun` gets where the parts begin, with the event BEGINS, and then the end: room for
-   one a byte and one more. `firsts` gets which part is the first of each piece. Return the number of parts. */
+   `n_pieces` ends with the text. `begun` gets where the parts begin, with the event BEGINS, and then the end; its
+   capacity is one a byte and one more. `firsts` gets the index of each piece's first part. Returns the number of
+   parts. */
 TOKDFA_API int64_t tokdfa_cut_characters(const tokdfa_characters *characters, const uint8_t *text, int64_t size,
                                           const int64_t *bounds, int64_t n_pieces, int64_t *begun, int64_t *firsts) {
     int64_t n = 0;

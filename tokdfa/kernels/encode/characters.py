@@ -141,7 +141,7 @@ def _by_neighbours(symbols: Int64Array, others: Int64Array, common: Int64Array) 
 
 
 def _class_of(symbols: Any, known: Int64Array, classes: Int64Array) -> Int64Array:
-    """Return the class of each symbol: `_NOTHING` of those without neighbours, `_JOINS` of -1."""
+    """Return the class of each symbol: `_NOTHING` for symbols without neighbours, `_JOINS` for -1."""
     place = np.minimum(np.searchsorted(known, symbols), max(len(known) - 1, 0))
     found = np.full(len(symbols), _NOTHING, dtype=np.int64)
     if len(known):

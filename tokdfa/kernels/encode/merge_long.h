@@ -16,7 +16,7 @@
 #define PLACE_MASK (LONGEST_MERGED - 1)
 /* The ranks of pairs that do not merge are at least this. */
 #define NO_PLACE_RANK (0u - LONGEST_MERGED)
-/* So many ranks are compared at once. */
+/* The number of ranks compared at once. */
 #define AT_ONCE_RANKED 32
 
 typedef struct {

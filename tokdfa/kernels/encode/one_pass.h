@@ -67,8 +67,8 @@ ALWAYS_INLINE int64_t edge_slot(const int64_t *edges, int64_t n_edges, int64_t e
     return 2 * slot;
 }
 
-/* The longest word at the beginning of text[begin] to text[end] that has the first 15 bytes in common with it and is
-   longer than those, or -1. */
+/* The longest word at the beginning of text[begin] to text[end] that is longer than 15 bytes, or -1; `cut` packs its
+   first 15 bytes. */
 NEVER_INLINE int64_t longest_of_long(const tokdfa_token_tables *tables, const uint8_t *text, int64_t begin, int64_t end,
                                      packed_word cut, uint64_t hashed) {
     const int64_t first = word_of(tables->slots, tables->n_slots, tables->keys, cut, hashed);

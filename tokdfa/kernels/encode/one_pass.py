@@ -61,7 +61,7 @@ def number_products(product: Int32Array, n_symbols: int, ids: Int32Array) -> tup
     """Number the symbols, which keep their numbers, and then the tokens that rules make, in the order of the rules.
 
     The rules make the tokens `product`, at least `n_symbols`; `ids` has the id of each token. Returns the number of
-    each token, -1 for those that nothing makes; and the ids by number, -1 for numbers that are not used.
+    each token, -1 for tokens that nothing makes; and the ids by number, -1 for numbers that are not used.
     """
     _check_tokens(len(ids), product)
     number: Int32Array = np.full(len(ids), -1, dtype=np.int32)

@@ -115,7 +115,7 @@ ALWAYS_INLINE unsigned same_words(const uint64_t *entry, const packed_word *key)
 #endif
 }
 
-/* The entry of a key, of those from `first` to `stop`, or -1. */
+/* The entry of a key among the entries from `first` to `stop`, or -1. */
 ALWAYS_INLINE int64_t find_among(const uint64_t *entries, int64_t first, int64_t stop, packed_word key) {
     int64_t found = -1;
     for (int64_t entry = stop - ENTRY; entry >= first; entry -= ENTRY) {
@@ -197,7 +197,7 @@ ALWAYS_INLINE void count_late(tokdfa_piece_cache *cache) {
     }
 }
 
-/* Whether so many pieces were missing that it is time to ask whether a larger cache would help. */
+/* Whether enough pieces were missing to ask whether a larger cache would help. */
 ALWAYS_INLINE bool missed_many(const tokdfa_piece_cache *cache) {
     return cache->n_missed >= TOKDFA_MANY_MISSED;
 }

@@ -1,4 +1,4 @@
-/* Encoding pieces with a cache of those seen before, a block at a time.
+/* Encoding pieces with a cache of the pieces seen before, a block at a time.
 
    Memory answers late, so it is asked early: the first pass over a block computes the keys of the pieces, and
    prefetches their sets. The second one writes their ids, up to the first piece that is unknown. For the pieces from
@@ -184,8 +184,7 @@ ALWAYS_INLINE int look_up_block(const tokdfa_piece_encoder *pieces, const int64_
     return n_rest;
 }
 
-/* Note where the ids of those pieces are that are not at the front of their sets, and merge the pieces that are
-   unknown. */
+/* Note where the ids are of the pieces that are not at the front of their sets, and merge the unknown pieces. */
 NEVER_INLINE void look_further(const tokdfa_piece_encoder *pieces, const uint8_t *text, int64_t size,
                                const int64_t *begun, int n_rest, piece_block *block) {
     const tokdfa_token_tables *tables = pieces->tables;

@@ -44,7 +44,7 @@ _FIRST_SETS = LARGE_PAGE // (8 * SET)
 """The number of sets that a cache begins with."""
 
 MANY_MISSED = 4096
-"""The number of pieces that were not there after which it is time to ask whether a larger cache would help."""
+"""The number of missing pieces after which it is time to ask whether a larger cache would help."""
 
 # Entries for each piece that was seen, if the cache grows: looking at more than the first two of a set is slow, and
 # with fewer entries too many pieces are among the others.
@@ -152,7 +152,7 @@ DONE, FOREIGN, TOO_LONG, _PAUSED = 0, -1, -2, -7
 one that is too long to be merged."""
 
 ROOM = 4
-"""The maximum number of places that are written after the last id."""
+"""The maximum number of entries that are written after the last id."""
 
 _FIRST_ROOM = 1 << 14
 
@@ -168,8 +168,8 @@ class PieceRun:
     encoded by these instead. Pieces too long to be merged are tokenized by `one_pass`, which may be a function that
     returns these tables, or None, when the first such piece comes; without them they are left to the caller.
 
-    `struct` is the ``tokdfa_piece_encoder`` for C, `longest` the number of bytes of the longest text that there is room
-    for.
+    `struct` is the ``tokdfa_piece_encoder`` for C, `longest` the number of bytes of the longest text that the buffers
+    are for.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class PieceRun:
         )  # fmt: skip
 
     def make_room(self, longest: int) -> None:
-        """Make room for texts of this number of bytes."""
+        """Enlarge the buffers to texts of this number of bytes."""
         self.struct.set("left", _bits(longest))
         self.longest = longest
 
@@ -219,7 +219,7 @@ class PieceRun:
         pointer = self.struct.pointer
         pointer.next, pointer.n = next, n
         if pointer.pause.is_on:
-            # An interrupted call has left its room as it was.
+            # An interrupted call has not cleared its bits.
             pointer.pause.is_on = 0
             self.struct.fields["left"].fill(0)
 
@@ -228,7 +228,7 @@ class PieceRun:
 
         `begun` has where pieces and text that is left out begin, ascending: ``offset << EVENT_BITS | event``, and last
         the end; each ends where the next one begins, and no piece is empty. The caller checks all that. `out` gets the
-        ids, with room for one a byte and ROOM more, and `ends` where the ids of each piece end.
+        ids, with a capacity of one a byte and ROOM more, and `ends` where the ids of each piece end.
 
         Returns DONE, or FOREIGN or TOO_LONG, before the piece `next`. TOO_LONG is not returned if `learn_long` helps.
         """
@@ -247,5 +247,5 @@ class PieceRun:
 
 
 def _bits(size: int) -> Uint64Array:
-    """Return zeros, a bit for each place of a text and one more."""
+    """Return zeros, a bit for each byte of a text and one more."""
     return np.zeros((size >> 6) + 1, dtype=np.uint64)

@@ -1,9 +1,9 @@
 /* The subsequential transducer of a dictionary with all its states: construction, and the coarsest partition.
 
-   A state is a sequence of places where the last token may begin, the end of the text first: the tokens before it that
-   are not written yet, the node of the trie that spells the part of it that has been read, and the state of the token
-   DFA before it. It is written down as `number of tokens, tokens, node, state` for each place, one state after the
-   other. */
+   A state is a sequence of candidates, by where the last token may begin, the end of the text first. A candidate is the
+   tokens before the last one that are not written yet, the node of the trie that spells the part of the last one that
+   has been read, and the state of the token DFA before it. Its form is `number of tokens, tokens, node, state`, one
+   candidate after the other. */
 #include <stdlib.h>
 
 #include "../common/base.h"
@@ -60,14 +60,14 @@ TOKDFA_API void tokdfa_rehash(tokdfa_numbered_words *words) {
     }
 }
 
-/* A place of a state: the tokens that are not written yet, and where the last token may begin. */
+/* A candidate of a state: the tokens that are not written yet, and the node and the DFA state of the last token. */
 typedef struct {
     const int32_t *tokens;
     int64_t n_tokens;
     int32_t node, dfa;
 } pending;
 
-/* The state after a symbol: the place where the text may end after it, with its last token, and the other places. */
+/* The state after a symbol: the candidate in which the last token is complete, and the other candidates. */
 typedef struct {
     const int32_t *tokens;
     int64_t n_tokens;
@@ -108,7 +108,7 @@ static void follow(const tokdfa_live_trie *trie, const int32_t *state, const int
     }
 }
 
-/* The number of tokens that all places have in common. */
+/* The number of tokens that all candidates have in common. */
 static int64_t common_tokens(const following *after) {
     int64_t common = after->n_tokens + 1;
     for (int64_t k = 0; k < after->n_others; k++) {
@@ -123,7 +123,7 @@ static int64_t common_tokens(const following *after) {
     return common;
 }
 
-/* Write down the state without the tokens that are common to all places; return its length. */
+/* Write down the state without the tokens that are common to all candidates; return its length. */
 static int64_t write_state(const following *after, int64_t common, const int32_t *reached, int32_t *word) {
     int64_t place = 0;
     word[place++] = (int32_t)(after->n_tokens + 1 - common);

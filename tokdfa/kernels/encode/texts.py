@@ -30,8 +30,8 @@ Normal: TypeAlias = Callable[[bytes | memoryview], "tuple[Uint8Array, Int64Array
 class WorkQueue:
     """Texts in batches, and their ids, which threads write where they belong.
 
-    `bounds` are the first text of each batch, ascending from 0, and last the number of texts; nobody may change the
-    list of texts meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end: within its
+    `bounds` are the first text of each batch, ascending from 0, and last the number of texts; the list of texts must
+    not change meanwhile. `id_offsets` has where the ids of each text begin, and where the last ones end: within its
     batch until the batch has its offset. A batch has `largest` bytes and `most` texts at most, and a text at most
     `ids_a_byte` times as many ids as bytes. `pointer` has the fields of ``tokdfa_work_queue``, which explains them; it
     is not a :class:`Struct`, as every call needs a new one and a Struct takes longer to make.

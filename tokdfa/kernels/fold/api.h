@@ -38,7 +38,7 @@ typedef struct {
     int32_t *made;
 } tokdfa_fold_job;
 
-/* The tokens in an order in which those that one rule forbids are an interval. It belongs to one thread. */
+/* The tokens in an order in which the tokens that one rule forbids are an interval. It belongs to one thread. */
 typedef struct {
     const int32_t *removed; /* by state */
     int64_t n_removed;      /* the number of states */
@@ -65,14 +65,14 @@ typedef struct {
     const int32_t *parent; /* by state, as are `first` and `width` */
     const int32_t *first;  /* the first position that its rule forbids */
     const int32_t *width;  /* and how many */
-    const int32_t *states; /* those that get rows, ascending, 0 among them */
+    const int32_t *states; /* the states that get rows, ascending, 0 among them */
     int64_t n_states;
     int64_t n_live; /* no state allows the positions from here */
     int64_t n_tokens;
     int32_t *table; /* a hash table of rows; -1 in free slots */
     int64_t n_table;
     int64_t *own;     /* working memory: an interval for each state above one */
-    int32_t *row;     /* written: by state, -1 for those without one */
+    int32_t *row;     /* written: by state, -1 for states without one */
     int32_t *pointer; /* written: row r has the intervals pointer[r] to pointer[r + 1] */
     int32_t *start;   /* written: the intervals, half-open */
     int32_t *stop;

@@ -2,7 +2,7 @@
 #include "../common/wide.h"
 #include "api.h"
 
-/* Flip the bits of the tokens that a row forbids; returns the number of those that both automata have. */
+/* Flip the bits of the tokens that a row forbids and both automata have; returns their number. */
 static int64_t turn_over(const tokdfa_ranked_rows *rows, int32_t row, uint64_t *bits) {
     int64_t n = 0;
     for (int32_t i = rows->pointer[row]; i < rows->pointer[row + 1]; i++) {

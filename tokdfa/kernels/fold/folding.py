@@ -70,7 +70,7 @@ def arrange(
     """Order the tokens such that the tokens that one rule forbids form an interval; return positions and widths.
 
     The order is a depth-first walk of the forest in which a token is a child of the left part of its live rule,
-    latest-born children first; dead tokens come last. The state of the rule u≀v loses v and those descendants of v that
+    latest-born children first; dead tokens come last. The state of the rule u≀v loses v and the descendants of v that
     descend from a child of v born after the rule (or by it, if u = v): `width` positions from the position of v on, 0
     for the initial state. `product` has the token that the rule of each state made.
     """
@@ -97,7 +97,7 @@ def gather_rows(
 ) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
     """Collect the forbidden intervals of `states`, ascending, 0 among them, and number the distinct sets.
 
-    State s loses ``width[s]`` positions from ``first[s]`` on, and no state allows those from `n_live` to `n_tokens`.
+    State s loses ``width[s]`` positions from ``first[s]`` on; no state allows the positions `n_live` to `n_tokens`.
     Returns int32 arrays: the `row` of each state, in the order of their first use, -1 for states not asked for; and the
     intervals from ``start[i]`` to ``stop[i]`` of row r, ``pointer[r]`` to ``pointer[r + 1]``, half-open, ascending, not
     touching each other.

@@ -1,13 +1,13 @@
 /* The tokens that the states of a token DFA do not allow, as rows of intervals of positions; equal rows are shared.
 
-   A state forbids what its parent forbids and one more interval. The intervals of one state are disjoint, so only
-   those that touch are joined. */
+   A state forbids the intervals of its parent and one more. The intervals of one state are disjoint, so only intervals
+   that touch are joined. */
 #include "../common/base.h"
 #include "../common/sort.h"
 #include "api.h"
 
-/* Write the row made of `length` intervals and of those from `above` to `above_end` from index `begin` on; returns its
-   end. */
+/* Write, from index `begin` on, the row made of `length` own intervals and the intervals from `above` to `above_end`;
+   returns its end. */
 static int64_t join(tokdfa_row_job *job, int64_t length, int64_t above, int64_t above_end, int64_t begin, int64_t end) {
     int32_t *start = job->start, *stop = job->stop;
     int64_t taken = 0;

@@ -20,7 +20,7 @@ ALWAYS_INLINE int64_t find_merge(const tokdfa_merges *merges, int32_t left, int3
     return merges->keys[slot] == key ? slot : -1;
 }
 
-/* Pairs are prefetched so many before they are added. */
+/* How many pairs ahead of adding to prefetch. */
 enum { PAIRS_AHEAD = 16 };
 
 TOKDFA_API void tokdfa_add_pairs(const tokdfa_merges *merges, const int32_t *left, const int32_t *right,
@@ -218,7 +218,7 @@ TOKDFA_API int64_t tokdfa_merge_pieces(const tokdfa_merges *merges, const int32_
     return end;
 }
 
-/* The pairs that were found last, by hash, so that most of those that are found again are left out. */
+/* The last pairs found, by hash, so that most repeated pairs are left out. */
 enum { LAST_PAIRS = 1 << 12 };
 
 /* Find the pairs of symbols at the boundaries of parts, of the rules with parts that are known or made by rules before

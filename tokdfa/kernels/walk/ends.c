@@ -20,8 +20,8 @@ static int64_t n_same(const uint8_t *text, const uint8_t *other, int64_t n) {
 }
 
 /* Write down, for each of some ascending ends in `other`, where it is in `text`: after as many bytes that are not
-   spaces, and as many of the spaces after them as `text` has. Returns whether both have the same bytes but for spaces;
-   -1 if the ends do not ascend. */
+   spaces, and as many of the spaces after them as `text` has. Returns whether both have the same bytes except for
+   spaces; -1 if the ends do not ascend. */
 TOKDFA_API int tokdfa_ends_but_for_spaces(const uint8_t *text, int64_t n, const uint8_t *other, int64_t n_other,
                                           const int64_t *other_ends, int64_t n_ends, int64_t *ends) {
     int64_t at = 0, other_at = 0, k = 0, last = 0;

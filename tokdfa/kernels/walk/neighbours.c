@@ -78,7 +78,7 @@ TOKDFA_API int64_t tokdfa_find_inner_pairs(const tokdfa_pair_cache *cache, const
     return n_missing;
 }
 
-/* Mark the ids, but for the first, before which the text is cut. */
+/* Mark the ids, except for the first, before which the text is cut. */
 TOKDFA_API void tokdfa_mark_cuts(const tokdfa_neighbours *tables, const int32_t *ids, int64_t n, const uint8_t *states,
                                  int begins, uint8_t *marks) {
     uint8_t before = begins ? KIND_BLANK : 0;

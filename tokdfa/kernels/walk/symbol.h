@@ -5,7 +5,7 @@
 #include "../common/base.h"
 
 typedef struct {
-    int64_t size; /* the number of its bytes; of those that are valid so far, but at least 1, if it is broken */
+    int64_t size; /* the number of its bytes; if it is broken, of the valid ones so far, but at least 1 */
     bool is_broken;
     uint32_t code_point;
 } symbol;
