@@ -8,7 +8,7 @@ ALWAYS_INLINE int64_t pair_key(int64_t left, int64_t right) {
     return (int64_t)((uint64_t)left << 32 | (uint64_t)right);
 }
 
-/* Where the search for a key begins among the slots. */
+/* The slot at which the search for a key begins. */
 ALWAYS_INLINE uint64_t first_pair_slot(int64_t n_keys, int64_t key) {
     /* Fibonacci hashing; the multiplier is 2^64 over the golden ratio. */
     return ((uint64_t)key * 0x9E3779B97F4A7C15u >> 32) & ((uint64_t)n_keys - 1);

@@ -158,7 +158,7 @@ NEVER_INLINE void strip(const tokdfa_added_tokens *added, tokdfa_added_search *s
         span->start = greatest(span->start, search->done);
     }
     if (flags & TOKDFA_STRIPS_RIGHT) {
-        /* Tokens that are white space begin within it one after the other: it is looked at once. */
+        /* Tokens that are white space begin within it one after the other: it is read only once. */
         if (search->space_from <= span->stop && span->stop <= search->space_to && search->space_kind == only_ascii) {
             span->stop = search->space_to;
             return;

@@ -28,7 +28,7 @@ ALWAYS_INLINE uint32_t code_point_at(const uint8_t *text, int64_t *length) {
     return (first & 0x07) << 18 | (text[1] & 0x3F) << 12 | (text[2] & 0x3F) << 6 | (text[3] & 0x3F);
 }
 
-/* Where the entries of a code point are. */
+/* The index of a code point's entries. */
 ALWAYS_INLINE int32_t place_of(const tokdfa_characters *characters, uint32_t code) {
     const int32_t page = characters->pages[code >> TOKDFA_PAGE_BITS];
     return page << TOKDFA_PAGE_BITS | (int32_t)(code & ((1 << TOKDFA_PAGE_BITS) - 1));

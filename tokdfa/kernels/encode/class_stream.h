@@ -33,8 +33,9 @@ ALWAYS_INLINE int64_t whole_symbols(const uint8_t *text, int64_t n) {
     return n;
 }
 
-/* Where the first symbol of a text of `size` bytes begins that is cut short or invalid, or if there is none before
-   `stop`, the first one from there on; and the length of that symbol, as `read_symbol` has it. */
+/* The offset of the first symbol of a text of `size` bytes that is cut short or invalid; if there is none before
+   `stop`, of the first symbol from there on. `*length` gets the length of the last symbol read, as `read_symbol` has
+   it. */
 NEVER_INLINE int64_t valid_bytes(const uint8_t *text, int64_t size, int64_t stop, int64_t *length) {
     int64_t at = 0;
     while (at < stop) {

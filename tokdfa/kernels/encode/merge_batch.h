@@ -168,7 +168,7 @@ ALWAYS_INLINE int64_t finish_word(const uint32_t *word, int n_lanes, uint64_t st
     const int64_t n_ids = count_ones(starts);
     const uint32_t *tokens = word + n_lanes;
     for (int i = 0; i < AT_ONCE; i++) {
-        /* Where no more begin, this is the first lane. */
+        /* If no more tokens begin, this is the first lane. */
         const int64_t lane = trailing_zeros(starts) & (n_lanes - 1);
         out[i] = ids[tokens[lane]];
         starts &= starts - 1;

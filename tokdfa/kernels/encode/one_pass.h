@@ -57,7 +57,7 @@ ALWAYS_INLINE int64_t word_of(const uint32_t *slots, int64_t n_slots, const uint
     }
 }
 
-/* Where the slot of an edge of the trie is, or the free one where it belongs. */
+/* The index of the slot of an edge of the trie, or of the free slot for it. */
 ALWAYS_INLINE int64_t edge_slot(const int64_t *edges, int64_t n_edges, int64_t edge) {
     const int64_t mask = n_edges / 2 - 1;
     int64_t slot = (int64_t)(hash_pair((uint64_t)edge) >> 20) & mask;

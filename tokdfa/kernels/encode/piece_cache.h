@@ -2,15 +2,15 @@
 
    An entry is four machine words, two are a line of the processor's cache. A short piece is kept packed, with up to
    three ids: two in one word, and the third with the number of ids in the other. Longer pieces and more ids are kept in
-   the overflow area, and the entry has their index there, which the number of ids says; for a longer piece the entry
-   has the hash. A piece that is met again is promoted by one entry in its set. A new piece takes the first free entry,
-   or replaces the last one. So the frequent pieces are at the front and stay. When the overflow area is full, the cache
-   is cleared.
+   the overflow area, and the entry has their index there; the number of ids tells it. For a longer piece the entry has
+   the hash. A piece that is met again is promoted by one entry in its set. A new piece takes the first free entry, or
+   replaces the last one. So the frequent pieces are at the front and stay. When the overflow area is full, the cache is
+   cleared.
 
    It begins small, so that it stays in the processor's caches. It grows only if that helps: if many of the pieces that
-   are missing, or not at the front, have been there before, which a bit for each of them says, about as a Bloom filter
-   does. Any number of pieces that never come back leaves it as it is. A set of the larger cache gets pieces of one set
-   of the smaller one only, in their order, so that all of them fit. */
+   are missing, or not at the front, have been there before. A bit for each piece tells that, much like a Bloom filter.
+   Any number of pieces that never come back leaves it as it is. A set of the larger cache gets pieces of one set of the
+   smaller one only, in their order, so that all of them fit. */
 #ifndef TOKDFA_ENCODE_PIECE_CACHE_H
 #define TOKDFA_ENCODE_PIECE_CACHE_H
 
@@ -56,7 +56,7 @@ ALWAYS_INLINE packed_word key_of(const uint8_t *text, int64_t size, int64_t begi
     return key_of_long(text, size, begin, end);
 }
 
-/* Where in `n_entries` entries, a power of two, the set of a key begins. */
+/* The index of the first entry of a key's set; `n_entries` is a power of two. */
 ALWAYS_INLINE int64_t set_of(int64_t n_entries, packed_word key) {
     return (int64_t)(mix_packed(key.low, key.high) >> 36 & (uint64_t)(n_entries - SET));
 }

@@ -24,8 +24,8 @@
 /* The number of longer words that are merged together in a block; more are merged one by one. */
 #define MOST_MANY 64
 
-/* Where the ids of a piece are: in an entry of the cache, or found in one of these ways, or it is the token that is
-   IS_TOKEN minus this. */
+/* How the ids of a piece are found: by an entry of the cache, by one of these ways, or it is the token IS_TOKEN minus
+   this. */
 enum { LEFT_OUT = -1, MERGED = -2, ALONE = -3, IS_TOKEN = -4 };
 
 /* The second word of the key of text that is left out: no cached piece has it. */

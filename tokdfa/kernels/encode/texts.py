@@ -280,5 +280,5 @@ class TextRun:
 
     @property
     def piece(self) -> int:
-        """Where the piece begins before which the encoding has ended."""
+        """The offset of the piece before which the encoding has ended."""
         return int(self._split.begun[self._pieces.next]) >> EVENT_BITS

@@ -46,9 +46,9 @@ _last = [0]
 def kept_utf8(text: str) -> tuple[Any, int] | None:
     """Return a pointer to the UTF-8 of a string and its length in bytes; None if the caller is to convert it.
 
-    Of ASCII it is the string itself. Of other strings CPython makes it once, and keeps it as long as the string; so a
-    text that is encoded again, or by another library, need not be converted again. To make and keep it takes memory and
-    longer than converting it once, so that this is done when the same string is asked for again.
+    For ASCII it is the string itself. For other strings CPython makes it once, and keeps it as long as the string; so a
+    text that is encoded again, or by another library, need not be converted again. Making and keeping it takes memory,
+    and longer than converting it once, so this is done only when the same string is asked for again.
 
     Raises
     ------

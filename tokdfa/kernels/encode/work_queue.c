@@ -1,6 +1,6 @@
 /* Encoding texts on several threads: in one call, each takes the next batch of them until there is none.
 
-   Where the ids of a batch belong is known once all batches before it are counted. Until then a thread holds them, and
+   The offset of a batch's ids is known once all batches before it are counted. Until then a thread holds them, and
    takes another batch. */
 #include "../common/base.h"
 #include "characters.h"
@@ -33,7 +33,7 @@ static void count_batch(tokdfa_work_queue *queue, int64_t batch, int64_t n_ids) 
     }
 }
 
-/* Copy the ids of held batches to where they belong, as far as that is known. */
+/* Copy the ids of held batches to their offsets, as far as these are known. */
 static void copy_held(tokdfa_queue_run *run, const tokdfa_work_queue *queue) {
     for (; run->n_placed < run->n_held; run->n_placed++) {
         const int64_t batch = run->held[run->n_placed], start = load(queue->starts + batch);
@@ -50,7 +50,7 @@ static void copy_held(tokdfa_queue_run *run, const tokdfa_work_queue *queue) {
     run->n_held = run->n_placed = run->placed = run->filled = 0;
 }
 
-/* Wait a while for where the first batch that is held belongs, or for a text that is refused. */
+/* Wait a while for the offset of the first batch held, or for a text that is refused. */
 static bool is_soon_known(const tokdfa_queue_run *run, const tokdfa_work_queue *queue) {
     for (int asked = 0; asked < MOST_QUESTIONS; asked++) {
         if (load(queue->starts + run->held[run->n_placed]) >= 0 || load(&queue->is_refused)) {

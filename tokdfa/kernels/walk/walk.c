@@ -45,7 +45,7 @@ ALWAYS_INLINE uint32_t needs_look(uint32_t entry) {
     return (entry & CLOSELY) | (entry < FIRST_ROW);
 }
 
-/* Where the row after a marked id begins, and DONE; or the reason why there is none. */
+/* The index of the row after a marked id, and DONE; or the reason why there is none. */
 typedef struct {
     uint32_t row;
     int status;
@@ -346,9 +346,9 @@ static int look_at_marks(const tokdfa_walker *w, const uint32_t *ids, int64_t be
 
 /* Continue the walk through ids in range, up to the first that may be wrong. Returns DONE; ALARM at an id that is not
    canonical there, or ends the spelling of a special token or a doubtful sequence; UNSURE at an id that the table does
-   not cover yet; UNDECIDED at an id up to which too much would have to be looked at to see whether it is normalized.
-   `step` is the number of ids to walk over next: where the table is not complete, a walk ends soon, so the first blocks
-   are shorter. */
+   not cover yet; UNDECIDED at an id if too much text up to its end would have to be checked for normalization. `step`
+   is the number of ids to walk over next: where the table is not complete, a walk ends soon, so the first blocks are
+   shorter. */
 ALWAYS_INLINE int walk(const tokdfa_walker *w, const uint32_t *ids, int64_t n, bool is_measured, int64_t *step,
                        tokdfa_place *place) {
     int64_t begin = place->at;

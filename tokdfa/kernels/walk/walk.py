@@ -105,8 +105,8 @@ class Place:
         """Continue the walk through ids, in range and contiguous, up to the first that may be wrong.
 
         DONE; ALARM at an id that is not canonical there, or ends the spelling of a special token or a doubtful
-        sequence; UNSURE at an id that the table does not cover yet; UNDECIDED at an id up to which too much would have
-        to be looked at to see whether it is normalized.
+        sequence; UNSURE at an id that the table does not cover yet; UNDECIDED at an id if too much text up to its end
+        would have to be checked for normalization.
         """
         status: int = lib.tokdfa_walk(by.pointer, ffi.from_buffer(_IDS, ids), len(ids), self.pointer)
         return status
