@@ -48,7 +48,7 @@ def test_exit_status_and_words(tok: Path, ids: dict[str, Path], capsys: pytest.C
     first, last = captured.out.splitlines()
     reason = tokdfa.load(tok).validate(BAD).reason
     assert "'he' (257)" in reason
-    assert "' t' (256): rule 2,  t≀he" in reason
+    assert "' t' (256): rule 2 (' t' + 'he')" in reason
     assert first.startswith(f"token 2, byte 3: {reason} ")
     assert first.endswith("[from token 2: 256 257, canonical 258]")
     assert last == "not canonical: 5 tokens, only the first violation is shown"
