@@ -23,7 +23,7 @@ typedef struct {
     int64_t fixed;   /* its length; 0 if that must be found */
     int64_t shorter; /* a state with the next shorter match */
     int64_t ending;  /* bytes since the end of a match if the text ends here, plus 16 times the kind after it; or -1 */
-    int64_t alive;   /* the columns, modulo 64, after which the search may not be dead */
+    int64_t alive;   /* the columns, modulo 64, after which the search may not be dead; 0 if it is */
     int64_t end_restart; /* where to restart at the end of a match if the text ends here */
 } tokdfa_state_info;
 
@@ -140,7 +140,7 @@ int64_t tokdfa_find_all(const tokdfa_machine *machine, tokdfa_search *search, co
                         int64_t options);
 
 void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns, const uint16_t *column_of,
-                          int64_t *info);
+                          int64_t boundary, int64_t *info);
 int64_t tokdfa_token_effects(const tokdfa_spelled *text, const tokdfa_forward *forward, int64_t max_effects,
                              int32_t *effect, int32_t *effects);
 int64_t tokdfa_number_classes(const int32_t *effect, int64_t n_ids, int64_t n_effects, int32_t *class_of);

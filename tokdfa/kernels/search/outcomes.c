@@ -3,12 +3,16 @@
 
 enum { MOST_COLUMNS = 258 };
 
-/* Note the columns, modulo 64, that do not lead a state to the sink. */
+/* Note the columns, modulo 64, that do not lead a state to the sink. The boundary is one of them, unless it is -1: after
+   a symbol it alone may be able to complete a match that ends with the token. */
 TOKDFA_API void tokdfa_alive_columns(const int32_t *table, int64_t n_states, int64_t n_columns,
-                                     const uint16_t *column_of, int64_t *info) {
+                                     const uint16_t *column_of, int64_t boundary, int64_t *info) {
     bool used[MOST_COLUMNS] = {false};
     for (int symbol = 0; symbol <= EDGE; symbol++) {
         used[column_of[symbol]] = true;
+    }
+    if (boundary >= 0) {
+        used[boundary] = true;
     }
     for (int64_t state = 0; state < n_states; state++) {
         uint64_t alive = 0;

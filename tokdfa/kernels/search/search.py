@@ -41,12 +41,13 @@ def spelled_of(text: Uint8Array, offsets: Int64Array, cuts: BoolArray) -> Struct
 def forward_of(table: Int32Array, column_of: IntegerArray, boundary: int, info: Int64Array, idle: int) -> Struct:
     """Return a searching automaton: `table` of shape (states, columns), `info` (states, 8) but for `alive`."""
     n_states, n_columns = table.shape
-    if len(column_of) != _N_SYMBOLS or n_columns > _MOST_COLUMNS or info.shape != (n_states, len(STATE_INFO)):
+    fits = len(column_of) == _N_SYMBOLS and n_columns <= _MOST_COLUMNS and -1 <= boundary < n_columns
+    if not fits or info.shape != (n_states, len(STATE_INFO)):
         raise TypeError("these arrays are not those of one searching automaton")
     column_of = np.ascontiguousarray(column_of, dtype=np.uint16)
     table = np.ascontiguousarray(table).reshape(-1)
     info = info.reshape(-1)
-    call(lib.tokdfa_alive_columns, table, n_states, n_columns, column_of, out=(info,))
+    call(lib.tokdfa_alive_columns, table, n_states, n_columns, column_of, boundary, out=(info,))
     return Struct(
         "tokdfa_forward", column_of=column_of, table=table, n_columns=n_columns, boundary=boundary, info=info, idle=idle
     )

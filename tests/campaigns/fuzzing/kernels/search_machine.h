@@ -175,7 +175,7 @@ static void *build(input *in) {
     for (int64_t state = 0; state < n_states; state++) {
         info[N_INFO * state + 6] = 0;
     }
-    tokdfa_alive_columns(table, n_states, g->n_columns, columns, info);
+    tokdfa_alive_columns(table, n_states, g->n_columns, columns, g->boundary, info);
     REQUIRE(!memcmp(info, g->info, (size_t)g->n_info * sizeof *info));
     m->forward = (tokdfa_forward){.column_of = columns, .table = table, .n_table = g->n_table,
                                   .n_columns = g->n_columns, .boundary = g->boundary, .info = info, .n_info = g->n_info,

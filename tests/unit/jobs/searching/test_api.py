@@ -121,6 +121,7 @@ def test_longest_is_what_regex_finds_in_posix_mode(
 @given(patterns(anchors=True), texts(8), places, wanted_ones, st.booleans())
 @example(r"\b(?:a|ab)\b", "ab", [1], "longest", True)
 @example(r"(?m:^)a", "a\na", [2], "all", False)
+@example(r"(?:a|\baa)", "aa", [1], "longest", True)
 def test_by_definition(tuning: Tuning, pattern: str, text: str, boundaries: list[int], wanted, aligned: bool) -> None:
     vocabulary, ids = cut(text.encode(), boundaries)
     ends = {0, *accumulate(len(vocabulary.words[i]) for i in ids)}

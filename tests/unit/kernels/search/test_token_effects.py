@@ -63,17 +63,18 @@ def test_too_many_effects_are_not_returned(n_states: int) -> None:
     assert len(kernels.token_effects(text, forward, 0)[1]) == 0
 
 
-def test_the_columns_that_keep_a_state_alive() -> None:
+@pytest.mark.parametrize("boundary", [-1, 5, 95])
+def test_the_columns_that_keep_a_state_alive(boundary: int) -> None:
     dice = np.random.default_rng(1)
     table = dice.integers(0, 3, size=(50, 100)).astype(np.int32)
     column_of = dice.integers(0, 90, size=257).astype(np.uint16)
     info = np.zeros((50, len(kernels.STATE_INFO)), dtype=np.int64)
     alive = (
-        kernels.forward_of(table, column_of, -1, info, 0)
+        kernels.forward_of(table, column_of, boundary, info, 0)
         .fields["info"]
         .reshape(info.shape)[:, kernels.STATE_INFO.index("alive")]
     )
-    used = sorted(set(column_of.tolist()))
+    used = {*column_of.tolist(), boundary} - {-1}
     for state in range(50):
         bits = {column % 64 for column in used if table[state, column]}
         assert {bit for bit in range(64) if int(alive[state]) >> bit & 1} == bits
