@@ -1,4 +1,4 @@
-"""Text to ids beside other encoders.
+"""Encoding compared with other encoders.
 
 The tables are from ``python -m tests.benchmarks.bench_encode warm cold start documents short`` with ``--json
 figures/measurements/throughput_encode.json``.

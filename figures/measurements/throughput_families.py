@@ -1,4 +1,4 @@
-"""Encoding by tokenizers of every family, beside gigatoken and the library of each file, wins and losses.
+"""Encoding by tokenizers of every family, compared with gigatoken and the library of each file, wins and losses.
 
 The tables are from ``python -m tests.benchmarks.bench_families --json figures/measurements/throughput_families.json``.
 """

@@ -1,4 +1,4 @@
-"""Patterns in ids beside decoding first.
+"""Searching ids compared with decoding first.
 
 The tables are from ``python -m tests.benchmarks.bench_search --json figures/measurements/throughput_search.json``.
 The file has the tables of decoding and of many words as well, with ``decode`` and ``words``.

@@ -1,4 +1,4 @@
-"""Training beside other trainers.
+"""Training compared with other trainers.
 
 The tables are from ``python -m tests.benchmarks.bench_train --json figures/measurements/throughput_train.json``.
 With ``--case english`` and ``--case mix`` the file has those corpora as well.

@@ -1,4 +1,4 @@
-"""Validation beside decoding and encoding again.
+"""Validation compared with decoding and encoding again.
 
 The tables are from ``python -m tests.benchmarks.bench_validate --json figures/measurements/throughput_validate.json``.
 """

@@ -1,4 +1,4 @@
-"""WordPiece beside others.
+"""WordPiece compared with other libraries.
 
 The tables are from ``python -m tests.benchmarks.bench_wordpiece --json
 figures/measurements/throughput_wordpiece.json``.

@@ -1,4 +1,4 @@
-"""The time to load a tokenizer, beside its own library and faster ones.
+"""The time to load a tokenizer, compared with its own library and faster ones.
 
 The tables are from ``python -m tests.benchmarks.bench_load files models objects NAME=FILE…
 --json figures/measurements/time_load.json``.

@@ -1,4 +1,4 @@
-"""Algorithm 3 with the corrected guard beside brute force: Figure 4 of *A Formal Perspective on BPE*."""
+"""Algorithm 3 with the corrected guard compared with brute force: Figure 4 of *A Formal Perspective on BPE*."""
 
 from __future__ import annotations
 

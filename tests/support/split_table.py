@@ -22,12 +22,12 @@ pattern that is read has a machine, unless the machine would be too large; then 
 the same result and more slowly, and a stream of ids is judged as a whole.
 
 *Classes* are the kinds of symbols that the machine distinguishes, *states* its states, and *guesses* the most
-hypotheses that it pursues at once. A machine with one guess never waits for what follows. Classes and states
-are those of the split with matches isolated.
+hypotheses that it pursues at once. A machine with one guess never waits for later symbols. Classes and states
+are counted for the split with matches isolated.
 
 A look-behind costs a few states, a look-ahead of any length a few guesses: `\\d{{1,3}}(?=(?:\\d{{3}})*\\b)`
-guesses the length of a run of digits modulo three. What machines cannot do is to refer back to what a group
-matched, and what they do badly is to count far. These constructs are refused in a split pattern, with their
+guesses the length of a run of digits modulo three. Machines cannot refer back to the match of a
+group, and they need many states to count far. These constructs are refused in a split pattern, with their
 offset: back-references, recursion, conditional groups, `\\K`, `\\R`, `\\X`, absence operators, a repetition of
 something that may be empty (`(?:a?)*`), `\\G` in a look-around, an atomic group or possessive repetition in a
 look-behind, and in the dialect of tiktoken a pattern that may match the empty text, on which tiktoken itself
