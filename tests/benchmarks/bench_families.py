@@ -211,10 +211,12 @@ def main() -> None:
     arguments = sys.argv[1:]
     keep_tables(arguments)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[*TABLES])
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; all by default")
     parser.add_argument("--family", nargs="*", default=[])
     chosen = parser.parse_args(arguments)
-    rows: dict[str, list[Row]] = {name: [] for name in chosen.tables}
+    if unknown := {*chosen.tables} - {*TABLES}:
+        parser.error(f"no such table: {', '.join(sorted(unknown))}")
+    rows: dict[str, list[Row]] = {name: [] for name in chosen.tables or TABLES}
     for family in families(chosen.family):
         for name, found in rows.items():
             for row in TABLES[name][0](family):
