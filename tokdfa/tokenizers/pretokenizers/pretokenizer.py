@@ -16,11 +16,10 @@ from tokdfa.regex.unicode import version
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF, begins_symbol, spell
 from tokdfa.tokenizers.pretokenizers.machine import is_known
 from tokdfa.tokenizers.pretokenizers.splitter import Splitter
-from tokdfa.tokenizers.pretokenizers.steps import NAMED, Span, Split, Splitting, split_piece
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Library, Span, Split, Splitting, split_piece
 
 if TYPE_CHECKING:
     from tokdfa.regex.syntax import Node
-    from tokdfa.tokenizers.pretokenizers.splitter import Splitter
 
 # A symbol that is not in the alphabet; it separates pieces, and no step can tell it from the ends of a text.
 _SEPARATOR = "\n"
@@ -44,8 +43,6 @@ class ByteSteps:
     @cached_property
     def splitter(self) -> Splitter | None:
         """The machine of the steps, on pieces with separators between them; None if there is none."""
-        from tokdfa.tokenizers.pretokenizers.splitter import Splitter
-
         try:
             return Splitter(self._splitting)
         except (PatternError, LimitExceededError):
@@ -116,18 +113,30 @@ class PreTokenizer:
     def __init__(self, splitting: Splitting, name: str | None = None) -> None:
         if splitting.library == "tiktoken":
             _check_tiktoken(splitting)
-        self.splitting = splitting
+        self._given = splitting
         self.name = name
         if not is_known(splitting):
             # Patterns that cannot be used are refused now.
             _ = self._trees
 
     def __reduce__(self) -> tuple[Callable[[Splitting, str | None], PreTokenizer], tuple[Splitting, str | None]]:
-        return _shared, (self.splitting, self.name)
+        return _shared, (self._given, self.name)
 
     def with_table(self, unicode: str | None) -> PreTokenizer:
         """Return the same pre-tokenizer with the classes of a table, by its name; None is the newest of the library."""
-        return _shared(replace(self.splitting, unicode=unicode), self.name)
+        return _shared(replace(self._given, unicode=unicode), self.name)
+
+    @cached_property
+    def splitting(self) -> Splitting:
+        """The steps; one that keeps the matches of a pattern and drops the rest isolates them if there is no rest.
+
+        Files converted for transformers.js write the pattern of GPT-4o so, whose alternatives match every text.
+        """
+        steps = self._given.steps
+        if not any(map(_keeps_matches, steps)) or is_known(self._given):
+            return self._given
+        table = self._given.unicode
+        return replace(self._given, steps=tuple(_isolated(step, self._given.library, table) for step in steps))
 
     @cached_property
     def drops_text(self) -> bool:
@@ -268,7 +277,7 @@ class PreTokenizer:
     def _trees(self) -> list[Node]:
         from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
 
-        return [step_tree(step, self.splitting) for step in self.splitting.all_steps]
+        return [step_tree(step, self._given) for step in self._given.all_steps]
 
     @cached_property
     def _programs(self) -> list[Any]:
@@ -327,6 +336,23 @@ def _shift(spans: Iterable[Span], prefix: str, start: int) -> Iterator[tuple[str
     for first, end in spans:
         inserted = prefix if first == 0 else ""
         yield inserted, (start + max(first - len(prefix), 0), start + end - len(prefix))
+
+
+def _keeps_matches(step: Split) -> bool:
+    """Return whether a step drops all text but the matches of a pattern."""
+    return step.behavior == "removed" and step.invert and not step.literal
+
+
+@lru_cache(maxsize=16)
+def _isolated(step: Split, library: Library, table: str | None) -> Split:
+    """Return the step that isolates the matches, if it does the same: no text has a part without a match."""
+    if not _keeps_matches(step):
+        return step
+    try:
+        drops_text = Splitter(Splitting(library, (step,), unicode=table)).drops_text
+    except (PatternError, LimitExceededError):
+        return step
+    return step if drops_text else Split(step.pattern)
 
 
 @lru_cache(maxsize=16)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,30 @@ def test_tiktoken_has_one_step() -> None:
     ):
         with pytest.raises(PatternError, match="tiktoken splits by one pattern"):
             PreTokenizer(splitting)
+
+
+O200K = NAMED["o200k"].steps[0].pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covers"),
+    [
+        (O200K, True),
+        (r"\w+|\W", True),
+        (r"a+|[^a]b?", True),
+        (r"[^\s]+|\s+(?!\S)|\s+", True),
+        (r"\p{L}+|\s", False),
+        (r"\w+|[^\w\s]+", False),
+        (r"\w+(?=.)|\W", False),
+    ],
+)
+def test_keeping_the_matches_alone_isolates_them_where_they_cover_every_text(pattern: str, covers: bool) -> None:
+    step = Split(pattern, "removed", invert=True)
+    made = PreTokenizer(Splitting("tokenizers", (step,)))
+    assert made.splitting.steps == (Split(pattern) if covers else step,)
+    assert made.drops_text is not covers
+    assert pickle.loads(pickle.dumps(made)).splitting == made.splitting
+    tokenizers = pytest.importorskip("tokenizers")
+    theirs = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
+    for text in ("", "a", "a b", " \n a1", "ab!!aa b\r\n", "É\u0300x 12345", "b" * 9):
+        assert made.split(text) == [piece for piece, _ in theirs.pre_tokenize_str(text)]
