@@ -55,8 +55,8 @@ def check_records(
                         `completion_ids`, `completion_mask` (verifiers 0.1.14, ``verifiers.types``)
     ``verifiers.v1``    branches of traces: `token_ids`, `sampled_mask` (verifiers 0.4.0, ``verifiers.v1.trace``)
     ``verl``            outputs of agent loops: `prompt_ids`, `response_ids`, and `response_mask`, 1 for generated ids
-    (verl 0.9.1, ``verl.experimental.agent_loop.AgentLoopOutput``) ``verl.batch``      a `DataProto`, or a mapping of
-    tensors: `input_ids` and `attention_mask` have the prompts,
+                        (verl 0.9.1, ``verl.experimental.agent_loop.AgentLoopOutput``)
+    ``verl.batch``      a `DataProto`, or a mapping of tensors: `input_ids` and `attention_mask` have the prompts,
                         padded on the left, and the responses, padded on the right; `response_mask` is as long
                         as the responses (verl 0.9.1, ``AgentLoopWorker._postprocess``)
     ``vllm``            responses of its server, mappings or objects with `model_dump`, asked for with

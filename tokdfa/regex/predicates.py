@@ -156,5 +156,5 @@ def _never_fails(node: Node) -> bool:
 
 def _fails(node: Node) -> Node:
     if isinstance(node, Symbols):
-        return LookAhead(complement(node.ranges, ((0, LAST),)), True)
+        return LookAhead(complement(node.ranges, ((0, LAST),)), True, True)
     return Assertion(node, behind=False, negated=True)

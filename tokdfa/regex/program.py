@@ -18,9 +18,10 @@ MAX_INSTRUCTIONS = 500_000
 class LookAround(NamedTuple):
     """An assertion about the symbols on both sides of a position.
 
-    The symbol before the position is or is not in `before`; the edge of the text counts as `before_edge`. The same
-    holds for the symbol after the position. The assertion holds if the pair of answers is in `when` and, if it is about
-    the last line, a line feed after the position is the last symbol of the text.
+    The symbol before the position is or is not in `before`; the edge of the text counts as `before_edge`, bytes that
+    are not a symbol count as `before_broken`. The same holds for the symbol after the position. The assertion holds if
+    the pair of answers is in `when` and, if it is about the last line, a line feed after the position is the last
+    symbol of the text.
     """
 
     before: Ranges
@@ -29,11 +30,14 @@ class LookAround(NamedTuple):
     behind_edge: bool
     when: frozenset[tuple[bool, bool]]
     last_line: bool = False
+    before_broken: bool = False
+    behind_broken: bool = False
 
     def mirrored(self) -> LookAround:
         """Return the assertion for text that is read from right to left."""
         when = frozenset((y, x) for x, y in self.when)
-        return LookAround(self.behind, self.behind_edge, self.before, self.before_edge, when, self.last_line)
+        sides = self.behind, self.behind_edge, self.before, self.before_edge
+        return LookAround(*sides, when, self.last_line, self.behind_broken, self.before_broken)
 
 
 class Read(NamedTuple):
@@ -246,7 +250,7 @@ class _Compiler:
         if isinstance(node, syntax.Assertion):
             return self.program.add(Test(self.predicate(node), not node.negated, following))
         if isinstance(node, syntax.LookAhead):
-            look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND)
+            look = LookAround((), False, node.ranges, node.at_end, _YES_BEHIND, behind_broken=node.at_broken)
         else:
             look = _assertion(node)
         if self.is_inner:

@@ -345,8 +345,9 @@ def _kinds(looks: list[LookAround], members: BoolArray, mirrored: bool) -> tuple
     n = len(members)
     if not looks:
         return [0] * (n + 2), []
-    before = [[*members[:, 2 * i].tolist(), False, look.before_edge] for i, look in enumerate(looks)]
-    behind = [[*members[:, 2 * i + 1].tolist(), False, look.behind_edge] for i, look in enumerate(looks)]
+    inside = [members[:, i].tolist() for i in range(2 * len(looks))]
+    before = [[*side, look.before_broken, look.before_edge] for side, look in zip(inside[::2], looks, strict=True)]
+    behind = [[*side, look.behind_broken, look.behind_edge] for side, look in zip(inside[1::2], looks, strict=True)]
     signatures = [tuple(column[symbol] for column in (*before, *behind)) for symbol in range(n + 2)]
     kinds = {signature: kind for kind, signature in enumerate(dict.fromkeys(signatures[:-1]))}
     example = [signatures.index(signature) for signature in kinds]

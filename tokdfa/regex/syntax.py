@@ -84,10 +84,14 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """The empty word where the next symbol is in `ranges`, and at the end of the text if `at_end`."""
+    """The empty word where the next symbol is in `ranges`, and at the end of the text if `at_end`.
+
+    Before bytes that are not a symbol it is there if `at_broken`, as they match nothing, which a negated one asks for.
+    """
 
     ranges: Ranges
     at_end: bool
+    at_broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +255,9 @@ class _Conversion:
         test = None if behind else _one_symbol_test(body)
         if test is None:
             return Assertion(body, behind, negated, at)
-        symbols, at_end = test
-        return LookAhead(complement(symbols, universe(self.table)), not at_end) if negated else LookAhead(*test)
+        if not negated:
+            return test
+        return LookAhead(complement(test.ranges, universe(self.table)), not test.at_end, not test.at_broken)
 
     def refuse(self, what: str, at: int) -> NoReturn:
         raise PatternError(what, value=self.pattern[at : at + 40], where=f"pattern, offset {at}")
@@ -268,19 +273,20 @@ def _alternate(options: list[Node]) -> Node:
     return options[0] if len(options) == 1 else Alternate(tuple(options))
 
 
-def _one_symbol_test(node: Node) -> tuple[Ranges, bool] | None:
-    """Return the next symbols before which the node can begin, and whether it can begin at the end; None if unclear."""
+def _one_symbol_test(node: Node) -> LookAhead | None:
+    """Return the look-ahead that holds where the node can begin; None if more than the next symbol decides it."""
     if isinstance(node, Symbols):
-        return node.ranges, False
+        return LookAhead(node.ranges, False)
     if isinstance(node, LookAhead):
-        return node.ranges, node.at_end
+        return node
     if isinstance(node, Anchor) and node.place in ("end of text", "end of line"):
-        return ((10, 10),) if node.place == "end of line" else (), True
+        return LookAhead(((10, 10),) if node.place == "end of line" else (), True)
     if isinstance(node, Alternate):
         tests = [_one_symbol_test(option) for option in node.options]
         known = [test for test in tests if test is not None]
         if len(known) == len(tests):
-            return union(*(symbols for symbols, _ in known)), any(at_end for _, at_end in known)
+            ends, broken = any(test.at_end for test in known), any(test.at_broken for test in known)
+            return LookAhead(union(*(test.ranges for test in known)), ends, broken)
     return None
 
 

@@ -140,6 +140,7 @@ def test_by_definition(tuning: Tuning, pattern: str, text: str, boundaries: list
 @example(r"a\b", [b"a", b"\xc3"], "longest")
 @example(r"a\b", [b"a", b"\xf0\x9f\x98", b"b"], "first")
 @example(r"a\b", [b"a", b"\xc3", b"a"], "all")
+@example("a+(?!a|b)", [b"a", b"a", b"\xc3", b"a"], "longest")
 def test_what_is_not_utf8_matches_nothing(tuning: Tuning, pattern: str, words: list[bytes], wanted) -> None:
     vocabulary = Vocabulary(list(dict.fromkeys([b"a", *words])))
     ids = [vocabulary.words.index(word) for word in words]
