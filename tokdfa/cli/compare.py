@@ -10,12 +10,16 @@ import click
 from tokdfa.cli.loading import remark_unsplit
 from tokdfa.cli.output import (
     certificate_option,
+    format_option,
     html_option,
     json_option,
+    pretokenizer_option,
     print_certificate,
     print_fields,
     print_json,
+    specials_option,
     stages,
+    unicode_option,
     write_certificate,
 )
 
@@ -29,7 +33,7 @@ _NUMBERS = (
 
 
 class _Sides(TypedDict):
-    """The keywords of :func:`tokdfa.load` for A and B; the keywords of A hold for B, too, unless it has its own."""
+    """The options of loading A and B; the options of A hold for B, too, unless it has its own."""
 
     pretokenizer: str | None
     pretokenizer_b: str | None
@@ -37,35 +41,22 @@ class _Sides(TypedDict):
     specials_b: str | None
     unicode: str | None
     unicode_b: str | None
-    format: str | None
-    format_b: str | None
+    format_name: str | None
+    format_name_b: str | None
 
 
 @click.command("compare")
 @click.argument("a")
 @click.argument("b")
 @click.option("--ignore-ids", is_flag=True, help="Compare the spelling of the tokens, not their ids.")
-@click.option(
-    "--pretokenizer",
-    metavar="NAME|PATTERN|none",
-    help="How A and B split text into pieces; default: what they specify.",
-)
-@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The pre-tokenizer of B, if it differs.")
-@click.option(
-    "--specials",
-    metavar="FILE|NAME",
-    help="The special tokens of A and B, if they are rank files: a JSON file of them, or the name of an encoding.",
-)
-@click.option("--specials-b", metavar="FILE|NAME", help="The special tokens of B, if they differ.")
-@click.option(
-    "--unicode",
-    metavar="NAME==VERSION",
-    help="The version of the library of A and B whose Unicode tables say what a letter is, such as tokenizers==0.20.3; "
-    "default: the newest that is known.",
-)
-@click.option("--unicode-b", metavar="NAME==VERSION", help="The version for B, if it differs.")
-@click.option("--format", metavar="FORMAT", help="The format of A and B; detected by default.")
-@click.option("--format-b", metavar="FORMAT", help="The format of B, if it differs.")
+@pretokenizer_option
+@click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
+@specials_option
+@click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
+@unicode_option
+@click.option("--unicode-b", metavar="NAME==VERSION", help="The same for B, if it differs.")
+@format_option
+@click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
 @certificate_option
 @html_option
 @json_option
@@ -78,10 +69,18 @@ def command(
     as_json: bool,
     **sides: Unpack[_Sides],
 ) -> int:
-    """Decide whether the tokenizers A and B give every text the same ids.
+    r"""Decide whether two tokenizers ever differ: whether A and B give every text the same ids.
 
-    If they do not, a shortest text on which they differ is shown. The exit status is 0 if they are equivalent, 1 if
-    they differ, and 2 if neither could be established.
+    If they differ, a shortest text with different ids is shown.
+
+    A and B are tokenizer files or folders with one, in any two formats.
+
+    Exit status: 0 equivalent, 1 different, 2 undecided or trouble.
+
+    \b
+    Examples:
+      tokdfa compare old/tokenizer.json new/tokenizer.json
+      tokdfa compare tokenizer.json tokenizer.model --ignore-ids
     """
     from tokdfa.base.atomic import check_writable
     from tokdfa.jobs.comparison.api import compare
@@ -92,8 +91,9 @@ def command(
         check_writable(path)
     with stages() as say_stage:
         asked: dict[str, Any] = dict(sides)
-        of_a = {name: asked[name] for name in ("pretokenizer", "specials", "format", "unicode")}
-        of_b = {name: asked[f"{name}_b"] or given for name, given in of_a.items()}
+        names = {"pretokenizer": "pretokenizer", "specials": "specials", "format": "format_name", "unicode": "unicode"}
+        of_a = {keyword: asked[name] for keyword, name in names.items()}
+        of_b = {keyword: asked[f"{name}_b"] or asked[name] for keyword, name in names.items()}
         both = load(a, **of_a), load(b, **of_b)
         progress: Callable[[Stage], object] | None = say_stage and (lambda stage: say_stage(stage_words(stage)))
         found = compare(*both, ignore_ids=ignore_ids, progress=progress)

@@ -35,7 +35,7 @@ def corpus_options(dtype: str | None, field: str | None, documents: str | None, 
     from tokdfa.jobs.shards import check
 
     if documents not in (None, "none") and not documents.isdecimal():
-        raise click.UsageError("for several files, --documents takes an id or none")
+        raise click.BadParameter(f"for several files it is an id or none, not {documents!r}", param_hint="--documents")
     separator = int(documents) if documents is not None and documents != "none" else documents
     return check.Options(dtype, field, separator, literal)
 

@@ -49,7 +49,14 @@ class Asked(TypedDict):
 
 @click.command("draw")
 @automaton_options
-@click.option("-o", "output", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="X.svg|png|dot")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    metavar="X.svg|png|dot",
+    help="The picture; an old file is replaced.",
+)
 @click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of the one that Algorithm 2 builds.")
 @click.option("--transducer", is_flag=True, help="Draw the minimal subsequential transducer from text to tokens.")
 @click.option("--run", "run", metavar="TOKENS", help="Highlight the run on these tokens, separated by ≀ or spaces.")
@@ -57,12 +64,15 @@ class Asked(TypedDict):
 @click.option(
     "--film", is_flag=True, help="Draw every step of the construction: X.svg is animated, X.html is paged through."
 )
-@click.option("--max-states", type=click.IntRange(min=1), default=500, help="Do not draw more states than this.")
+@click.option(
+    "--max-states", type=click.IntRange(min=1), default=500, metavar="N", help="Do not draw more than N states."
+)
 @click.option(
     "--max-arrows",
     type=click.IntRange(min=1),
     default=MAX_ARROWS,
-    help="Do not lay out more arrows than this for SVG and PNG; all transitions between two states are one arrow.",
+    metavar="N",
+    help="Do not lay out more than N arrows for SVG and PNG; all transitions between two states are one arrow.",
 )
 @click.option(
     "--layout-seconds",
@@ -71,19 +81,28 @@ class Asked(TypedDict):
     metavar="N",
     help="Give up if Graphviz takes more than N seconds.",
 )
-@click.option("--max-labels", type=click.IntRange(min=1), default=16, help="The most tokens to write on one arrow.")
+@click.option(
+    "--max-labels", type=click.IntRange(min=1), default=16, metavar="N", help="Write at most N tokens on one arrow."
+)
 @click.option(
     "--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only the nodes visited on the word W."
 )
 @escapes_option
 @json_option
 def command(tok: str, specials: str | None, format_name: str | None, escapes: bool, **asked: Unpack[Asked]) -> int:
-    """Draw the token DFA of the dictionary of TOK, as Algorithm 2 builds it.
+    r"""Draw the automata of a dictionary: the token DFA, as Algorithm 2 builds it.
 
-    It accepts the correct tokenizations of all texts, or of those that REGEX matches. The states that the last rule
-    added are filled. SVG and PNG need Graphviz, .dot does not. For a WordPiece vocabulary the trie of LinMaxMatch is
-    drawn, with failure links and pops. An automaton with too many states, or with too many arrows for a layout, is
-    summarized instead: nothing is written, and the exit status is 1.
+    It accepts the correct tokenizations of all texts, or of a regular language. The states that the last rule added are
+    filled. For a WordPiece vocabulary the trie of LinMaxMatch is drawn, with failure links and pops.
+
+    SVG and PNG need Graphviz, .dot does not. If there are too many states or arrows, only a summary is printed.
+
+    Exit status: 0 drawn, 1 too large to draw, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa draw merges.txt --rules 5 -o first.svg
+      tokdfa draw merges.txt --around "the" -o the.dot
     """
     from tokdfa.base.atomic import check_writable
 

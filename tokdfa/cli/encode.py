@@ -12,6 +12,7 @@ from tokdfa.cli.ids import (
     dtype_option,
     escapes_option,
     field_option,
+    file_option,
     ids_argument,
     read_text,
 )
@@ -22,17 +23,27 @@ from tokdfa.cli.output import format_option, json_option, keep_line_ends, print_
 @click.command("encode")
 @click.argument("tok")
 @click.argument("text", required=False)
-@click.option("--file", "path", metavar="F", help="Encode the UTF-8 text of this file; - is standard input.")
-@click.option("--output", "-o", metavar="O", help="Write the ids to this .npy file instead of printing them.")
+@file_option
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="Write the ids to FILE, a .npy file, instead of printing them; an old FILE is replaced.",
+)
 @escapes_option
 @tokenizer_options
 @json_option
 def command(
     tok: str, text: str | None, path: str | None, output: str | None, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
-    """Print the ids of TEXT, or of a file, separated by spaces.
+    r"""Print the ids of a text, separated by spaces.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa encode tokenizer.json "Hello, world"
+      tokdfa encode tokenizer.json --file book.txt -o book.npy
     """
     check_one_text(text, path, "encodes", escapes=escapes)
     from tokdfa.base.atomic import write_atomically
@@ -57,7 +68,7 @@ def command(
 @dtype_option
 @field_option
 @click.option(
-    "--raw", is_flag=True, help="Write the bytes unchanged, even where they are not UTF-8 or stdout cannot show them."
+    "--raw", is_flag=True, help="Write the bytes unchanged, even if they are not UTF-8 or stdout cannot show them."
 )
 @specials_option
 @format_option
@@ -72,11 +83,14 @@ def decode(
     format_name: str | None,
     as_json: bool,
 ) -> int:
-    """Write the text that IDS spell, special tokens included, with no newline added.
+    r"""Print the text of ids, special tokens included, with no newline added.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
-    input.
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa decode tokenizer.json ids.npy
+      echo 64 289 | tokdfa decode tokenizer.json -
     """
     if raw and as_json:
         raise click.UsageError("--raw and --json cannot be combined: JSON cannot hold bytes that are not text")

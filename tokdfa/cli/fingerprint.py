@@ -28,16 +28,24 @@ _DIGITS = set("0123456789abcdef")
 
 @click.command("fingerprint")
 @click.argument("tok")
-@click.option("--check", "lock", metavar="LOCK", help="Compare with this lock file instead of printing one.")
-@click.option("--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it.")
+@click.option("--check", "lock", metavar="LOCK", help="Compare with the lock file LOCK instead of printing one.")
+@click.option(
+    "--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it; an old FILE is replaced."
+)
 @tokenizer_options
 @json_option
 def command(tok: str, lock: str | None, output: str | None, loading: Loading, as_json: bool) -> int:
-    """Print the fingerprint of TOK as a lock file, or check that it still has the one of a lock file.
+    r"""Lock what a tokenizer does: print its fingerprint as a lock file, or check it against one.
 
-    Tokenizers with equal fingerprints give texts the same ids, and ids the same texts, however their files spell it.
-    Tokenizers that do the same may have two fingerprints; tokdfa compare decides that. With --check the exit status is
-    1 if parts have changed, which are named, and 2 if the lock cannot be read.
+    Equal fingerprints mean equal ids for every text and equal texts for all ids, even if the files differ. Different
+    fingerprints do not prove a difference; tokdfa compare decides that.
+
+    Exit status: 0 printed or unchanged, 1 parts have changed, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa fingerprint tokenizer.json -o tokenizer.lock
+      tokdfa fingerprint tokenizer.json --check tokenizer.lock
     """
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")

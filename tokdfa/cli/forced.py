@@ -10,7 +10,7 @@ import click
 
 from tokdfa.base.errors import FileFormatError, MissingFileError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, print_fields, print_json
+from tokdfa.cli.output import json_option, language_option, print_fields, print_json
 
 if TYPE_CHECKING:
     from tokdfa.jobs.guiding.forcing import Forcing
@@ -18,34 +18,37 @@ if TYPE_CHECKING:
 
 @click.command("forced")
 @click.argument("tok")
-@click.option("--language", metavar="REGEX", help="The texts: those that REGEX matches as a whole.")
+@language_option
 @click.option(
     "--json-schema",
     "schema",
     metavar="FILE",
-    help="The texts: the JSON documents of a schema, which outlines-core reads.",
+    help="Only the texts that are JSON documents of the schema in FILE.",
 )
 @click.option(
     "--longest",
     type=click.IntRange(min=0),
     default=24,
     metavar="N",
-    help="Count the texts of up to N bytes, or of fewer where there are too many.",
+    help="Count the texts of up to N bytes, or of fewer if there are too many.",
 )
 @tokenizer_options
 @json_option
 def command(tok: str, language: str | None, schema: str | None, longest: int, loading: Loading, as_json: bool) -> int:
-    r"""Decide whether the text that a grammar forces may be encoded separately.
+    r"""Decide whether forced text keeps its ids: text that a grammar forces, encoded separately.
 
-    Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). Are these the canonical ids, after
-    every prefix that leads there? If not, a shortest text is shown in which they are not, and the number of such texts
-    of each length. A JSON schema is made a regular expression by the library outlines-core (pip install outlines-core),
-    so only schemas without recursion are read. The exit status is 0 if they are, 1 if not, and 2 if that was not
-    decided.
+    Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). If these ids are not canonical
+    after every prefix that leads there, a shortest counterexample is shown, and the number of counterexamples of each
+    length.
+
+    A JSON schema is read by outlines-core (pip install outlines-core), so only without recursion.
+
+    Exit status: 0 always canonical, 1 not always, 2 undecided or trouble.
 
     \b
-    tokdfa forced TOK --language '"(yes|no)": (true|false)'
-    tokdfa forced TOK --json-schema person.json --longest 40
+    Examples:
+      tokdfa forced TOK --language '"(yes|no)": (true|false)'
+      tokdfa forced TOK --json-schema person.json --longest 40
     """
     from tokdfa.jobs.guiding.forcing import forced
 

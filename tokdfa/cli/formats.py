@@ -66,13 +66,20 @@ OBJECTS = (
 @click.command("formats")
 @json_option
 def command(as_json: bool) -> int:
-    """List the files and the objects that can be read, the library that is the standard for each, and how it streams.
+    r"""List the files that can be read, the library that defines each format, and how its streams are judged.
 
-    Streams are judged in bounded memory, part by part, or as a whole: then all ids are held until the stream ends.
-    `tokdfa info` says which it is of one tokenizer, and why.
+    Streams are judged in bounded memory, or as a whole: then all ids are held until the stream ends. For one tokenizer
+    tokdfa info says which, and why.
 
-    The names of formats are those of --format, which is needed only where content and name of a file do not say. Last
-    come the versions of libraries whose Unicode tables are known, the newest table first.
+    The names of formats are for --format, which is needed only if content and name of a file do not say. Last come the
+    library versions whose Unicode tables are known, the newest first.
+
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa formats
+      tokdfa formats --json
     """
     if as_json:
         rows = {name: [row._asdict() for row in rows] for name, rows in (("files", READ), ("objects", OBJECTS))}
@@ -118,7 +125,17 @@ _SUFFIX = ".json"
 @click.command("schema")
 @click.argument("name", metavar="[COMMAND]", required=False)
 def schema(name: str | None) -> int:
-    """Print the JSON Schema (draft 2020-12) of the --json output of COMMAND; without COMMAND, list the commands."""
+    r"""Print the JSON Schema of a command's --json; without COMMAND, list the commands.
+
+    The schema is of draft 2020-12.
+
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa schema
+      tokdfa schema validate
+    """
     if name is None:
         for known in described():
             say(known)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from inspect import cleandoc
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
@@ -90,6 +92,31 @@ _FILES = frozenset(
 )
 
 
+# Descriptions of arguments, for the help of every command that takes them.
+_ARGUMENTS = {
+    "TOK": "TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder "
+    "with one.",
+    "IDS": "IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for "
+    "standard input.",
+    "PATH": "PATH is a file of ids, such as .npy, .bin, .ds, .parquet or .jsonl, a folder, the prefix of Megatron's "
+    "files, or a pattern such as 'shards/*.bin'.",
+}
+_EXIT_STATUS = "Exit status: "
+
+
+def _with_arguments(command: click.Command) -> str:
+    """Return the help of a command with its arguments explained before the exit status."""
+    # In raw docstrings, the mark of lines that are kept as they are is two characters.
+    text = cleandoc(command.help or "").replace("\n\\b\n", "\n\b\n")
+    names = [
+        parameter.metavar or parameter.name for parameter in command.params if isinstance(parameter, click.Argument)
+    ]
+    words = re.findall("[A-Z]+", " ".join(name or "" for name in names).upper())
+    told = [_ARGUMENTS[word] for word in dict.fromkeys(words) if word in _ARGUMENTS and _ARGUMENTS[word] not in text]
+    head, mark, rest = text.partition(_EXIT_STATUS)
+    return head + "".join(f"{each}\n\n" for each in told) + mark + rest
+
+
 class _Context(click.Context):
     # click writes UTF-8 even if stdout is ASCII, so characters that cannot be shown are escaped beforehand.
     def get_help(self) -> str:
@@ -115,8 +142,7 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name if cmd_name in _HOMES else "command")
         command.context_class = _Context
         command.short_help = next(commands[cmd_name] for commands in GROUPS.values() if cmd_name in commands)
-        # In raw docstrings, the mark of lines that are kept as they are is two characters.
-        command.help = command.help and command.help.replace("\n    \\b\n", "\n    \b\n")
+        command.help = _with_arguments(command)
         return command
 
     def resolve_command(
@@ -131,7 +157,12 @@ class _LazyGroup(click.Group):
 
 
 _EPILOG = """\
-Exit status: 0 is yes, 1 is no, 2 is trouble, with one line on stderr.
+\b
+Examples:
+  tokdfa validate tokenizer.json ids.npy
+  tokdfa compare old/tokenizer.json new/tokenizer.json
+
+Exit status: 0 yes, 1 no, 2 trouble, with one line on stderr.
 
 \b
 Completion in bash or zsh: eval "$(_TOKDFA_COMPLETE=bash_source tokdfa)", or
@@ -147,7 +178,7 @@ zsh_source; in fish: _TOKDFA_COMPLETE=fish_source tokdfa | source
 )
 @click.version_option(tokdfa.__version__, prog_name="tokdfa")
 def group() -> None:
-    """Know what a tokenizer does: validate, compare, search and draw tokenizations, by their automata."""
+    """Decide what a tokenizer does: validate ids, compare tokenizers, search tokenized text."""
 
 
 def run(arguments: list[str]) -> int:

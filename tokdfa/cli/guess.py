@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.ids import dtype_option, field_option
-from tokdfa.cli.output import counted, json_option, print_json, print_table, remark, say, stages
+from tokdfa.cli.output import counted, json_option, pretokenizer_option_of, print_json, print_table, remark, say, stages
 
 if TYPE_CHECKING:
     from tokdfa.jobs.identification.result import Candidate, Identification
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 @click.argument("tokenizers", nargs=-1, required=True, metavar="TOK...")
 @dtype_option
 @field_option
-@click.option(
-    "--pretokenizer",
-    metavar="NAME|PATTERN|none",
-    help="How text is split, for files that do not record it; by default all named ones are tried.",
-)
+@pretokenizer_option_of(", for files that do not say; default: every name is tried")
 @click.option(
     "--most",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Read about N ids, in stretches that are evenly spread over PATH. By default a million.",
+    help="Read about N ids, in segments evenly spread over PATH. Default: a million.",
 )
 @json_option
 def command(
@@ -39,15 +35,20 @@ def command(
     most: int | None,
     as_json: bool,
 ) -> int:
-    """Guess which of the tokenizers TOK made the ids in PATH: the violations per million ids of each.
+    r"""Find which of the tokenizers TOK made the ids in PATH, by the violations per million ids of each.
 
-    PATH is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or a folder or pattern with several. TOK is a
-    tokenizer.json, tekken.json, .model, .tiktoken, merges.txt or vocab.txt file, or a folder with one. Where a file
-    does not record how text is split, every named pre-tokenizer is tried, except that a file of ranks which is not
-    known needs --pretokenizer; where PATH does not record the type of its integers, every type is tried. Likely
-    mistakes are named: shifted ids, another integer type or byte order, ids cut to 16 bits, special tokens out of
-    place, and another version of the tokenizer. The exit status is 0 if the best one has no violations and no mistakes
-    in what was read, 1 if it has some, and 2 if a file of PATH could not be read.
+    Every named pre-tokenizer is tried if a file does not record how text is split; an unknown rank file needs
+    --pretokenizer. Every integer type is tried if PATH does not record it.
+
+    Likely mistakes are named: shifted ids, another integer type or byte order, ids cut to 16 bits, special tokens out
+    of place, another version of the tokenizer.
+
+    Exit status: 0 no violations or mistakes in the best, 1 some, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa guess ids.bin gpt2/tokenizer.json llama3/tokenizer.json
+      tokdfa guess 'shards/*.npy' merges.txt --pretokenizer gpt2
     """
     from tokdfa.jobs.identification.api import MOST_IDS, identify
 

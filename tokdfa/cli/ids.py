@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.base.errors import AlphabetError, PatternError
-from tokdfa.cli.output import remark
+from tokdfa.base.errors import AlphabetError, PatternError, TokdfaError
+from tokdfa.cli.output import remark, threads_option_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +41,13 @@ def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...])
 dtype_option = click.option(
     "--dtype",
     metavar="TYPE",
-    help="Integer type of raw ids where nothing records it, such as uint16: .bin files, OLMo's .npy, standard input.",
+    help="Integer type of raw ids that do not record it (.bin files, OLMo's .npy, standard input), such as uint16.",
 )
 
 field_option = click.option(
     "--field",
     metavar="FIELD",
-    help="The field, column or array with the ids in files of records, e.g. input_ids or a.b; a usual name by default.",
+    help="Field, column or array of the ids in files of records, such as input_ids or a.b; default: a usual name.",
 )
 
 
@@ -61,11 +61,21 @@ def _many(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 
 many_ids_argument = click.argument("paths", nargs=-1, metavar="IDS...", callback=_many)
 
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Use N threads, over files and over parts of one file; the answer is the same. By default one.",
+threads_option = threads_option_of("one")
+
+file_option = click.option(
+    "--file", "path", metavar="FILE", help="Read the text from FILE, in UTF-8, instead of TEXT; - is standard input."
+)
+
+words_option = click.option(
+    "--words", metavar="FILE", help="Take the words in FILE, one per line and literal, instead of PATTERN."
+)
+
+documents_option = click.option(
+    "--documents",
+    metavar="SEPARATOR_ID|INDEX_FILE|none",
+    help="Documents to take separately: the id that separates them, a file with the index of the first token of each, "
+    "or none to take IDS as one stream; default: the documents of the store.",
 )
 
 ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
@@ -105,14 +115,25 @@ def _documents(value: str) -> int | Int64Array:
 
     if value.isascii() and value.isdecimal():
         return int(value)
-    starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
+    if not Path(value).exists():
+        what = f"{value!r} is neither an id nor none, and there is no file of this name"
+        raise click.BadParameter(what, param_hint="--documents")
+    try:
+        starts: Int64Array = np.concatenate([np.zeros(0, dtype=np.int64), *iter_ids(value)])
+    except TokdfaError as error:
+        raise click.BadParameter(str(error), param_hint="--documents") from None
+    falling = np.flatnonzero(starts[1:] < starts[:-1])
+    if falling.size:
+        row = int(falling[0]) + 1
+        what = f"{value}, row {row + 1}: document starts must ascend, not {starts[row]} after {starts[row - 1]}"
+        raise click.BadParameter(what, param_hint="--documents")
     return starts
 
 
 escapes_option = click.option(
     "--escapes",
     is_flag=True,
-    help=r"Read \n, \t, \r, \\, \uXXXX and \UXXXXXXXX in texts given as arguments; by default these are literal.",
+    help=r"Read \n, \t, \r, \\, \uXXXX and \UXXXXXXXX in arguments; by default they are literal.",
 )
 
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
@@ -121,6 +142,7 @@ _ESCAPE = re.compile(r"\\(?:([ntr\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 
 def given_text(text: str, *, escapes: bool) -> str:
     """Return a text given as an argument: with its escapes read, or literally, with a remark if it has some."""
+    _check_utf8(text)
     if escapes:
         return _ESCAPE.sub(_read_escape, text)
     found = next((match[0] for match in _ESCAPE.finditer(text) if match[0] not in ("\\", "\\\\")), None)
@@ -129,10 +151,29 @@ def given_text(text: str, *, escapes: bool) -> str:
     return text
 
 
+def _check_utf8(text: str) -> None:
+    """Refuse an argument with a byte that is not UTF-8, which Python reads as half of a surrogate pair."""
+    wrong = next((index for index, symbol in enumerate(text) if "\udc80" <= symbol <= "\udcff"), None)
+    if wrong is not None:
+        before, bad = (part.encode("utf-8", "surrogateescape") for part in (text[:wrong], text[wrong]))
+        raise AlphabetError("not UTF-8", value=bad, where=f"{_option_of(text)}, byte {len(before)}")
+
+
+def _option_of(text: str) -> str:
+    """Return the name of the argument or option of the current command that has this value."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if value == text or (isinstance(value, tuple) and any(each.endswith(text) for each in value)):
+            return parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
+    return "an argument"
+
+
 def given_parts(text: str, *, escapes: bool) -> tuple[Part, ...]:
     """Return the parts of a text with slots; the escapes of a slot's regular expression are its own."""
     from tokdfa.jobs.splices.parts import checked_parts, parts_of
 
+    _check_utf8(text)
     parts = parts_of(text)
     return checked_parts(given_text(part, escapes=escapes) if isinstance(part, str) else part for part in parts)
 

@@ -20,7 +20,7 @@ from tokdfa.base.errors import (
 )
 from tokdfa.cli.ids import dtype_option, field_option
 from tokdfa.cli.loading import Folded, Loading, tokenizer_options
-from tokdfa.cli.output import json_option, print_fields, print_json, remark, say, seconds_option
+from tokdfa.cli.output import json_option, language_option, print_fields, print_json, remark, say, seconds_option
 from tokdfa.cli.stores import describe_stores, is_store
 
 if TYPE_CHECKING:
@@ -37,13 +37,12 @@ _POLICIES = {
 @click.command("info")
 @click.argument("tok")
 @tokenizer_options
-@click.option(
-    "--language", metavar="REGEX", help="Describe the correct tokenizations of the texts that REGEX matches in full."
-)
+@language_option
 @click.option(
     "--proper-out",
     metavar="FILE",
-    help="Write the rules of TOK, in their order, as a proper dictionary, if it merges every text as TOK does.",
+    help="Write the rules of TOK to FILE as a proper dictionary, if it merges every text as TOK does; an old FILE is "
+    "replaced.",
 )
 @seconds_option
 @dtype_option
@@ -59,12 +58,17 @@ def command(
     field: str | None,
     as_json: bool,
 ) -> int:
-    """Describe the tokenizer TOK, its dictionary and its automaton; or a store of ids, as ``tokdfa stores`` does.
+    r"""Describe a tokenizer, its dictionary and its automaton; or a store of ids, as tokdfa stores does.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    With --proper-out the exit status is 1 if there is no such dictionary. With --language the command describes instead
-    the correct tokenizations of the texts that REGEX matches: their number, and the size of their automaton. It uses
-    the dictionary alone, without pre-tokenizer and special tokens.
+    With --language the tokenizations of a regular language are described instead: their number, and the size of their
+    automaton, by the dictionary alone, without pre-tokenizer and special tokens.
+
+    Exit status: 0 done, 1 no proper dictionary or inconsistent ids, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa info tokenizer.json
+      tokdfa info tokenizer.json --language "[0-9]{1,3}"
     """
     from tokdfa.tokenizers.formats.lint import lint_tokenizer
     from tokdfa.tokenizers.loading import load

@@ -11,6 +11,7 @@ import click
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.cli.output import (
     format_option,
+    language_option,
     lowercase_option,
     pretokenizer_option,
     remark,
@@ -90,7 +91,7 @@ def automaton_options(command: F) -> F:
     """Add the options that choose the automaton; their values make a :class:`Folded`."""
     options = [
         click.argument("tok"),
-        click.option("--language", metavar="REGEX", help="Only the tokenizations of the texts that REGEX matches."),
+        language_option,
         seconds_option,
         click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Use only the first N rules."),
         specials_option,

@@ -31,20 +31,28 @@ class Asked(TypedDict):
 
 @click.command("locality")
 @automaton_options
-@click.option("-k", "longest", type=click.IntRange(min=1), default=4, help="The largest K to measure.")
+@click.option("-k", "longest", type=click.IntRange(min=1), default=4, metavar="N", help="The largest K to measure.")
 @click.option(
     "--look-ahead",
     is_flag=True,
-    help="Also the greatest number of last tokens, and of their bytes, that a continuation of a text changes: it takes "
+    help="Show the greatest number of last tokens, and of their bytes, that a continuation of a text changes; takes "
     "seconds, or minutes for 200,000 rules.",
 )
 @json_option
 def command(tok: str, specials: str | None, format_name: str | None, as_json: bool, **asked: Unpack[Asked]) -> int:
-    """Show the number of states in which runs on the same K tokens can end, and from which K on it is one.
+    r"""Measure how far a token's context reaches: how many states K tokens can lead to, for each K.
 
-    The automaton accepts the correct tokenizations of all texts, or of those that REGEX matches, by the dictionary of
-    TOK alone: pre-tokenizer and special tokens are left out. Degrees are given for the automaton that Algorithm 2
-    builds, and for the minimal trim one.
+    The smallest K for which it is one state is shown, too. The automaton accepts the correct tokenizations of all
+    texts, by the dictionary alone: pre-tokenizer and special tokens are left out.
+
+    Degrees are given for the automaton of Algorithm 2, and for the minimal trim one.
+
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa locality tokenizer.json
+      tokdfa locality tokenizer.json --language "[a-z]+" --rules 100 -k 6
     """
     from tokdfa.tokenizers.loading import load_unsplit
 

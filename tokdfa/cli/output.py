@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from tokdfa.jobs.certificates.api import Certificate
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 
@@ -32,38 +34,54 @@ certificate_option = click.option(
     "--certificate",
     "certificate_path",
     metavar="FILE",
-    help="Write why the answer is true to FILE; python -m tokdfa.check verifies it without the rest of tokdfa.",
+    help="Write the proof of the answer to FILE, which python -m tokdfa.check verifies; an old FILE is replaced.",
 )
 
 lowercase_option = click.option(
     "--lowercase/--no-lowercase",
     default=None,
-    help="Whether a vocab.txt, which does not say, is of text in lower case; default: do_lower_case of a "
-    "tokenizer_config.json next to it, otherwise yes.",
+    help="Whether a vocab.txt is of text in lower case; default: do_lower_case of a tokenizer_config.json next to it, "
+    "otherwise yes.",
 )
 
 unicode_option = click.option(
     "--unicode",
     metavar="NAME==VERSION",
-    help="The version of TOK's library whose Unicode tables say what a letter is, such as tokenizers==0.20.3; default: "
-    "the newest that is known.",
+    help="Unicode tables of this library version, such as tokenizers==0.20.3; default: the newest known.",
 )
 
 format_option = click.option(
-    "--format", "format_name", metavar="FORMAT", help="The format of TOK; detected by default."
+    "--format",
+    "format_name",
+    metavar="FORMAT",
+    help="Format of the tokenizer file, as tokdfa formats lists them; detected by default.",
 )
 
-pretokenizer_option = click.option(
-    "--pretokenizer", metavar="NAME|PATTERN|none", help="How TOK splits text into pieces; default: what TOK specifies."
-)
+
+def pretokenizer_option_of(otherwise: str, **settings: Any) -> Callable[[F], F]:
+    """Return the option --pretokenizer of a command; `otherwise` says what holds without it."""
+    text = f"How text is split into pieces: a name such as gpt2, a pattern, or none{otherwise}."
+    return click.option("--pretokenizer", metavar="NAME|PATTERN|none", help=text, **settings)
+
+
+pretokenizer_option = pretokenizer_option_of("; default: as the tokenizer file says")
 
 specials_option = click.option(
     "--specials",
     metavar="FILE|NAME",
-    help="The special tokens of a rank file: a JSON file of texts and ids, or with added_tokens_decoder as in a "
-    "tokenizer_config.json, where those that are not special are text; or the name of an encoding, e.g. "
-    "o200k_harmony.",
+    help="Special tokens of a rank file: a JSON file of texts and ids, or with added_tokens_decoder as in a "
+    "tokenizer_config.json (those not special are text); or the name of an encoding, such as o200k_harmony.",
 )
+
+
+language_option = click.option("--language", metavar="REGEX", help="Only the texts that REGEX matches as a whole.")
+
+
+def threads_option_of(default: str) -> Callable[[F], F]:
+    """Return the option --threads of a command; `default` is the number of threads without it, in words."""
+    text = f"Use N threads; the answer is the same. Default: {default}."
+    return click.option("--threads", type=click.IntRange(min=1), metavar="N", help=text)
+
 
 seconds_option = click.option(
     "--max-seconds",
@@ -72,6 +90,10 @@ seconds_option = click.option(
     metavar="N",
     help="Give up if building the automaton of the pattern takes more than N seconds.",
 )
+
+
+# Columns of an output that is not a terminal.
+_UNLIMITED = 1 << 30
 
 
 def prepare() -> None:
@@ -144,13 +166,15 @@ def print_json(fields: Mapping[str, Any]) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a table of rich on stdout."""
+    """Print a table of rich on stdout; its lines are wrapped for terminals only."""
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console = Console(highlight=False, soft_wrap=True, width=_UNLIMITED)
     with console.capture() as printed:
         console.print(table)
-    say(printed.get(), end="")
+    say("".join(f"{line.rstrip(' ')}\n" for line in printed.get().split("\n")[:-1]), end="")
 
 
 def print_fields(rows: Iterable[tuple[str, object]]) -> None:

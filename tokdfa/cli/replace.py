@@ -9,7 +9,15 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import check_ids_output, dtype_option, field_option, ids_and_documents, read_words
+from tokdfa.cli.ids import (
+    check_ids_output,
+    documents_option,
+    dtype_option,
+    field_option,
+    ids_and_documents,
+    read_words,
+    words_option,
+)
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, json_option, print_json, remark, say, seconds_option
 
@@ -27,22 +35,16 @@ _SHOWN = 60
 @click.command("replace")
 @click.argument("tok")
 @click.argument("pattern_replacement_and_ids", nargs=-1, metavar="[PATTERN] REPLACEMENT IDS")
-@click.option("--output", "-o", metavar="O", help="Write the new ids to this .npy file instead of showing the changes.")
-@click.option("--force", is_flag=True, help="Replace the files of --output and --starts if they exist.")
 @click.option(
-    "--words", metavar="FILE", help="Replace the words in FILE, one per line and taken literally, instead of PATTERN."
+    "--output", "-o", metavar="FILE", help="Write the new ids to FILE, a .npy file, instead of showing the changes."
 )
+@click.option("--force", is_flag=True, help="Replace the files of --output and --starts if they exist.")
+@words_option
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Replace only the first N matches.")
 @click.option("--check", is_flag=True, help="Stop with an error where IDS are not canonical.")
+@documents_option
 @click.option(
-    "--documents",
-    metavar="SEPARATOR_ID|INDEX_FILE|none",
-    help="Take each document as a text of its own. Give the id that separates documents, or a file with the index of "
-    "the first token of each document; or none, to take IDS as one text. By default the documents are those of the "
-    "store.",
-)
-@click.option(
-    "--starts", metavar="FILE", help="Write the index of the first new token of each document to this .npy file."
+    "--starts", metavar="FILE", help="Write the index of the first new token of each document to FILE, a .npy file."
 )
 @dtype_option
 @field_option
@@ -65,17 +67,25 @@ def command(
     max_seconds: float,
     as_json: bool,
 ) -> int:
-    r"""Replace what matches the regular expression PATTERN in the text of IDS by REPLACEMENT, without decoding them.
+    r"""Replace a regular expression in ids: every match of PATTERN in the text of IDS becomes REPLACEMENT.
 
-    The new ids are those that the tokenizer TOK gives for the new text, if IDS are those that it gives for the old one.
-    Only what is around the matches is encoded again. Matches are the leftmost ones that a backtracking engine finds
-    first, cut at control tokens. In REPLACEMENT \1 and \g<name> are groups of PATTERN, \g<0> is the match, and a
-    backslash is written \\.
+    If IDS are canonical, the new ids are what TOK gives for the new text. Only the surroundings of matches are encoded
+    again.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
-    input. Where it says which documents it has, each is a text of its own. Without -o nothing is written, and each line
-    shows one change: the old tokens and their text, the new tokens and their text.
+    Matches are the leftmost ones that a backtracking engine finds first, cut at control tokens. In REPLACEMENT \1 and
+    \g<name> are groups of PATTERN, \g<0> is the match, and a backslash is written \\.
+
+    If IDS have documents, each is a text of its own.
+
+    Without -o nothing is written, and each line shows one change: the
+    old tokens and their text, the new tokens and their text.
+
+    Exit status: 0 done, even without a match, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa replace tokenizer.json "colour" "color" ids.npy
+      tokdfa replace tokenizer.json "[0-9]{16}" "<card>" ids.npy -o new.npy
     """
     n_given = 2 if words is not None else 3
     if len(pattern_replacement_and_ids) != n_given:

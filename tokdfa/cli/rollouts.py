@@ -8,7 +8,7 @@ import click
 
 from tokdfa.base.errors import TokdfaError
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids
+from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids, threads_option_of
 from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
 @click.option(
     "--mask",
     metavar="FIELD|none",
-    help="1 for each id that the model sampled, else 0; or labels, -100 for each id that it did not sample; none: it "
+    help="1 for each id that the model sampled, else 0; or labels, -100 for each id that it did not sample; none if it "
     "sampled all ids after the prompt.",
 )
 @click.option("--framework", type=click.Choice(list(FRAMEWORKS)), help="Take the fields that this framework writes.")
@@ -50,12 +50,10 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
     callback=_classes,
     help="The classes that make the exit status 1: bugs, drift, junctions, or several with commas between them.",
 )
-@click.option("--keep-going", is_flag=True, help="Report bad records and go on; the exit status is then 2.")
+@click.option("--keep-going", is_flag=True, help="Report bad records and continue; the exit status is then 2.")
 @click.option("--examples", type=click.IntRange(min=0), default=3, metavar="N",
-              help="Show this number of stretches of each class.")  # fmt: skip
-@click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="The number of threads; default: one per core."
-)
+              help="Show N segments of each class.")  # fmt: skip
+@threads_option_of("one per core")
 @tokenizer_options
 @html_option
 @json_option
@@ -74,13 +72,23 @@ def command(
     html_path: str | None,
     as_json: bool,
 ) -> int:
-    r"""Tell bugs from drift and junctions in the rollouts of FILES, by the mask of what the model sampled.
+    r"""Tell pipeline bugs from model drift in rollouts, by the mask of the ids that the model sampled.
 
-    What is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a junction. FILES
-    are .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow or .feather files with a rollout in each record; a field within
-    another is spelled with a dot. The last line of the output is a summary, and the line before it has the fields that
-    were used. The exit status is 1 if there is something of the classes of --fail-on, and 2 if a record is bad or a
-    file has none. A field that is called like a mask, or labels, and is not used is refused: choose it with --mask.
+    A segment that is not canonical is a bug if none of its ids was sampled, drift if all were, and otherwise a
+    junction.
+
+    FILE is .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow or .feather, with a rollout in each record. A field within
+    another is written with a dot.
+
+    The last line of the output is a summary, the line before it names the fields used. A field that is named like a
+    mask but not used is refused: choose it with --mask.
+
+    Exit status: 0 nothing of --fail-on, 1 something, 2 bad records or trouble.
+
+    \b
+    Examples:
+      tokdfa rollouts tokenizer.json rollouts.jsonl --framework verl
+      tokdfa rollouts tokenizer.json rollouts.parquet --ids tokens --mask loss_mask
 
     The fields of the frameworks are:
     """

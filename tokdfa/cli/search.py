@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.cli.corpus import count_in_files, is_of_files
-from tokdfa.cli.ids import dtype_option, escapes_option, field_option, given_text, read_words, threads_option
+from tokdfa.cli.ids import (
+    dtype_option,
+    escapes_option,
+    field_option,
+    given_text,
+    read_words,
+    threads_option,
+    words_option,
+)
 from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
 
 if TYPE_CHECKING:
@@ -34,32 +42,28 @@ _SHOWN = 60
 @click.command("search")
 @click.argument("tok")
 @click.argument("pattern_and_ids", nargs=-1, metavar="[PATTERN] IDS")
-@click.option("--longest", "wanted", flag_value="longest", default=True, help="Find the leftmost, longest matches.")
+@click.option(
+    "--longest", "wanted", flag_value="longest", default=True, help="Find the leftmost, longest matches (the default)."
+)
 @click.option(
     "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."
 )
-@click.option(
-    "--all", "wanted", flag_value="all", help="Find every stretch of the text that matches, overlapping ones included."
-)
-@click.option(
-    "--words",
-    metavar="FILE",
-    help="Search for the words in FILE, one per line and taken literally, instead of PATTERN.",
-)
+@click.option("--all", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
+@words_option
 @click.option(
     "--special",
     "names",
     metavar="NAME",
     multiple=True,
-    help="Find the ids of this special token, instead of PATTERN; may be given several times, or all for all of them.",
+    help="Find the ids of the special token NAME (all: of every one), instead of PATTERN; may be repeated.",
 )
 @click.option(
     "--mask",
     metavar="FILE",
-    help="With --special: find only ids for which FILE has 1, such as those that a model sampled; as many as IDS.",
+    help="With --special: find only ids for which FILE, of the same length as IDS, has 1, such as sampled ids.",
 )
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token boundaries.")
-@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
+@click.option("--count", "only_count", is_flag=True, help="Print only the number of matches; --threads is for this.")
 @dtype_option
 @field_option
 @threads_option
@@ -86,14 +90,20 @@ def command(
     max_seconds: float,
     as_json: bool,
 ) -> int:
-    """Find where the regular expression PATTERN matches the text of IDS, without decoding them.
+    r"""Find a regular expression in ids: where PATTERN matches the text of IDS, without decoding them.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
-    input. Matches are those in the decoded text, cut at control tokens; places count from the beginning of IDS,
-    whatever documents it has. Each line shows one match: its first byte and the first byte after it, its first token
-    and the first token after it, and its text. With --count IDS may be several files, folders and patterns, too. The
-    exit status is 0 if there is a match and 1 if there is none.
+    Matches are those in the decoded text, cut at control tokens. Positions count from the beginning of IDS, across its
+    documents.
+
+    Each line is one match: first byte, byte after it, first token, token after it, text. With --count IDS may be
+    several files, folders and patterns.
+
+    Exit status: 0 there is a match, 1 there is none, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa search tokenizer.json "[0-9]{3}-[0-9]{4}" ids.npy
+      tokdfa search tokenizer.json --words names.txt --count 'shards/*.bin'
     """
     if words is not None and names:
         raise click.UsageError("give --words or --special, not both")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 found_option = click.option(
     "--special-tokens",
     type=click.Choice(["found", "plain"]),
-    help="Whether special tokens are found in texts; default: as TOK does it.",
+    help="Whether special tokens are found in texts or read as plain text; default: as TOK does.",
 )
 
 
@@ -38,20 +38,20 @@ found_option = click.option(
     default="",
     show_default=False,
     metavar="S",
-    help="What the text before the seam ends with; default: any text.",
+    help="The end of the text before the seam; default: any.",
 )
 @click.option(
     "--after",
     default="",
     show_default=False,
     metavar="T",
-    help="What the text after it begins with; default: any text.",
+    help="The beginning of the text after the seam; default: any.",
 )
 @click.option("--regex", is_flag=True, help="S and T are regular expressions.")
 @click.option("--within-before", metavar="REGEX", help="Only texts before the seam that match REGEX as a whole.")
-@click.option("--within-after", metavar="REGEX", help="Only texts after it that match REGEX as a whole.")
-@click.option("--before-ids", metavar="IDS", help="The ids before the seam, such as a frozen prefix: 64,2513.")
-@click.option("--after-ids", metavar="IDS", help="The ids after it.")
+@click.option("--within-after", metavar="REGEX", help="Only texts after the seam that match REGEX as a whole.")
+@click.option("--before-ids", metavar="IDS", help="The ids before the seam, such as a cached prompt: 64,2513.")
+@click.option("--after-ids", metavar="IDS", help="The ids after the seam.")
 @found_option
 @click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
 @escapes_option
@@ -74,15 +74,17 @@ def command(
     certificate_path: str | None,
     as_json: bool,
 ) -> int:
-    r"""Decide whether two texts may be encoded separately at a seam.
+    r"""Decide whether texts can be joined as ids: whether encoding them separately gives the ids of the joined text.
 
-    The question is about all texts u that end with S and all texts v that begin with T: are the ids of u, followed by
-    those of v, the ids of u + v? If not, the shortest two texts are shown. The exit status is 0 if they are, 1 if not,
-    and 2 if neither a proof nor two texts were found.
+    The answer is for all texts u that end with S and all texts v that begin with T. If ids(u) + ids(v) is not always
+    ids(u + v), the shortest counterexample is shown.
+
+    Exit status: 0 always, 1 not always, 2 undecided or trouble.
 
     \b
-    tokdfa splice TOK --before "<|im_end|>" --after "<|im_start|>"
-    tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
+    Examples:
+      tokdfa splice TOK --before "<|im_end|>" --after "<|im_start|>"
+      tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
     """
     from tokdfa.base.atomic import check_writable
     from tokdfa.jobs.splices.api import splice
@@ -133,7 +135,7 @@ def _ids(given: str, option: str) -> list[int]:
     words = given.replace(",", " ").split()
     wrong = next((word for word in words if not (word.isascii() and word.isdecimal() and len(word) < 10)), None)
     if wrong is not None:
-        raise click.UsageError(f"{option}: {wrong!r} is no id (ids are numbers, such as 64,2513)")
+        raise click.UsageError(f"{option}: {wrong!r} is not an id (ids are numbers, such as 64,2513)")
     return [*map(int, words)]
 
 
@@ -169,14 +171,18 @@ def turns(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    r"""Decide whether the ids of FIRST, a conversation, may be kept when REST is added, whatever the contents are.
+    r"""Decide whether a conversation keeps its ids when a turn is added, for all contents.
 
-    Contents are slots, written as {name}, {name|trim} or {name:regex}; a brace is written twice. The ids may be kept if
-    those of FIRST are a prefix of those of both, and the others are those of REST. The exit status is 0 if so, 1 if
-    not, and 2 if neither a proof nor two texts were found.
+    FIRST is the conversation, REST the turn. The ids are kept if ids(FIRST) + ids(REST) is ids(FIRST + REST).
+
+    Contents are slots, written {name}, {name|trim} or {name:regex}; a literal brace is written twice.
+
+    Exit status: 0 kept, 1 not kept, 2 undecided or trouble.
 
     \b
-    tokdfa turns TOK --escapes "<|im_start|>user\n{q}<|im_end|>\n" "<|im_start|>assistant\n{a}<|im_end|>\n"
+    Examples:
+      tokdfa turns TOK "User: {q}" " Bot: {a}"
+      tokdfa turns TOK --escapes "<|user|>\n{q|trim}<|end|>\n" "<|bot|>\n{a}"
     """
     from tokdfa.jobs.splices.turns import check_turns
 
@@ -196,7 +202,7 @@ rule_option = click.option(
     "--rule",
     type=click.Choice(["transformers", "tiktoken", "mistral-common", "llama.cpp"]),
     default="transformers",
-    help="The library that encodes what is rendered.",
+    help="The library that encodes the rendered text.",
 )
 
 
@@ -211,14 +217,18 @@ rule_option = click.option(
 def injection(
     tok: str, template: str, rule: Any, allow: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
 ) -> int:
-    r"""Decide whether what fills the slots of TEMPLATE can make a control id that it does not write itself.
+    r"""Check a template against forged tokens: whether the contents of its slots can make a control id.
 
-    A slot is written as {name}, {name|trim} or {name:regex}, and a brace twice. There are two answers: for any text,
-    and for any text that spells no special token by itself. The exit status is 0 if both are safe, 1 if one is not, and
-    2 if neither a proof nor an attack was found.
+    A slot is written {name}, {name|trim} or {name:regex}; a literal brace is written twice.
+
+    There are two answers: for any text, and for any text that does not spell a special token by itself.
+
+    Exit status: 0 both are safe, 1 one is not, 2 undecided or trouble.
 
     \b
-    tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
+    Examples:
+      tokdfa injection TOK "User: {content}"
+      tokdfa injection TOK --escapes "<|im_start|>user\n{content}<|im_end|>\n"
     """
     from tokdfa.jobs.splices.injection import check_injection
 

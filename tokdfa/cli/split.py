@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from tokdfa.cli.ids import check_one_text, dtype_option, escapes_option, field_option, given_text, read_text
+from tokdfa.cli.ids import (
+    check_one_text,
+    dtype_option,
+    escapes_option,
+    field_option,
+    file_option,
+    given_text,
+    read_text,
+)
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import escaped, json_option, print_json, say
 
@@ -21,19 +29,27 @@ _WIDEST = 24
 @click.command("split")
 @click.argument("tok")
 @click.argument("text", required=False)
-@click.option("--file", "path", metavar="F", help="Split the UTF-8 text of this file; - is standard input.")
-@click.option("--explain", is_flag=True, help="Say which alternative of the pattern made each piece, step by step.")
+@file_option
+@click.option("--explain", is_flag=True, help="Show which alternative of the pattern made each piece, step by step.")
 @escapes_option
 @tokenizer_options
 @json_option
 def command(
     tok: str, text: str | None, path: str | None, explain: bool, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
-    """Print the pieces into which TOK cuts TEXT, or a file, before it merges anything.
+    r"""Print the pieces of a text: the parts into which TOK splits it before it merges anything.
 
-    Each line has the place of a piece, in bytes, and the piece with escapes for what is invisible. With --explain it
-    also has the alternative of the pattern that matched, and how many symbols after the piece had to be read before
-    its ends were certain; if the pre-tokenizer has several steps, the pieces of each step come first.
+    Each line has the offsets of a piece, in bytes, and the piece with invisible characters escaped.
+
+    With --explain it also has the alternative of the pattern that matched, and how many symbols after the piece were
+    read to find its end. If the pre-tokenizer has several steps, the pieces of each come first.
+
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa split tokenizer.json "It's 2024"
+      tokdfa split tokenizer.json --file book.txt --explain
     """
     check_one_text(text, path, "splits", escapes=escapes)
 
@@ -146,10 +162,12 @@ def _explained(piece: Piece) -> dict[str, Any]:
 @click.command("cuts")
 @click.argument("tok")
 @click.argument("ids", required=False)
-@click.option("--text", metavar="TEXT", help="Cut this text, in characters, instead of ids.")
-@click.option("--before", type=click.IntRange(min=0), metavar="N", help="Only the last place up to N.")
-@click.option("--window", is_flag=True, help="Something unknown may precede.")
-@click.option("--ends", is_flag=True, help="Nothing follows.")
+@click.option("--text", metavar="TEXT", help="Split TEXT, in characters, instead of IDS.")
+@click.option("--before", type=click.IntRange(min=0), metavar="N", help="Only the last position up to N.")
+@click.option(
+    "--window", is_flag=True, help="IDS or TEXT were cut out of a longer stream: something unknown may precede."
+)
+@click.option("--ends", is_flag=True, help="IDS or TEXT end the stream: nothing follows.")
 @dtype_option
 @field_option
 @escapes_option
@@ -168,15 +186,17 @@ def cuts(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    r"""Print where a stream of IDS, or a TEXT, may be cut, and its parts encoded separately, however it goes on.
+    r"""Show where ids or text can be split safely, whatever follows.
 
-    Each number is that of the id, or the character, before which it may be cut. With --before N it is the last one up
-    to N, and the exit status is 0 if that is N itself, and 1 if not; otherwise it is 0 if there are any. IDS is a store
-    of ids, such as .npy, .bin, .ds, .parquet or .jsonl; or - for standard input.
+    A part may be encoded separately if it begins at one of the printed positions: indices of ids, or of characters with
+    --text. With --before N only the last position up to N is printed.
+
+    Exit status: 0 found (with --before: N is safe), 1 not, 2 trouble.
 
     \b
-    tokdfa cuts TOK ids.npy --before 4096
-    tokdfa cuts TOK --text "one two" --ends
+    Examples:
+      tokdfa cuts TOK ids.npy --before 4096
+      tokdfa cuts TOK --text "one two" --ends
     """
     if (ids is None) == (text is None):
         raise click.UsageError("give either IDS or --text TEXT, and not both")

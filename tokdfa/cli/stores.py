@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 @field_option
 @json_option
 def command(paths: tuple[str, ...], dtype: str | None, field: str | None, as_json: bool) -> int:
-    """Say of each file of ids what it is, how many ids and documents it has, and what is inconsistent in it.
+    r"""Describe files of ids: format, type, counts and inconsistencies of each.
 
-    PATH is a file, a folder, the prefix of Megatron's files, or a pattern such as ``shards/*.bin``. Where the number of
-    ids is not recorded, the file is read. The exit status is 1 if something is inconsistent, and 2 if a file is not
-    readable.
+    A file that does not record its number of ids is read to the end.
+
+    Exit status: 0 consistent, 1 something is inconsistent, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa stores ids.npy
+      tokdfa stores 'shards/*.bin' --dtype uint16
     """
     return describe_stores(paths, dtype, field, as_json=as_json)
 

@@ -36,17 +36,26 @@ def command(
     loading: Loading,
     as_json: bool,
 ) -> int:
-    """Decide the seams of the chat template in FILE, if prompts are kept, and if contents can make control ids.
+    r"""Check a chat template: seams, kept prefixes, and contents that make control ids.
 
     FILE is a Jinja template, a tokenizer_config.json, or a folder with chat_template.jinja or tokenizer_config.json; by
     default the folder TOK. Special tokens such as bos_token come from tokenizer_config.json or are guessed.
 
-    The template is rendered for eight conversations, whose contents may be any text, in a sandbox. A seam is safe if
-    what is before it and what is after it may always be encoded separately; it is undecided where the template does
-    something to a content other than stripping white space. A conversation is kept if its ids are always the first ids
-    of the conversation with one more turn: as it is (turn), and with the generation prompt before an answer (prompt).
-    The exit status is 0 if all seams are safe, everything is kept and there is no attack, 1 if not, and 2 if something
-    is undecided and nothing is found to be wrong. It needs the extra templates.
+    The template is rendered in a sandbox, for eight conversations whose contents may be any text. A seam is safe if the
+    text before it and the text after it may always be encoded separately. It is undecided where the template does more
+    to a content than strip white space.
+
+    A conversation is kept if its ids are always the first ids of the conversation with one more turn: as it is (turn),
+    and with the generation prompt before an answer (prompt).
+
+    This needs the extra: pip install tokdfa[templates].
+
+    Exit status: 0 safe and kept, 1 something is wrong, 2 undecided or trouble.
+
+    \b
+    Examples:
+      tokdfa template model/
+      tokdfa template tokenizer.json chat_template.jinja --set "bos_token=<s>"
     """
     from tokdfa.jobs.templates.api import check_template
     from tokdfa.jobs.templates.sources import read_template

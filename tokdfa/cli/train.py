@@ -13,7 +13,7 @@ import click
 
 from tokdfa.base.errors import TrainingError
 from tokdfa.cli.ids import escapes_option, given_text
-from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.cli.output import json_option, pretokenizer_option_of, print_json, say, threads_option_of
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
@@ -39,9 +39,13 @@ class _Options(TypedDict):
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
-@click.option("--merges", type=click.IntRange(0), required=True, help="The number of rules to make.")
+@click.option("--merges", type=click.IntRange(0), required=True, metavar="N", help="Number of rules to make.")
 @click.option(
-    "-o", "--output", required=True, help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them."
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them; old files are replaced.",
 )
 @click.option(
     "--like",
@@ -63,7 +67,7 @@ class _Options(TypedDict):
     default="greedy",
     help="naive: the rules of greedy, found slowly. exact: the best dictionary possible, for tiny corpora only.",
 )
-@click.option("--pretokenizer", metavar="NAME|PATTERN|none", default="gpt2", help="How to split text into pieces.")
+@pretokenizer_option_of("", default="gpt2")
 @click.option("--level", type=click.Choice(["byte", "character"]), default="byte", help="What a symbol is.")
 @click.option(
     "--unit",
@@ -74,14 +78,22 @@ class _Options(TypedDict):
 @click.option(
     "--end-of-word", type=click.Choice(["attached", "separate"]), help="Mark the end of each piece with </w>."
 )
-@click.option("--min-frequency", type=click.IntRange(1), default=2, help="Do not merge pairs that are rarer.")
 @click.option(
-    "--max-token-length", type=click.IntRange(2), metavar="N", help="The largest number of symbols in a token."
+    "--min-frequency",
+    type=click.IntRange(1),
+    default=2,
+    metavar="N",
+    help="Do not merge pairs that occur fewer than N times.",
 )
+@click.option("--max-token-length", type=click.IntRange(2), metavar="N", help="Make no token of more than N symbols.")
 @click.option("--alphabet", metavar="TEXT", help="Characters to include as symbols even if they do not occur.")
-@click.option("--threads", type=click.IntRange(1), help="The number of threads that count; default: one per processor.")
-@click.option("--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it.")
-@click.option("--interval", type=click.FloatRange(0), default=60, help="Seconds between checkpoints.")
+@threads_option_of("one per core")
+@click.option(
+    "--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it; it is removed at the end."
+)
+@click.option(
+    "--interval", type=click.FloatRange(0), default=60, metavar="N", help="Save a checkpoint every N seconds."
+)
 @escapes_option
 @json_option
 def command(
@@ -99,7 +111,17 @@ def command(
     as_json: bool,
     **options: Unpack[_Options],
 ) -> int:
-    """Train a dictionary on CORPUS: files (plain, .gz, .zst), folders, glob patterns, or - for standard input."""
+    r"""Train a dictionary: make the merge rules for a corpus.
+
+    CORPUS is files (plain, .gz, .zst), folders, glob patterns, or - for standard input.
+
+    Exit status: 0 done, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa train corpus/ --merges 32000 -o tokenizer.json
+      tokdfa train book.txt --merges 500 --like sentencepiece -o merges.txt
+    """
     from tokdfa.training.api import Reading, count_corpus_pieces
     from tokdfa.training.output import check_output, write_dictionary
     from tokdfa.training.rules import DEFAULTS, GreedyRules, resolve

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.cli.corpus import corpus_options, is_of_files, validate_corpus
-from tokdfa.cli.ids import dtype_option, field_option, ids_and_documents, many_ids_argument, threads_option
+from tokdfa.cli.ids import (
+    documents_option,
+    dtype_option,
+    field_option,
+    ids_and_documents,
+    many_ids_argument,
+    threads_option,
+)
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import counted, html_option, json_option, print_json, say, shown_ids
 
@@ -32,22 +39,17 @@ _MOST_WAYS = 100
 @click.option(
     "--window", is_flag=True, help="IDS were cut out of a longer stream: report only what is wrong in any context."
 )
-@click.option(
-    "--documents",
-    metavar="SEPARATOR_ID|INDEX_FILE|none",
-    help="Judge each document separately. Give the id that separates documents, or a file with the index of the first "
-    "token of each document; or none, to judge IDS as one stream. By default the documents are those of the store.",
-)
+@documents_option
 @click.option(
     "--literal",
     is_flag=True,
-    help="Do not split IDS at special tokens that encoding never gives, such as control pieces; judge them by the text "
-    "that they decode to.",
+    help="Judge special tokens that encoding never gives, such as control pieces, by the text that they decode to, "
+    "instead of splitting IDS there.",
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Print the lattice around each violation, of a Unigram tokenizer: the pieces, their scores and the best sums.",
+    help="For Unigram: print the lattice around each violation, with the pieces, their scores and the best sums.",
 )
 @tokenizer_options
 @threads_option
@@ -55,14 +57,14 @@ _MOST_WAYS = 100
     "--report",
     "report_path",
     metavar="FILE",
-    help="Write what was found in all files to FILE, as JSON. After a run that was stopped, the next goes on.",
+    help="Write the findings of all files to FILE, as JSON. A run that was stopped is resumed from it.",
 )
 @click.option(
     "--ray",
     "cluster",
     metavar="ADDRESS|local",
-    help="Check the files with the workers of the Ray cluster at ADDRESS, HOST:PORT or auto, or on this machine; with "
-    "--threads N, each takes N CPUs for a file. The answer is the same.",
+    help="Check the files with the workers of the Ray cluster at ADDRESS (HOST:PORT or auto), or on this machine; with "
+    "--threads N, each takes N CPUs. The answer is the same.",
 )
 @html_option
 @json_option
@@ -83,16 +85,21 @@ def command(
     html_path: str | None,
     as_json: bool,
 ) -> int:
-    """Check whether IDS are canonical: exactly what the tokenizer TOK gives for the text that they spell.
+    r"""Decide whether IDS are canonical: exactly what the tokenizer TOK gives for their text.
 
-    TOK is a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, or a folder with one.
-    IDS is a store of ids, such as .npy, .bin, .ds, .parquet or .jsonl, or the folder of a dataset; or - for standard
-    input. Where it says which documents it has, each is judged separately. The exit status is 0 if they are canonical
-    and 1 if they are not. The page written by --html shows all violations, with or without --all.
+    If IDS have documents, each is judged separately.
 
-    Several IDS, folders and patterns such as ``shards/*.bin`` are the files of a corpus, as is one file with --threads,
-    --report or --ray: what was found in them is added up, and the exit status is 2 if a file could not be read to its
-    end.
+    Several IDS, folders and patterns such as 'shards/*.bin' form a corpus, as does one file with --threads, --report or
+    --ray: the findings of all files are added up, and an unreadable file is trouble.
+
+    The page of --html shows all violations, with or without --all.
+
+    Exit status: 0 canonical, 1 not canonical, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa validate tokenizer.json ids.npy
+      tokdfa validate tokenizer.json 'shards/*.bin' --dtype uint16 --threads 8
     """
     is_corpus = len(paths) > 1 or any(each is not None for each in (threads, report_path, cluster))
     is_corpus = is_corpus or is_of_files(paths[0])

@@ -86,7 +86,7 @@ def test_arguments_that_do_not_go_together(tmp_path: Path, merges: Path, capsys:
     assert commands.run("validate", merges, *paths, "-") == 2
     assert "standard input is one stream" in capsys.readouterr().err
     assert commands.run("validate", merges, *paths, "--documents", "x.npy") == 2
-    assert "--documents takes an id or none" in capsys.readouterr().err
+    assert "--documents: for several files it is an id or none, not 'x.npy'" in capsys.readouterr().err
     assert commands.run("validate", merges, tmp_path / "none*") == 2
     assert "no files of ids" in capsys.readouterr().err
     assert commands.run("search", merges, "man", paths[0], "--threads", "2") == 2

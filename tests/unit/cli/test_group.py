@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import pytest
 
@@ -71,7 +73,27 @@ def test_wrong_arguments_are_answered_with_the_usage(
     assert said in line
 
 
-@pytest.mark.parametrize("name", ["cuts", "forced", "injection", "rollouts", "splice", "turns"])
-def test_lines_of_help_that_are_kept_as_they_are(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_two_examples_and_one_line_of_exit_statuses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run(name, "--help") == 0
-    assert "\\b" not in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "\\b" not in shown
+    assert "`" not in shown
+    assert shown.count(f"\n    tokdfa {name}") + shown.count(f" | tokdfa {name}") == 2
+    (status,) = re.findall(r"^  Exit status: .*\n(?=\n)", shown, re.MULTILINE)
+    assert " 2 " in status
+
+
+def test_an_option_is_described_in_the_same_words_everywhere() -> None:
+    texts: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                texts.setdefault(parameter.opts[0], set()).add(parameter.help or "")
+    shared = ("--dtype", "--documents", "--escapes", "--field", "--file", "--format", "--html", "--json", "--language")
+    for option in (*shared, "--lowercase", "--max-seconds", "--specials", "--special-tokens", "--unicode", "--words"):
+        assert len(texts[option]) == 1, option
+    for option in ("--pretokenizer", "--threads"):
+        assert len({text[:30] for text in texts[option]}) == 1, option

@@ -14,6 +14,7 @@ import pytest
 from tests.support import commands
 from tests.support.tokenizer_files import tokenizer_json
 from tokdfa.cli.group import COMMANDS
+from tokdfa.cli.output import print_fields
 
 ENCODINGS = ("cp1252", "latin-1", "ascii")
 # "h", "é" and a Chinese character, byte by byte in GPT-2's order, then "t" and "he", which are one token.
@@ -159,3 +160,11 @@ def test_what_the_user_asks_for_is_done(files: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(buffer, encoding="cp1252", errors="replace"))
     assert commands.run("decode", files / "tokenizer.json", files / "ids.txt") == 0
     assert buffer.getvalue().decode("cp1252") == "hé?the"
+
+
+def test_lines_are_not_wrapped_for_a_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    print_fields([("name", "a" * 300), ("other", "b c " * 100 + "d")])
+    assert capsys.readouterr().out == f"name   {'a' * 300}\nother  {'b c ' * 100}d\n"

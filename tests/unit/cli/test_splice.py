@@ -32,7 +32,7 @@ def test_the_answer_and_its_status(tok: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--before-ids", "a"], "is no id"),
+        (["--before-ids", "a"], "is not an id"),
         (["--before", "(", "--regex"], "not closed"),
         (["--before", "a", "--within-before", "b"], "no text is in this language"),
         (["--before-ids", "99999"], "99999"),

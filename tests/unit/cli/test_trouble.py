@@ -136,7 +136,7 @@ def test_shells_are_helped_to_complete() -> None:
 def test_ids_in_the_place_of_the_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "ids.bin").write_bytes(b"\1\0\2\0")
     assert commands.run("validate", tmp_path / "ids.bin", _vocabulary(tmp_path)) == 2
-    assert "(this is a file of ids, and the tokenizer comes first)" in capsys.readouterr().err
+    assert "(this is a file of ids; a tokenizer is expected here)" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_answered_with_what_was_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,6 +159,4 @@ def test_a_missing_file_is_answered_with_what_was_meant(tmp_path: Path, capsys: 
 def test_records_in_the_place_of_the_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "rollouts.jsonl").write_text('{"input_ids": [1]}\n', encoding="utf-8")
     assert commands.run("validate", tmp_path / "rollouts.jsonl", _vocabulary(tmp_path)) == 2
-    assert (
-        "records, not of a tokenizer (the tokenizer comes first: tokdfa rollouts TOK FILE)" in capsys.readouterr().err
-    )
+    assert "records, not of a tokenizer (for rollouts: tokdfa rollouts TOK FILE)" in capsys.readouterr().err

@@ -314,3 +314,27 @@ def test_the_lattice_of_a_unigram_tokenizer(tok: Path, tmp_path: Path, capsys: p
     for refused in ((tok, tmp_path / "ids.txt"), (unigram, tmp_path / "ids.txt", tmp_path / "ids.txt")):
         assert run(*refused, "--explain") == 2
         assert "--explain" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (None, "--documents: 'starts.txt' is neither an id nor none, and there is no file of this name"),
+        ("0 x", "--documents: starts.txt, line 1: not an integer: 'x'"),
+        ("0 3 2", "--documents: starts.txt, row 3: document starts must ascend, not 2 after 3"),
+    ],
+)
+def test_documents_that_are_wrong_are_named(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tok: Path,
+    ids: dict[str, Path],
+    rows: str | None,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if rows is not None:
+        Path("starts.txt").write_text(rows, encoding="utf-8")
+    assert run(tok, ids["good"], "--documents", "starts.txt") == 2
+    assert said in capsys.readouterr().err

@@ -140,7 +140,7 @@ def detect(data: bytes, path: Path) -> str:
     name = path.name.removesuffix(".gz")
     if name.endswith((".jsonl", ".ndjson", ".parquet", ".arrow", ".feather")):
         what = "this is a file of records, not of a tokenizer"
-        raise FileFormatError(what, where=str(path), hint="the tokenizer comes first: tokdfa rollouts TOK FILE")
+        raise FileFormatError(what, where=str(path), hint="for rollouts: tokdfa rollouts TOK FILE")
     if data.startswith(MAGIC):
         return "gguf"
     if data.startswith(CLIP_HEADER.encode()):
@@ -166,7 +166,7 @@ def detect(data: bytes, path: Path) -> str:
     raise FileFormatError(
         "the format cannot be recognised from the content or the name of the file",
         where=str(path),
-        hint="this is a file of ids, and the tokenizer comes first"
+        hint="this is a file of ids; a tokenizer is expected here"
         if is_ids
         else f"give --format: {', '.join(FORMATS)}",
     )

@@ -143,7 +143,9 @@ class JsonObject:
 
     def unmodelled(self, key: str, what: str, *, hint: str | None = None) -> UnsupportedFeatureError:
         """Return the error that says why the value of `key` is refused."""
-        return UnsupportedFeatureError(what, value=self.fields.get(key), where=self.place(key), hint=hint)
+        if self.fields.get(key) is None:
+            return UnsupportedFeatureError(what, where=self.place(key), hint=hint)
+        return UnsupportedFeatureError(what, value=self.fields[key], where=self.place(key), hint=hint)
 
     def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
         """Return the value of `key`, which must be of type `kind`, not null; `default` where it is absent."""

@@ -112,6 +112,6 @@ def test_without_a_decoder_bytes_are_known() -> None:
 def test_without_a_decoder_characters_have_no_text() -> None:
     fields = tokenizer_json(decoder=None, pre_tokenizer=None)
     with pytest.raises(
-        FileFormatError, match=r"\$\.decoder: the decoder is missing, so ids have no text: None \(set the decoder"
+        FileFormatError, match=r"\$\.decoder: the decoder is missing, so ids have no text \(set the decoder"
     ):
         read_tokenizer_json(as_bytes(fields), HERE)
