@@ -42,9 +42,7 @@ _SHOWN = 60
 @click.command("search")
 @click.argument("tok")
 @click.argument("pattern_and_ids", nargs=-1, metavar="[PATTERN] IDS")
-@click.option(
-    "--longest", "wanted", flag_value="longest", default=True, help="Find the leftmost, longest matches (the default)."
-)
+@click.option("--longest", "wanted", flag_value="longest", default=True, help="Find the leftmost, longest matches.")
 @click.option(
     "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."
 )
