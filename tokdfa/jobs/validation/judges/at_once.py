@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.jobs.validation.block import Block
 from tokdfa.jobs.validation.judges.encoded import PartsText, Text, judge_encoded
@@ -21,15 +21,20 @@ from tokdfa.jobs.validation.judges.parts import differing_pieces, differing_toke
 from tokdfa.jobs.validation.judges.pieces import violation_of
 from tokdfa.jobs.validation.judges.walk import closely
 from tokdfa.jobs.validation.judges.words import WordText
-from tokdfa.jobs.validation.violations import Rows, Spans
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.violations import Rows, Spans, ranges
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.engine import Engine
     from tokdfa.jobs.validation.model import Model
     from tokdfa.jobs.validation.table import Table
     from tokdfa.jobs.validation.violation import Violation
+    from tokdfa.tokenizers.round_trip import RoundTrip
 
 __all__ = ["judge_block", "judge_walked"]
+
+_NEAR = 1 << 8
+"""The number of ids among which two neighbours usually cut the text."""
 
 
 def judge_block(engine: Engine, block: Block) -> Judged | None:
@@ -45,7 +50,8 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
     """Judge a block of a stream by a table, and encode its wrong parts again; None if the table does not suffice.
 
     In a text that is brought into a normalization form, the parts that differ are between ends of tokens that the ids
-    and the canonical ids share; otherwise between ends of tokens and pieces.
+    and the canonical ids share; otherwise between ends of tokens and pieces. In such a text two neighbours decide how
+    far a symbol that is not UTF-8 reaches back, and the table knows more boundaries than they do.
     """
     table, trip = model.table, model.trip
     assert table is not None
@@ -70,6 +76,8 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
     if block.is_last and not (len(rows.first) or odd.any() or len(block.unknown)):
         # PERF: where each id begins takes as long as the walk.
         return Judged([], n, block.byte)
+    if trip is not None and not block.is_last:
+        count = _decided(trip, ids, begins, parts, rows, count)
     byte_at = block.byte + running_sum(block.sizes(model.lengths))
     rows = rows._replace(byte=byte_at[rows.first])
     found = [(at, [block.out_of_range(at, int(byte_at[at]))]) for at in block.unknown.tolist() if at < count]
@@ -79,6 +87,8 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         at, until, end = max(int(parts[part, 0]), done), int(parts[part, 1]), int(ends[stream[part]])
         if at >= until:
             continue
+        if at >= count:
+            break
         judge = closely(model, block.first + at, int(byte_at[at]), CLOSE)
         violations = [*judge.feed(ids[at:end], block.first + until - 1)]
         done = judge.buffer.first - block.first
@@ -94,6 +104,10 @@ def judge_walked(model: Model, block: Block) -> Judged | None:
         covered.append((at, done))
     count = max(count, done)
     rows = rows.chosen((rows.first < count) & ~are_within(rows.first, covered))
+    if trip is not None:
+        alone = [each.start for _, violations in found for each in violations if each.kind is ViolationKind.NOT_UTF8]
+        broken = np.append(rows.first[~rows.is_text], np.array(alone, dtype=np.int64) - block.first)
+        rows = rows.chosen(~_depends(trip, ids, begins, rows, np.sort(broken)))
     return Judged(merged(sorted(found, key=itemgetter(0)), rows, spans_of), count, int(byte_at[count]))
 
 
@@ -103,6 +117,47 @@ def _judged_by_walk(table: Table, ids: Int32Array, begin: int, parts: Int64Array
     count = begin + max(cut, 0)
     across = parts[(parts[:, 0] < count) & (parts[:, 1] > count), 0]
     return int(across[0]) if len(across) else count
+
+
+def _decided(trip: RoundTrip, ids: Int32Array, begins: Int64Array, parts: Int64Array, rows: Rows, count: int) -> int:
+    """Return the number of ids of an open block, `count` at most, whose violations no following symbol changes."""
+    low = max(int(begins[-1]), int(rows.first[~rows.is_text].max(initial=-1)) + 1)
+    if rows.first.max(initial=-1) < low:
+        return count
+    after = rows.first[int(np.searchsorted(rows.first, _last_cut(trip, ids, low, count))) :]
+    if not len(after):
+        return count
+    return int(parts[np.searchsorted(parts[:, 0], after[0], side="right") - 1, 0])
+
+
+def _last_cut(trip: RoundTrip, ids: Int32Array, low: int, stop: int) -> int:
+    """Return the last index from `low` to `stop` at which neighbours always cut the text; `low` if there is none."""
+    size = _NEAR
+    while True:
+        begin = max(stop - size, low)
+        cuts = np.flatnonzero(trip.boundaries.always_cut(ids[begin : stop + 1]))
+        if len(cuts) or begin == low:
+            return begin + int(cuts[-1]) + 1 if len(cuts) else low
+        size *= 4
+
+
+def _depends(trip: RoundTrip, ids: Int32Array, begins: Int64Array, rows: Rows, broken: Int64Array) -> BoolArray:
+    """Return which rows depend on the next of some indices `broken`, where symbols begin that are not UTF-8.
+
+    No two neighbours always cut the text between them. Text k has the ids from ``begins[k]`` on.
+    """
+    depends: BoolArray = np.zeros(len(rows.first), dtype=np.bool_)
+    following = np.searchsorted(broken, rows.first)
+    number = np.flatnonzero(rows.is_text & (following < len(broken)))
+    first, end = rows.first[number], broken[following[number]]
+    is_same = np.searchsorted(begins, first, side="right") == np.searchsorted(begins, end, side="right")
+    number, first, end = number[is_same], first[is_same], end[is_same]
+    if len(number):
+        stops, nearest = np.unique(end, return_index=True)
+        places, _ = ranges(first[nearest], np.minimum(stops + 1, len(ids)))
+        cuts = places[np.flatnonzero(trip.boundaries.always_cut(ids[places])) + 1]
+        depends[number] = np.append(-1, cuts)[np.searchsorted(cuts, end, side="right")] <= first
+    return depends
 
 
 def _of_pieces(model: Model, first: int, rows: Rows) -> Spans:

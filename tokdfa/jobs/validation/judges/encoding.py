@@ -281,7 +281,7 @@ class EncodingJudge:
             return
         at = 0
         for start, stop in _bad_symbols(*self._trip.spelled(ids)):
-            places = np.flatnonzero(self._trip.boundaries.always_cut(ids[at:start]))
+            places = np.flatnonzero(self._trip.boundaries.always_cut(ids[at : start + 1]))
             cut = at + int(places[-1]) + 1 if len(places) else at
             for low, high in ((at, cut), (cut, stop)):
                 if low < high:

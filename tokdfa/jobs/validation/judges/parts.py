@@ -158,7 +158,7 @@ class _Texts:
                 return
             # Where texts are brought into a form, two neighbouring ids decide.
             always = np.flatnonzero(self._model.trip.boundaries.always_cut(self._ids[places])) + 1
-            last = np.append(0, always)[np.searchsorted(always, rows[:, 2])]
+            last = np.append(0, always)[np.searchsorted(always, rows[:, 2], side="right")]
             cut = np.maximum(last, rows[:, 0])
         starts = np.append(0, ends)[rows[:, 2]]
         places = np.append(places, places[-1] + 1)

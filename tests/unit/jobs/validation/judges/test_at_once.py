@@ -11,8 +11,11 @@ import pytest
 
 import tokdfa
 from tests.support.editing import edited
-from tests.support.families import FAMILIES
+from tests.support.families import FAMILIES, Member, of_tokenizer_json
+from tests.support.family_files import byte_level
+from tests.support.tokenizer_files import added_token, spell, tokenizer_json
 from tests.support.tuned import validate_tuned
+from tests.support.utf8 import is_utf8
 from tokdfa.base.errors import ImproperDictionaryError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.validation.api import judge
 from tokdfa.jobs.validation.engine import engine_of
@@ -91,6 +94,96 @@ def test_documents_windows_and_chunks_are_judged_as_one_by_one(family: str) -> N
             n_spans += sum(isinstance(part, Spans) for part in by_chunks.violations._parts)
     assert n_wrong > 10
     assert (n_spans > 5) >= (family in WALKED)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ids_that_are_not_utf8_have_the_same_violations_however_they_come(family: str) -> None:
+    n_broken = 0
+    for seed in range(16):
+        drawn = random.Random(seed)
+        member = FAMILIES[family](drawn)
+        tokenizer = member.tokenizer
+        partial = [id for id in member.ids if id not in member.added and not is_utf8(tokenizer.decode_bytes([id]))]
+        for _ in range(4):
+            ids = _with_broken(drawn, member, partial)
+            n_broken += _is_alike_however_it_comes(drawn, member, ids)
+    assert (n_broken > 10) >= (family in WALKED)
+
+
+def _with_broken(drawn: random.Random, member: Member, partial: list[int]) -> list[int]:
+    """Return a stream, mostly with spoiled parts, with ids that are not UTF-8 at its end and in its middle."""
+    parts: list[list[int]] = []
+    for _ in range(drawn.randrange(1, 4)):
+        parts.append(member.stream(drawn, 8))
+        parts.append(drawn.choices(partial, k=drawn.randrange(1, 4)) if partial else [])
+        if member.added and drawn.random() < 0.3:
+            parts.append([drawn.choice([*member.added])])
+    parts += [member.stream(drawn, 4)] if drawn.random() < 0.5 else []
+    return [id for part in parts for id in part]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_what_a_symbol_that_is_not_utf8_reaches_back_to_does_not_depend_on_how_ids_come(form: str) -> None:
+    # Neighbours that a special token has side by side are a boundary for the table, but do not decide on their own.
+    n_broken = 0
+    for seed in range(30):
+        drawn = random.Random(seed)
+        member = _with_letters_of_a_special_token(drawn, form)
+        assert member is not None
+        broken = [id for id in member.ids if not is_utf8(member.tokenizer.decode_bytes([id]))]
+        for _ in range(4):
+            ids: list[int] = []
+            for _ in range(drawn.randrange(1, 4)):
+                text = (
+                    drawn.choice(["nn", "nnn", "n n", "<n>s>"])
+                    + ">s" * drawn.randrange(10)
+                    + drawn.choice(["", " ", "n"])
+                )
+                ids += [id for symbol in text for id in member.encode(symbol) or ()]
+                ids += drawn.choices(broken, k=drawn.randrange(3))
+            n_broken += _is_alike_however_it_comes(drawn, member, ids)
+    assert n_broken > 50
+
+
+def _with_letters_of_a_special_token(drawn: random.Random, form: str) -> Member | None:
+    """Draw a tokenizer that splits letters from ">", and has a special token with both."""
+    fields = tokenizer_json([], added_tokens=[])
+    vocab = fields["model"]["vocab"]
+    merges = [["n", "n"], *drawn.sample([["s", "s"], [">", ">"], ["nn", "n"], [spell(b" "), "n"]], 2)]
+    vocab.update({"".join(pair): len(vocab) + at for at, pair in enumerate(merges)})
+    fields["model"]["merges"] = merges
+    fields["normalizer"] = {"type": form}
+    fields["pre_tokenizer"] = byte_level(regex=True)
+    fields["added_tokens"] = [added_token(len(vocab), drawn.choice(["<n>s>", "n>s>n"]))]
+    return of_tokenizer_json("bytes in a form", fields)
+
+
+def _is_alike_however_it_comes(drawn: random.Random, member: Member, ids: list[int]) -> bool:
+    """Judge ids in many ways, which find the same; return whether some are not UTF-8."""
+    tokenizer = member.tokenizer
+    cuts = sorted(drawn.choices(range(len(ids) + 1), k=drawn.randrange(1, 5)))
+    arrays = [np.array(ids[low:high], dtype=np.int64) for low, high in pairwise((0, *cuts, len(ids)))]
+    alone = [np.array([id], dtype=np.int64) for id in ids]
+    small = Tuning(chunk=drawn.choice((8, 32)), at_once=drawn.choice((1, 4)))
+    try:
+        expected = tokenizer.validate(ids, all=True)
+    except (ImproperDictionaryError, LimitExceededError):
+        return False
+    ways = {
+        "one by one": validate_tuned(tokenizer, ids, all=True, tuning=Tuning()),
+        "in blocks": validate_tuned(tokenizer, ids, all=True, tuning=small),
+        "at once": judge(tokenizer, ids, all=True, tuning=Tuning(at_once=1)),
+        "id by id": tokenizer.validate(iter(alone), all=True),
+        "in chunks": tokenizer.validate(iter(arrays), all=True),
+        "in chunks, each at once": validate_tuned(tokenizer, iter(arrays), all=True, tuning=Tuning(at_once=1)),
+        "as a document": tokenizer.validate(ids, all=True, documents=[0]),
+    }
+    for way, found in ways.items():
+        assert [*found.violations] == [*expected.violations], (way, ids)
+        assert found == expected, (way, ids)
+    first = validate_tuned(tokenizer, iter(arrays), tuning=small)
+    assert [*first.violations] == [*expected.violations[:1]], ids
+    return any(each.kind is ViolationKind.NOT_UTF8 for each in expected.violations)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
