@@ -1,1 +1,0 @@
-"""What benchmarks and searches measured: speed, growth, and properties of real tokenizers."""
