@@ -58,10 +58,10 @@ format_option = click.option(
 )
 
 
-def pretokenizer_option_of(otherwise: str, **settings: Any) -> Callable[[F], F]:
+def pretokenizer_option_of(otherwise: str, default: str | None = None) -> Callable[[F], F]:
     """Return the option --pretokenizer of a command; `otherwise` says what holds without it."""
     text = f"How text is split into pieces: a name such as gpt2, a pattern, or none{otherwise}."
-    return click.option("--pretokenizer", metavar="NAME|PATTERN|none", help=text, **settings)
+    return click.option("--pretokenizer", metavar="NAME|PATTERN|none", help=text, default=default)
 
 
 pretokenizer_option = pretokenizer_option_of("; default: as the tokenizer file says")

@@ -89,8 +89,8 @@ def command(
 
     If IDS have documents, each is judged separately.
 
-    Several IDS, folders and patterns such as 'shards/*.bin' form a corpus, as does one file with --threads, --report or
-    --ray: the findings of all files are added up, and an unreadable file is trouble.
+    Several IDS, folders and patterns such as 'shards/0?.bin' form a corpus, as does one file with --threads, --report
+    or --ray: the findings of all files are added up, and an unreadable file is trouble.
 
     The page of --html shows all violations, with or without --all.
 

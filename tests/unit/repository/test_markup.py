@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[3]
 ROLES = re.compile(r":(?:py:)?(?:attr|class|data|exc|func|meth|mod|obj|ref):(?=`)")
 # The sections of numpydoc whose entries may follow one another without a blank line.
 LISTS = re.compile(r"^(?:Attributes|Parameters|Raises|Returns|Yields)\n-+$", re.MULTILINE)
+# In the help of a command, lines that click keeps as they are.
+BLOCK_OF_CLICK = re.compile(r"^\\b\n(.+):$\n", re.MULTILINE)
 HEADING = re.compile(r"^[A-Z][A-Za-z ]+\n-{3,}$", re.MULTILINE)
 
 
@@ -34,8 +36,9 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Return a docstring as docutils alone can read it: roles, entries without blank lines, ``**fields`` and |Q|."""
+    """Return a docstring as docutils alone can read it: roles, entries, ``**fields``, |Q|, blocks of click."""
     text = ROLES.sub("", inspect.cleandoc(text))
+    text = BLOCK_OF_CLICK.sub(r"\1::\n\n", text)
     for heading in reversed([*LISTS.finditer(text)]):
         after = HEADING.search(text, heading.end())
         end = after.start() if after else len(text)

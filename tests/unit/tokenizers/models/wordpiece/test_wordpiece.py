@@ -197,7 +197,7 @@ def _change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     [
         ("version", "2.0", r"\$.version: an unknown version of the format"),
         ("surprise", 1, r"\$.surprise: an unknown field"),
-        ("normalizer", None, r"\$.normalizer: WordPiece is not modelled with this: None \(it must be BertNorm"),
+        ("normalizer", None, r"\$.normalizer: WordPiece is not modelled with this \(it must be BertNorm"),
         ("normalizer/type", "NFC", r"\$.normalizer.type: WordPiece is not modelled with this: 'NFC'"),
         ("normalizer/clean_text", ..., r"the field 'clean_text' is missing"),
         ("normalizer/lowercase", 1, r"\$.normalizer.lowercase: true or false is expected: 1"),
