@@ -48,7 +48,7 @@ def test_every_format_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_readme_lists_them_too() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text.split("## What is read")[1].split("\n## ")[0].replace("`", "")
+    table = text.split("## Formats")[1].split("\n## ")[0].replace("`", "")
     rows = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", table, re.MULTILINE)[1:]
     assert rows == [(row.what, row.standard, row.streams) for row in READ]
 

@@ -123,7 +123,7 @@ class Ground:
         specials = tuple(special for special in tokenizer.found_specials if special.text)
         odd = odd_ones(specials)
         if odd:
-            raise UnsupportedFeatureError("a special token depends on what is beside it", value=odd[0].content)
+            raise UnsupportedFeatureError("a special token depends on its neighbours", value=odd[0].content)
         atoms = self._symbols.atoms
         if not atoms:
             return specials

@@ -72,7 +72,7 @@ def test_after_a_special_token_no_space_is_put() -> None:
 def test_special_tokens_that_depend_on_their_neighbours_are_not_searched(flag: str) -> None:
     tokenizer = tokdfa.load(tokenizer_json([], added_tokens=[{**added_token(256, "<x>"), flag: True}]))
     assert isinstance(tokenizer, Tokenizer)
-    with pytest.raises(UnsupportedFeatureError, match="a special token depends on what is beside it"):
+    with pytest.raises(UnsupportedFeatureError, match="a special token depends on its neighbours"):
         Ground(tokenizer)
 
 
