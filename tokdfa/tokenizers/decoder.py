@@ -19,6 +19,7 @@ from tokdfa.base.arrays import (
     Uint8Array,
     checked_ids,
     id_array,
+    offsets_of,
     running_sum,
 )
 from tokdfa.base.errors import TokenStreamError
@@ -63,7 +64,7 @@ class SpelledTexts(NamedTuple):
 def spellings(words: Sequence[bytes]) -> Spellings:
     """Return words one after the other."""
     text = np.frombuffer(b"".join(words), dtype=np.uint8)
-    offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
+    offsets = offsets_of(words)
     offsets.setflags(write=False)
     return Spellings(text, offsets)
 

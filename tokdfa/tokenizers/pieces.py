@@ -147,7 +147,7 @@ def split_text(tokenizer: AnyTokenizer, text: str, *, explained: bool = True) ->
     pieces: list[Piece] = []
     levels: list[list[Piece]] = [[] for _ in steps]
     at = 0
-    for segment, begins in tokenizer.stretches(text):
+    for segment, begins in tokenizer.segments(text):
         if isinstance(segment, Special):
             whole.append(segment.text)
             size = len(segment.text.encode())

@@ -261,7 +261,7 @@ class AnyTokenizer(Jobs, SuggestsNames, ABC):
         """Return a stream that takes a text part by part, and returns ids as soon as they are settled."""
 
     @abstractmethod
-    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+    def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield the special tokens that `encode` finds in a text and the text between them, normalized.
 
         With each comes whether it begins the text.

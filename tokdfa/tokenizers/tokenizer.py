@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from tokdfa.regex.unicode.normalization import Form
     from tokdfa.tokenizers.decoding import DecodeStep
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-    from tokdfa.tokenizers.encoding.merges import Merges
     from tokdfa.tokenizers.encoding.piece_ids import PieceIds
     from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.encoding.symbols import Merges
     from tokdfa.tokenizers.formats.contents import Contents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
     from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
@@ -294,9 +294,9 @@ class Tokenizer(AnyTokenizer):
         """
         return self.model.stream(self)
 
-    def stretches(self, text: str) -> Iterator[tuple[str | Special, bool]]:
+    def segments(self, text: str) -> Iterator[tuple[str | Special, bool]]:
         """Yield special tokens and the normalized segments between them, and whether each begins the text."""
-        return self.added_tokens.stretches(text, self.normalizer, self.model.normalizer or self.first_normalizer)
+        return self.added_tokens.segments(text, self.normalizer, self.model.normalizer or self.first_normalizer)
 
     @property
     def normalizer(self) -> Callable[[str], str] | None:
@@ -330,14 +330,14 @@ class Tokenizer(AnyTokenizer):
         """The round trip that decodes ids and encodes their text again, which decides whether they are canonical."""
         return RoundTrip(self, self.model)
 
-    def encode_stretch(self, text: str, *, begins: bool) -> Int32Array:
+    def encode_segment(self, text: str, *, begins: bool) -> Int32Array:
         """Return the ids of a normalized text without looking for special tokens; raises as :meth:`encode` does.
 
         `begins` is whether it is the beginning of a text, and not text after a special token.
         """
-        from tokdfa.tokenizers.models.byte_pair_texts import encode_stretch
+        from tokdfa.tokenizers.models.byte_pair_texts import encode_segment
 
-        return encode_stretch(self, text, begins=begins)
+        return encode_segment(self, text, begins=begins)
 
     def foreign_character(self, text: str, *, begins: bool) -> int:
         """Return the position of the character for which a segment was refused."""

@@ -136,7 +136,7 @@ def test_stretches_of_wordpiece_are_normalized(family: str) -> None:
         tokenizer = cast(Tokenizer, member.tokenizer)
         assert tokenizer.normalizer is not None
         for text in [member.text(drawn) for _ in range(6)]:
-            stretches = [stretch for stretch, _ in tokenizer.stretches(text)]
+            stretches = [stretch for stretch, _ in tokenizer.segments(text)]
             if len(stretches) == 1 and isinstance(stretches[0], str):
                 assert stretches == [tokenizer.normalizer(text)], (seed, text)
         with pytest.raises(WrongTypeError, match="a text must be a str or bytes, not an int: 7"):

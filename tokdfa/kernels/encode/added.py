@@ -59,8 +59,8 @@ def _long_labels(trie: Mapping[str, Int32Array | Uint8Array], n_before: int) -> 
     window_of = np.full(len(nodes), -1, dtype=np.int32)
     window_of[long] = n_before + np.arange(len(long))
     overlaps = np.zeros(len(labels), dtype=np.int32)
-    for place, size in nodes[long, :2].tolist():
-        overlaps[place : place + size] = _overlaps(labels[place : place + size])
+    for start, size in nodes[long, :2].tolist():
+        overlaps[start : start + size] = _overlaps(labels[start : start + size])
     return {"window_of": window_of, "overlaps": overlaps}
 
 
@@ -107,10 +107,10 @@ def _trie(words: Sequence[bytes], numbers: Sequence[int]) -> dict[str, Int32Arra
     queue = [(0, 0, len(words), 0)]
     for node, begin, end, depth in queue:  # It grows during the loop.
         size = _common_length(words[begin], words[end - 1], depth)
-        place, depth = len(labels), depth + size
+        start, depth = len(labels), depth + size
         labels += words[begin][depth - size : depth]
         ends = len(words[begin]) == depth
-        nodes[node] = [place, size, numbers[begin] if ends else -1, 0, 0, len(children)]
+        nodes[node] = [start, size, numbers[begin] if ends else -1, 0, 0, len(children)]
         begin += ends
         if begin < end:
             low, high = words[begin][depth], words[end - 1][depth]
@@ -173,14 +173,14 @@ class AddedFinder:
         scan = self._scans.pop() if self._scans else scan_struct(windows_of(self._added))
         here = scan.pointer
         here.outer.end, here.is_open = -1, is_open
-        parts, room, data = [], _FIRST_SPANS, ffi.from_buffer(text)
+        parts, capacity, data = [], _FIRST_SPANS, ffi.from_buffer(text)
         while True:
-            spans: Int64Array = np.empty((room, 3), dtype=np.int64)
-            n = call(lib.tokdfa_find_added, self._added.pointer, here, data, len(text), out=(spans, room))
+            spans: Int64Array = np.empty((capacity, 3), dtype=np.int64)
+            n = call(lib.tokdfa_find_added, self._added.pointer, here, data, len(text), out=(spans, capacity))
             parts.append(spans[:n])
-            if n < room:
+            if n < capacity:
                 break
-            room *= 4
+            capacity *= 4
         end = int(here.found.start)
         self._scans.append(scan)
         return parts[0] if len(parts) == 1 else np.concatenate(parts), end

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, Uint8Array, Uint32Array, Uint64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.kernels.library import Struct, call, lib
 from tokdfa.kernels.pages import zeros, zeros_together
-
-__all__ = [
-    "BIRTH",
-    "BUCKET",
-    "HEAD",
-    "LENGTH",
-    "LONGEST_PACKED",
-    "NOTHING",
-    "NO_NUMBER",
-    "NUMBER",
-    "READ",
-    "RECORD",
-    "SHORTER",
-    "STATE",
-    "TAIL",
-    "Words",
-    "allows",
-    "index_rules",
-    "index_words",
-    "longest_token",
-    "merged",
-    "number_products",
-    "tables_of",
-    "tokenize",
-]
 
 NO_NUMBER = (1 << 21) - 1
 """The number of no token, used for the missing neighbours of the first and the last token."""
@@ -48,12 +22,12 @@ BUCKET = 8
 _IN_BUCKET = 4.4
 
 
-def _room_for_rules(n: int) -> Uint64Array:
+def _empty_table(n: int) -> Uint64Array:
     """Return an empty table for this number of rules, its buckets being cache lines."""
     size = BUCKET * (int(n / _IN_BUCKET) + 1)
-    room = zeros(size + BUCKET, np.uint64)
-    first = -(room.ctypes.data // 8) % BUCKET
-    table: Uint64Array = room[first : first + size]
+    buffer = zeros(size + BUCKET, np.uint64)
+    first = -(buffer.ctypes.data // 8) % BUCKET
+    table: Uint64Array = buffer[first : first + size]
     return table
 
 
@@ -82,7 +56,7 @@ def index_rules(
     merging the tokens numbered u and v below 256 at ``u << 8 | v``.
     """
     _check_tokens(NO_NUMBER if number is None else len(number), left, right, product)
-    rules = _room_for_rules(len(left))
+    rules = _empty_table(len(left))
     of_symbols: Int32Array = np.zeros(1 << 16, dtype=np.int32)
     call(lib.tokdfa_index_rules, left, right, product, len(left), number, out=(rules, len(rules), of_symbols))
     return rules, of_symbols
@@ -159,29 +133,22 @@ def index_words(text: Uint8Array, offsets: Int64Array, live: BoolArray, *, short
 
 
 def tables_of(
-    words: Words,
-    rules: Uint64Array,
-    of_symbols: Int32Array,
-    symbol: Int32Array,
-    ids: Int32Array,
+    words: Words, rules: Uint64Array, of_symbols: Int32Array, symbol: Int32Array, ids: Int32Array,
     ids_of_numbers: Int32Array,
-) -> Struct:
+) -> Struct:  # fmt: skip
     """Return tables as C reads them, and make their arrays read-only.
 
     All columns of the records of `words` are filled, if the pair test is wanted. `rules` and `of_symbols` come from
     :func:`index_rules`, `ids` has the id of each token, and `ids_of_numbers` by number, or nothing where words are not
     merged. For words over bytes `symbol` has the token of each byte, -1 for foreign ones; for others nothing.
     """
-    fields: dict[str, npt.NDArray[Any]] = words._asdict() | {
-        "rules": rules,
-        "of_symbols": of_symbols,
-        "symbol": symbol,
-        "ids": ids,
-        "ids_of_numbers": ids_of_numbers,
-    }
-    for array in fields.values():
+    struct = Struct(
+        "tokdfa_token_tables", **words._asdict(), rules=rules, of_symbols=of_symbols, symbol=symbol, ids=ids,
+        ids_of_numbers=ids_of_numbers,
+    )  # fmt: skip
+    for array in struct.fields.values():
         array.setflags(write=False)
-    return Struct("tokdfa_token_tables", **fields)
+    return struct
 
 
 def longest_token(tables: Struct, text: bytes, begin: int, end: int) -> int:

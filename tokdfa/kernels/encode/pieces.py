@@ -11,25 +11,6 @@ from tokdfa.base.arrays import Int32Array, Int64Array, Uint64Array
 from tokdfa.kernels.library import Struct, call, check_memory, ffi, lib, readable, writable
 from tokdfa.kernels.pages import LARGE_PAGE, untouched, zeros
 
-__all__ = [
-    "AT_A_TIME",
-    "DONE",
-    "ENTRY",
-    "FOREIGN",
-    "LONGEST_KEPT",
-    "MANY_MISSED",
-    "ROOM",
-    "SET",
-    "TOO_LONG",
-    "LongTables",
-    "PieceRun",
-    "add_piece",
-    "grow",
-    "key_of",
-    "look_up",
-    "new_cache",
-]
-
 LONGEST_KEPT = 512
 """The maximum length in bytes of a piece that is cached."""
 
@@ -48,7 +29,7 @@ MANY_MISSED = 4096
 
 # Entries for each piece that was seen, if the cache grows: looking at more than the first two of a set is slow, and
 # with fewer entries too many pieces are among the others.
-_ROOM_FOR_EACH = 4
+_ENTRIES_FOR_EACH = 4
 
 # Bits of `seen` for each piece that the cache may have.
 _BITS = 4
@@ -97,7 +78,7 @@ def grow(cache: Struct, n_pieces: int) -> None:
         # With more bits set, most pieces would seem to have been seen.
         cache.fields["seen"].fill(0)
         pointer.n_distinct = 0
-    wanted = min(_sets_for(_ROOM_FOR_EACH * n_distinct), largest)
+    wanted = min(_sets_for(_ENTRIES_FOR_EACH * n_distinct), largest)
     if 2 * n_again < n_missed or wanted <= sets:
         return
     entries = zeros(SET * wanted, np.uint64)
@@ -139,9 +120,9 @@ def look_up(cache: Struct, text: bytes, begin: int, end: int) -> Int32Array | No
 def add_piece(cache: Struct, text: bytes, begin: int, end: int, ids: Int32Array) -> None:
     """Cache the ids of the piece ``text[begin:end]``."""
     assert 0 <= begin < end <= len(text)
-    room: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
-    room[: len(ids)] = ids
-    call(lib.tokdfa_cache_piece, cache.pointer, text, len(text), begin, end, out=(room, len(ids)))
+    padded: Int32Array = np.zeros(max(len(ids), _IDS_INSIDE), dtype=np.int32)
+    padded[: len(ids)] = ids
+    call(lib.tokdfa_cache_piece, cache.pointer, text, len(text), begin, end, out=(padded, len(ids)))
 
 
 LongTables: TypeAlias = Struct | Callable[[], Struct | None] | None
@@ -151,10 +132,10 @@ DONE, FOREIGN, TOO_LONG, _PAUSED = 0, -1, -2, -7
 """How an encoding of pieces ends: after all of them, before one with a symbol that is not in the alphabet, or before
 one that is too long to be merged."""
 
-ROOM = 4
+SLACK = 4
 """The maximum number of entries that are written after the last id."""
 
-_FIRST_ROOM = 1 << 14
+_FIRST_CAPACITY = 1 << 14
 
 AT_A_TIME = 1 << 18
 """Bytes after which a call comes back, so that signals are heeded: a few milliseconds."""
@@ -164,7 +145,7 @@ class PieceRun:
     """An encoder of pieces, with its working memory. It must not be used by two threads at the same time.
 
     It merges by `tables`, ``tokdfa_token_tables``, unless a piece is spelled like a token of `whole`, and caches
-    `memory` pieces at most; see :func:`new_cache`. With `characters`, ``tokdfa_characters``, unknown pieces are
+    `cached` pieces at most; see :func:`new_cache`. With `characters`, ``tokdfa_characters``, unknown pieces are
     encoded by these instead. Pieces too long to be merged are tokenized by `one_pass`, which may be a function that
     returns these tables, or None, when the first such piece comes; without them they are left to the caller.
 
@@ -173,11 +154,11 @@ class PieceRun:
     """
 
     def __init__(
-        self, tables: Struct, whole: Struct, memory: int, one_pass: LongTables, characters: Struct | None = None
+        self, tables: Struct, whole: Struct, cached: int, one_pass: LongTables, characters: Struct | None = None
     ) -> None:
-        self.longest = _FIRST_ROOM
-        self._most_cached = memory
-        self._cache = new_cache(memory)
+        self.longest = _FIRST_CAPACITY
+        self._most_cached = cached
+        self._cache = new_cache(cached)
         self._one_pass = one_pass
         known = None if callable(one_pass) else one_pass
         pause = Struct("tokdfa_pause", is_on=0, n=0, place=0, token=0, furthest=0, returned=0)
@@ -187,7 +168,7 @@ class PieceRun:
             added=np.zeros(1, dtype=np.int32), next_added=0, pause=pause,
         )  # fmt: skip
 
-    def make_room(self, longest: int) -> None:
+    def grow_to(self, longest: int) -> None:
         """Enlarge the buffers to texts of this number of bytes."""
         self.struct.set("left", _bits(longest))
         self.longest = longest
@@ -214,7 +195,7 @@ class PieceRun:
         """The number of ids so far."""
         return int(self.struct.pointer.n)
 
-    def go_on(self, next: int, n: int) -> None:
+    def continue_at(self, next: int, n: int) -> None:
         """Continue with another piece, and from this number of ids on."""
         pointer = self.struct.pointer
         pointer.next, pointer.n = next, n
@@ -228,12 +209,12 @@ class PieceRun:
 
         `begun` has where pieces and text that is left out begin, ascending: ``offset << EVENT_BITS | event``, and last
         the end; each ends where the next one begins, and no piece is empty. The caller checks all that. `out` gets the
-        ids, with a capacity of one a byte and ROOM more, and `ends` where the ids of each piece end.
+        ids, with a capacity of one a byte and SLACK more, and `ends` where the ids of each piece end.
 
         Returns DONE, or FOREIGN or TOO_LONG, before the piece `next`. TOO_LONG is not returned if `learn_long` helps.
         """
         assert len(text) <= self.longest
-        assert len(out) >= len(text) + ROOM
+        assert len(out) >= len(text) + SLACK
         assert len(ends) >= len(begun) - 1
         pointers = writable(out, np.int32), writable(ends, np.int64) if len(ends) else ffi.NULL
         given = self.struct.pointer, text, len(text), readable(begun, np.int64), len(begun) - 1, *pointers

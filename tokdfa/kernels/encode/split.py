@@ -20,7 +20,7 @@ LONGEST_PART = 4096
 
 
 class SplitRun:
-    """A machine, ``tokdfa_splitting``, that reads a text part by part, with working memory for `room` bytes at once.
+    """A machine, ``tokdfa_splitting``, that reads a text part by part, with buffers for `capacity` bytes at once.
 
     With `characters`, ``tokdfa_characters``, the text is cut where nothing joins them, without a machine.
 
@@ -29,19 +29,19 @@ class SplitRun:
     `n_waiting` of them.
     """
 
-    def __init__(self, splitting: Struct | None, room: int, characters: Struct | None = None) -> None:
+    def __init__(self, splitting: Struct | None, capacity: int, characters: Struct | None = None) -> None:
         self.splitting = splitting
-        self._allocate(room)
+        self._allocate(capacity)
         self.struct = Struct(
             "tokdfa_split_run", splitting=splitting, characters=characters, trail=self._trail,
             trail_at=self.trail_at, begun=self.begun, state=0, n_waiting=0, n_begun=0, at=0,
         )  # fmt: skip
 
-    def _allocate(self, room: int) -> None:
-        self.room = room
-        self._trail: Int32Array = np.empty(room, dtype=np.int32)
-        self.trail_at: Int64Array = np.empty(room, dtype=np.int64)
-        self.begun: Int64Array = np.empty(room + 1, dtype=np.int64)
+    def _allocate(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._trail: Int32Array = np.empty(capacity, dtype=np.int32)
+        self.trail_at: Int64Array = np.empty(capacity, dtype=np.int64)
+        self.begun: Int64Array = np.empty(capacity + 1, dtype=np.int64)
 
     @property
     def at(self) -> int:
@@ -58,19 +58,19 @@ class SplitRun:
         """The number of symbols that are not settled."""
         return int(self.struct.pointer.n_waiting)
 
-    def grow(self, room: int) -> None:
+    def grow(self, capacity: int) -> None:
         """Enlarge the buffers to this number of bytes; the waiting symbols and ``begun[0]`` are kept."""
         trail, trail_at, begun, n = self._trail, self.trail_at, self.begun, self.n_waiting
-        self._allocate(room)
+        self._allocate(capacity)
         self._trail[:n], self.trail_at[:n], self.begun[0] = trail[:n], trail_at[:n], begun[0]
         for field, array in (("trail", self._trail), ("trail_at", self.trail_at), ("begun", self.begun)):
             self.struct.set(field, array)
 
-    def release(self, room: int) -> None:
+    def release(self, capacity: int) -> None:
         """Give back the memory that a long text needed beyond this number of bytes; nothing waits any more."""
-        if self.room > room:
+        if self.capacity > capacity:
             self.struct.pointer.n_waiting = 0
-            self.grow(room)
+            self.grow(capacity)
 
     def read(self, data: bytes, base: int) -> bool:
         """Read more of the text, and return whether it is UTF-8 so far; `at` is where it is not.
@@ -78,8 +78,8 @@ class SplitRun:
         Its first byte is at the offset `base` of the whole text. Its last symbol may be cut short: then `at` is before
         it.
         """
-        if self.n_waiting + len(data) > self.room:
-            self.grow(max(self.n_waiting + len(data), 2 * self.room))
+        if self.n_waiting + len(data) > self.capacity:
+            self.grow(max(self.n_waiting + len(data), 2 * self.capacity))
         return bool(lib.tokdfa_split_on(self.struct.pointer, data, len(data), base))
 
     def finish(self) -> None:

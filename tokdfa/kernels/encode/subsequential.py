@@ -16,16 +16,16 @@ LONGEST_STATE = 1 << 16
 T = TypeVar("T", np.int32, np.int64)
 
 _NO_ROOM = -5
-_FIRST_ROOM = 1024
+_FIRST_CAPACITY = 1024
 
 
 class WordNumbers:
     """Words of numbers, each once, in a pool that grows; `first` is word 0."""
 
     def __init__(self, first: Int32Array) -> None:
-        self._pool: Int32Array = np.zeros(16 * _FIRST_ROOM, dtype=np.int32)
-        self._offsets: Int64Array = np.zeros(_FIRST_ROOM, dtype=np.int64)
-        self._table: Int32Array = np.zeros(2 * _FIRST_ROOM, dtype=np.int32)
+        self._pool: Int32Array = np.zeros(16 * _FIRST_CAPACITY, dtype=np.int32)
+        self._offsets: Int64Array = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._table: Int32Array = np.zeros(2 * _FIRST_CAPACITY, dtype=np.int32)
         self._pool[: len(first)] = first
         self._offsets[1] = len(first)
         self._bind(1)
@@ -82,7 +82,7 @@ class Construction:
         # In the first state nothing is pending, and nothing has been read.
         self.states = WordNumbers(np.zeros(3, dtype=np.int32))
         self.outputs = WordNumbers(np.zeros(0, dtype=np.int32))
-        n = _FIRST_ROOM
+        n = _FIRST_CAPACITY
         self._target, self._written = (np.zeros(n * self.n_symbols, dtype=np.int32) for _ in range(2))
         self._ends: Int32Array = np.zeros(n, dtype=np.int32)
         self._bind(0)

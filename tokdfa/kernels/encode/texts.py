@@ -13,13 +13,11 @@ from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
 from tokdfa.kernels.encode.added import scan_struct, windows_of
 from tokdfa.kernels.encode.characters import ids_a_byte
 from tokdfa.kernels.encode.events import EVENT_BITS
-from tokdfa.kernels.encode.pieces import ROOM, PieceRun
+from tokdfa.kernels.encode.pieces import SLACK, PieceRun
 from tokdfa.kernels.encode.split import SplitRun
 from tokdfa.kernels.encode.utf8 import FoundTexts, kept_utf8
 from tokdfa.kernels.library import Struct, ffi, lib, readable, writable
 from tokdfa.kernels.pages import empty
-
-__all__ = ["CUT_SHORT", "FOREIGN", "INVALID", "LACKS_IDS", "TOO_LONG", "TextRun", "WorkQueue"]
 
 _QUEUE = ffi.typeof("tokdfa_work_queue *")
 
@@ -52,7 +50,7 @@ class WorkQueue:
         self.id_offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
         unknown = [-1] * len(steps)
         self._kept: list[Any] = [
-            *(readable(texts.places, np.uint64), readable(texts.offsets, np.int64)),
+            *(readable(texts.addresses, np.uint64), readable(texts.offsets, np.int64)),
             readable(np.array(bounds, dtype=np.int64), np.int64),
             *(writable(self._ids, np.int32), writable(self.id_offsets, np.int64)),
             *(writable(np.array(each, dtype=np.int64), np.int64) for each in ([0, *unknown], unknown)),
@@ -83,11 +81,11 @@ tokens that have no id."""
 
 _DONE = 0
 _SPLIT_BLOCK = 1 << 13
-_FIRST_ROOM = 2 * _SPLIT_BLOCK
+_FIRST_CAPACITY = 2 * _SPLIT_BLOCK
 _SHORT = 1 << 12
 # The number of batches that a thread holds until the batches before them are encoded; the most ids that its buffer has
 # in addition to the ids of the batch at hand; and the size of the largest batches for which the buffers are kept.
-_MOST_HELD, _ROOM_TO_HOLD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
+_MOST_HELD, _MOST_IDS_HELD, _LARGEST_KEPT = 4, 1 << 18, 1 << 20
 
 
 class TextRun:
@@ -109,17 +107,16 @@ class TextRun:
         encode_long: Callable[[bytes], Int32Array] | None,
     ) -> None:
         self._pieces = pieces
-        self._split = SplitRun(splitting, _FIRST_ROOM, characters)
-        self._lacks_ids = lacks_ids
+        self._split = SplitRun(splitting, _FIRST_CAPACITY, characters)
         self._encode_long = encode_long
         self._ids_a_byte = 1 if characters is None else ids_a_byte(characters)
-        self._short: Int32Array = np.empty(self._ids_a_byte * _SHORT + ROOM, dtype=np.int32)
+        self._short: Int32Array = np.empty(self._ids_a_byte * _SHORT + SLACK, dtype=np.int32)
         self._scan = scan_struct(np.zeros(0, dtype=np.int64))
+        ends, marks = (np.empty(_FIRST_CAPACITY, dtype=np.int64) for _ in range(2))
         self._struct = Struct(
-            "tokdfa_text_encoder", pieces=self._pieces.struct, split=self._split.struct, out=self._short,
-            lacks_ids=self._lacks_ids, n_pieces=0, is_begun=0, is_over=0, ends=np.empty(_FIRST_ROOM, dtype=np.int64),
-            marks=np.empty(_FIRST_ROOM, dtype=np.int64), added=None, scan=self._scan,
-            added_ids=np.empty(_FIRST_ROOM, dtype=np.int32), n_found=0,
+            "tokdfa_text_encoder", pieces=pieces.struct, split=self._split.struct, out=self._short,
+            lacks_ids=lacks_ids, n_pieces=0, is_begun=0, is_over=0, ends=ends, marks=marks, added=None,
+            scan=self._scan, added_ids=np.empty(_FIRST_CAPACITY, dtype=np.int32), n_found=0,
         )  # fmt: skip
         self._pointer = self._struct.pointer
         self._added: Struct | None = None
@@ -175,8 +172,8 @@ class TextRun:
     def _encode(self, data: Any, size: int, n_more: int = 0) -> Int32Array | int:
         """Return the ids of a text of that many bytes, bytes or a pointer to them; `n_more` may stand for nothing."""
         if size > self._pieces.longest:
-            self._pieces.make_room(size)
-        out: Int32Array = empty(self._ids_a_byte * size + n_more + ROOM, np.int32)
+            self._pieces.grow_to(size)
+        out: Int32Array = empty(self._ids_a_byte * size + n_more + SLACK, np.int32)
         pointer = writable(out, np.int32)
         self._pieces.let_cache_grow()
         n: int = lib.tokdfa_encode_text(self._pointer, data, size, pointer)
@@ -187,20 +184,20 @@ class TextRun:
             elif n == _NO_ROOM:
                 # A long segment that only the text after it can settle, such as spaces without end; or a long part of
                 # characters, which must fit into the buffers together with its prefix.
-                self._grow(2 * self._split.room)
+                self._grow(2 * self._split.capacity)
             self._pieces.let_cache_grow()
             n = lib.tokdfa_encode_on(self._pointer, data, size, pointer)
         if n < 0:
             return n
-        if self._split.room > _LARGEST_KEPT:
-            self._split.release(_FIRST_ROOM)
+        if self._split.capacity > _LARGEST_KEPT:
+            self._split.release(_FIRST_CAPACITY)
         out.resize(n, refcheck=False)
         return out
 
-    def _grow(self, room: int) -> None:
+    def _grow(self, capacity: int) -> None:
         """Enlarge the buffers to this number of bytes; the added token that is still to be written is kept."""
-        self._split.grow(room)
-        larger: Int32Array = np.empty(room, dtype=np.int32)
+        self._split.grow(capacity)
+        larger: Int32Array = np.empty(capacity, dtype=np.int32)
         larger[:1] = self._struct.fields["added_ids"][:1]
         self._struct.set("added_ids", larger)
 
@@ -240,7 +237,7 @@ class TextRun:
             run = self._run_of_queue = Struct(
                 "tokdfa_queue_run", encoder=self._struct, text=empty(size, np.uint8),
                 offsets=np.zeros(queue.most + 1, dtype=np.int64),
-                room=empty(self._ids_a_byte * size + min(size, _ROOM_TO_HOLD) + ROOM, np.int32),
+                room=empty(self._ids_a_byte * size + min(size, _MOST_IDS_HELD) + SLACK, np.int32),
                 held=np.zeros(_MOST_HELD, dtype=np.int64),
                 batch=-1, document=0, n_held=0, filled=0, n_placed=0, placed=0,
             )  # fmt: skip
@@ -260,7 +257,7 @@ class TextRun:
         at = pointer.filled + n
         run.fields["room"][at : at + len(ids)] = ids
         queue.id_offsets[queue.bounds[pointer.batch] + document + 1] = n + len(ids)
-        pieces.go_on(0, n + len(ids))
+        pieces.continue_at(0, n + len(ids))
         pointer.document = document + 1
         return True
 
@@ -271,7 +268,7 @@ class TextRun:
         start, end = (int(begun) >> EVENT_BITS for begun in self._split.begun[index : index + 2])
         ids = self._encode_long(data[start:end] if isinstance(data, bytes) else ffi.buffer(data, size)[start:end])
         out[n : n + len(ids)] = ids
-        self._pieces.go_on(index + 1, n + len(ids))
+        self._pieces.continue_at(index + 1, n + len(ids))
 
     @property
     def at(self) -> int:

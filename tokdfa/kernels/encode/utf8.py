@@ -106,14 +106,14 @@ class FoundTexts:
         self.texts = texts
         self._kept: tuple[FoundTexts, Uint8Array] | None = None
         self.offsets: Int64Array = np.zeros(n + 1, dtype=np.int64)
-        self.places: Uint64Array = np.empty(n, dtype=np.uint64)
+        self.addresses: Uint64Array = np.empty(n, dtype=np.uint64)
         if _find_utf8 is None:
             self._encoded = [*map(str.encode, texts)]
-            self.places[:] = [int(ffi.cast("uintptr_t", ffi.from_buffer(text))) for text in self._encoded]
+            self.addresses[:] = [int(ffi.cast("uintptr_t", ffi.from_buffer(text))) for text in self._encoded]
             np.cumsum(np.fromiter(map(len, self._encoded), dtype=np.int64, count=n), out=self.offsets[1:])
             return
         # The interpreter raises the error of a string that has none.
-        _find_utf8(texts, n, self.places.ctypes.data, self.offsets.ctypes.data)
+        _find_utf8(texts, n, self.addresses.ctypes.data, self.offsets.ctypes.data)
 
     def replaced(self, which: Int64Array, data: Uint8Array, starts: Int64Array, stops: Int64Array) -> FoundTexts:
         """Return these texts with others instead of some: instead of ``which[i]``, ``data[starts[i]:stops[i]]``."""
@@ -127,7 +127,7 @@ class FoundTexts:
         sizes = np.diff(self.offsets)
         sizes[which] = stops - starts
         twin.offsets = np.append(np.int64(0), np.cumsum(sizes))
-        twin.places = self.places.copy()
-        twin.places[which] = np.uint64(data.ctypes.data) + starts.astype(np.uint64)
+        twin.addresses = self.addresses.copy()
+        twin.addresses[which] = np.uint64(data.ctypes.data) + starts.astype(np.uint64)
         twin._kept = (self, data)
         return twin

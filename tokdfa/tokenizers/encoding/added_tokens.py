@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tokdfa.base.arrays import Int32Array, Uint8Array, Uint64Array
 from tokdfa.base.errors import LimitExceededError
+from tokdfa.kernels.encode import added
+from tokdfa.kernels.encode.added import AddedFinder, added_struct
+from tokdfa.kernels.library import Struct
 from tokdfa.regex.unicode import LAST, ranges
 from tokdfa.regex.unicode.normalization import spaces
 from tokdfa.regex.unicode.utf8 import begins_symbol
 from tokdfa.tokenizers.encoding.special import Special
-
-if TYPE_CHECKING:
-    from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array, Uint64Array
-    from tokdfa.kernels.encode.added import AddedFinder
-    from tokdfa.kernels.library import Struct
-
-# An added token, or bytes between added tokens.
-Stretch: TypeAlias = Special | bytes
 
 _LEVELS = (0, 1)
 # A trie of them takes a microsecond and some bytes for each character; the largest vocabularies have 100,000.
@@ -31,15 +26,7 @@ class AddedTokens:
     """A finder of added tokens in texts: level 0 before the normalizer, level 1 after it.
 
     At each level it finds the leftmost token, the longest if several begin at one offset, and the next after it.
-
-    Parameters
-    ----------
-    specials : iterable of Special
-
-    Raises
-    ------
-    LimitExceededError
-        If the tokens of a level have more than 2**20 characters in all.
+    LimitExceededError is raised if the tokens of a level have more than 2**20 characters in all.
 
     Notes
     -----
@@ -60,11 +47,6 @@ class AddedTokens:
         """Return whether there are any."""
         return any(self._levels)
 
-    @property
-    def has_outer(self) -> bool:
-        """Whether there are any of level 0."""
-        return bool(self._levels[0])
-
     @cached_property
     def number(self) -> dict[Special, int]:
         """The numbers of the tokens in the tables."""
@@ -82,21 +64,19 @@ class AddedTokens:
 
     @cached_property
     def _finder(self) -> AddedFinder:
-        return _finder_by(self.tables)
+        return AddedFinder(self.tables)
 
     @cached_property
-    def outer_finder(self) -> AddedFinder:
-        """The finder of the tokens of level 0 alone."""
-        return _finder_by(self.outer_tables)
+    def outer_finder(self) -> AddedFinder | None:
+        """The finder of the tokens of level 0 alone; None if there are none."""
+        return AddedFinder(self.outer_tables) if self._levels[0] else None
 
     @cached_property
     def _inner_finder(self) -> AddedFinder:
-        return _finder_by(self._tables_of((1,)))
+        return AddedFinder(self._tables_of((1,)))
 
     def _tables_of(self, levels: Sequence[int], *, is_outer: bool = False) -> Struct:
         """Return the tables of some levels, all of them as the outer one if it `is_outer`."""
-        from tokdfa.kernels.encode.added import added_struct
-
         number = self.number
         outer, inner = (
             {_utf8(text): number[special] for text, special in self._levels[at].items() if text and at in levels}
@@ -124,8 +104,8 @@ class AddedTokens:
         data = _utf8(text)
         found = finder.find(data)
         if len(found) and len(data) > len(text):
-            places = np.cumsum(begins_symbol(data), dtype=np.int64)
-            found[:, :2] = np.append(np.int64(0), places)[found[:, :2]]
+            characters = np.cumsum(begins_symbol(data), dtype=np.int64)
+            found[:, :2] = np.append(np.int64(0), characters)[found[:, :2]]
         done = 0
         for start, stop, number in found.tolist():
             if done < start:
@@ -135,19 +115,15 @@ class AddedTokens:
         if done < len(text):
             yield done, len(text), None
 
-    def stretches(
+    def segments(
         self, text: str, normalizer: Callable[[str], str] | None, first: Callable[[str], str] | None
     ) -> Iterator[tuple[Special | str, bool]]:
         """Yield the tokens of a text and the normalized segments between them, and whether each begins the text.
 
-        Parameters
-        ----------
-        text : str
-        normalizer, first : callable or None
-            The normalizer of segments, and the normalizer of a segment that begins the text.
+        The one that begins it is normalized by `first`, and all others by `normalizer`.
         """
-        outer, inner = self._levels
-        spans = self._spans(text, self.outer_finder) if outer else [(0, len(text), None)] if text else []
+        outer, inner = self.outer_finder, self._levels[1]
+        spans = self._spans(text, outer) if outer else [(0, len(text), None)] if text else []
         for start, stop, special in spans:
             if special is not None:
                 yield special, start == 0
@@ -163,73 +139,60 @@ class AddedTokens:
 
     def stream(self) -> AddedTokensStream:
         """Return a stream that takes a text part by part."""
-        return AddedTokensStream([_LevelStream(finder, self._specials) for finder in self._finders_of_levels])
+        return AddedTokensStream(self._finders_of_levels, self._specials)
 
     @cached_property
     def _finders_of_levels(self) -> list[AddedFinder]:
-        return [_finder_by(self._tables_of((at,), is_outer=True)) for at in _LEVELS if self._levels[at]]
+        return [AddedFinder(self._tables_of((at,), is_outer=True)) for at in _LEVELS if self._levels[at]]
 
 
 class AddedTokensStream:
     """A text that comes in parts, cut at plain added tokens; only text that may become one of them is held back."""
 
-    def __init__(self, levels: Sequence[_LevelStream]) -> None:
-        self._levels = levels
-
-    def feed(self, part: bytes) -> list[Stretch]:
-        """Return the tokens settled since the last call, and the text outside of them, none empty."""
-        found: list[Stretch] = [part] if part else []
-        for level in self._levels:
-            found = [out for stretch in found for out in level.feed(stretch)]
-        return found
-
-    def finish(self) -> list[Stretch]:
-        """Return the rest of the text, and get ready for another one."""
-        found: list[Stretch] = []
-        for level in self._levels:
-            found = [out for stretch in found for out in level.feed(stretch)]
-            found += level.finish()
-        return found
-
-
-class _LevelStream:
-    """The added tokens of one level in a text that comes in parts."""
-
-    def __init__(self, finder: AddedFinder, specials: Sequence[Special]) -> None:
-        self._finder = finder
+    def __init__(self, finders: Sequence[AddedFinder], specials: Sequence[Special]) -> None:
+        self._finders = finders
         self._specials = specials
-        self._held = b""
+        self._held = [b""] * len(finders)
 
-    def feed(self, stretch: Stretch) -> list[Stretch]:
-        if isinstance(stretch, Special):
-            return [*self.finish(), stretch]
-        text = self._held + stretch
-        spans, decided = self._finder.find_open(text)
-        self._held = text[decided:]
-        return self._cut(text[:decided], spans)
+    def feed(self, part: bytes) -> list[Special | bytes]:
+        """Return the tokens settled since the last call, and the text outside of them, none empty."""
+        return self._through([part] if part else [], is_end=False)
 
-    def finish(self) -> list[Stretch]:
-        text, self._held = self._held, b""
-        return self._cut(text, self._finder.find(text))
+    def finish(self) -> list[Special | bytes]:
+        """Return the rest of the text, and get ready for another one."""
+        return self._through([], is_end=True)
 
-    def _cut(self, text: bytes, spans: Int64Array) -> list[Stretch]:
-        """Cut a text at the tokens that are found in it."""
-        found: list[Stretch] = []
+    def _through(self, found: list[Special | bytes], *, is_end: bool) -> list[Special | bytes]:
+        """Return tokens and text between them, looking in the text for those of each level."""
+        for level in range(len(self._finders)):
+            outer, found = found, []
+            for segment in outer:
+                if isinstance(segment, Special):
+                    found += (*self._rest(level), segment)
+                    continue
+                text = self._held[level] + segment
+                spans, decided = self._finders[level].find_open(text)
+                self._held[level] = text[decided:]
+                found += self._cut(text[:decided], spans.tolist())
+            if is_end:
+                found += self._rest(level)
+        return found
+
+    def _rest(self, level: int) -> Iterator[Special | bytes]:
+        """Yield the tokens and the text that a level holds back, where the text ends."""
+        text, self._held[level] = self._held[level], b""
+        return self._cut(text, self._finders[level].find(text).tolist())
+
+    def _cut(self, text: bytes, spans: Iterable[tuple[int, int, int]]) -> Iterator[Special | bytes]:
+        """Yield the tokens that are found in a text, and the text outside of them."""
         done = 0
-        for start, stop, number in spans.tolist():
+        for start, stop, number in spans:
             if done < start:
-                found.append(text[done:start])
-            found.append(self._specials[number])
+                yield text[done:start]
+            yield self._specials[number]
             done = stop
         if done < len(text):
-            found.append(text[done:])
-        return found
-
-
-def _finder_by(tables: Struct) -> AddedFinder:
-    from tokdfa.kernels.encode.added import AddedFinder
-
-    return AddedFinder(tables)
+            yield text[done:]
 
 
 def _utf8(text: str) -> bytes:
@@ -238,8 +201,6 @@ def _utf8(text: str) -> bytes:
 
 def _flags(special: Special) -> int:
     """Return the flags of a token, as the kernels have them."""
-    from tokdfa.kernels.encode import added
-
     return (
         added.STRIPS_LEFT * special.lstrip
         | added.STRIPS_RIGHT * special.rstrip
@@ -250,10 +211,8 @@ def _flags(special: Special) -> int:
 
 def _classes(flags: Uint8Array) -> tuple[Int32Array, Uint64Array]:
     """Return the code points of white space, ascending, and a bit for each one of words, if any flag needs them."""
-    from tokdfa.kernels.encode.added import SINGLE_WORD
-
     space = np.array(sorted(map(ord, spaces())) if flags.any() else [], dtype=np.int32)
-    if not (flags & SINGLE_WORD).any():
+    if not (flags & added.SINGLE_WORD).any():
         return space, np.zeros(0, dtype=np.uint64)
     is_word = np.zeros(LAST + 1, dtype=np.bool_)
     # The class \w of tokenizers' engine is the same as tiktoken's.

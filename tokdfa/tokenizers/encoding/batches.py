@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array, Int64Array, offsets_of
 from tokdfa.base.errors import AlphabetError, WrongTypeError
 from tokdfa.base.suggestions import is_tokenizer, wrong_argument
 from tokdfa.kernels.pages import empty
-from tokdfa.tokenizers.encoding.in_order import in_order
 from tokdfa.tokenizers.encoding.texts import check_texts
+from tokdfa.tokenizers.encoding.threads import in_order
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -33,8 +33,8 @@ _AT_A_TIME = 256
 # At most this many documents are measured to cut all of them into parcels.
 _SAMPLE = 1000
 
-# The number of the first document; a list of documents, and the slice of it.
-Parcel: TypeAlias = "tuple[int, Sequence[str], int, int]"
+# The number of the first document, and several documents.
+Parcel: TypeAlias = "tuple[int, Sequence[str]]"
 
 
 class EncodedDocuments(NamedTuple):
@@ -85,21 +85,22 @@ def encode_batch(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int 
         if together is not None:
             return together
     n_texts = len(texts) if isinstance(texts, Sized) else 0
-    room: Int32Array = np.zeros(0, dtype=np.int32)
+    ids: Int32Array = np.zeros(0, dtype=np.int32)
     n = 0
     offsets = [np.zeros(1, dtype=np.int64)]
     # Finished work is copied while the other threads continue.
     for parcel, n_done in _iter_parcels(tokenizer, texts, n_threads):
-        if n + len(parcel.ids) > len(room):
-            expected = (n + len(parcel.ids)) * n_texts // max(n_done, 1)
-            larger = empty(max(n + len(parcel.ids), 2 * len(room), expected + expected // 16), np.int32)
-            larger[:n] = room[:n]
-            room = larger
-        room[n : n + len(parcel.ids)] = parcel.ids
+        end = n + len(parcel.ids)
+        if end > len(ids):
+            expected = end * n_texts // max(n_done, 1)
+            larger = empty(max(end, 2 * len(ids), expected + expected // 16), np.int32)
+            larger[:n] = ids[:n]
+            ids = larger
+        ids[n:end] = parcel.ids
         offsets.append(parcel.offsets[1:] + n)
-        n += len(parcel.ids)
-    room.resize(n, refcheck=False)
-    return EncodedDocuments(room, np.concatenate(offsets))
+        n = end
+    ids.resize(n, refcheck=False)
+    return EncodedDocuments(ids, np.concatenate(offsets))
 
 
 def iter_encoded(tokenizer: AnyTokenizer, texts: Iterable[str], *, threads: int | None = None) -> Iterator[Int32Array]:
@@ -144,21 +145,16 @@ def _iter_parcels(
 def _cut(texts: Sequence[str], n_threads: int) -> Iterator[Parcel]:
     """Yield parcels of a list of texts; only a sample of them is measured."""
     every = 1 + len(texts) // _SAMPLE
-    lengths = _lengths(texts[::every])
-    so_far = every * np.cumsum(lengths)
+    so_far = every * np.cumsum(_lengths(texts[::every]))
     total = int(so_far[-1:].sum())
-    size = _parcel_size(total, n_threads)
+    size = _PARCEL
+    if n_threads > 1:
+        size = min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
     # Each parcel ends with the first text that makes it large enough.
     ends = every * (1 + np.searchsorted(so_far, np.arange(size, total, size)))
-    bounds = [0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]
-    for first, stop in pairwise(bounds):
+    for first, stop in pairwise([0, *np.unique(ends[ends < len(texts)]).tolist(), len(texts)]):
         if first < stop:
-            yield first, texts, first, stop
-
-
-def _parcel_size(total: int, n_threads: int) -> int:
-    """Return how many characters, or bytes, of this total a thread encodes at a time."""
-    return _PARCEL if n_threads == 1 else min(max(total // (_PARCELS_A_THREAD * n_threads), _LEAST), _PARCEL)
+            yield first, texts[first:stop]
 
 
 def _gathered(texts: Iterator[str]) -> Iterator[Parcel]:
@@ -166,17 +162,17 @@ def _gathered(texts: Iterator[str]) -> Iterator[Parcel]:
     first, step = 0, 1
     while parcel := [*islice(texts, step)]:
         size = sum(_lengths(parcel))
-        while size < _PARCEL and (more := [*islice(texts, _missing(parcel, size))]):
+        while size < _PARCEL and (more := [*islice(texts, _n_texts(_PARCEL - size, parcel, size))]):
             parcel += more
             size += sum(_lengths(more))
-        yield first, parcel, 0, len(parcel)
+        yield first, parcel
         first += len(parcel)
-        step = min(max(_PARCEL * len(parcel) // (size + 1), 1), _AT_A_TIME)
+        step = _n_texts(_PARCEL, parcel, size)
 
 
-def _missing(parcel: list[str], size: int) -> int:
-    """Return about the number of texts that are missing in a parcel of this size."""
-    return min(max((_PARCEL - size) * len(parcel) // (size + 1), 1), _AT_A_TIME)
+def _n_texts(n_characters: int, parcel: list[str], size: int) -> int:
+    """Return about the number of texts with so many characters, given others and their size."""
+    return min(max(n_characters * len(parcel) // (size + 1), 1), _AT_A_TIME)
 
 
 def _lengths(texts: Sequence[str]) -> list[int]:
@@ -187,18 +183,14 @@ def _lengths(texts: Sequence[str]) -> list[int]:
         return [_PARCEL // _AT_A_TIME] * len(texts)
 
 
-def _encode_parcel(
-    tokenizer: AnyTokenizer, first: int, all_texts: Sequence[str], begin: int, end: int
-) -> tuple[EncodedDocuments, int]:
-    """Return the ids of ``all_texts[begin:end]``, documents numbered from `first` on, and the number of the next."""
-    texts = [*all_texts[begin:end]]
+def _encode_parcel(tokenizer: AnyTokenizer, first: int, documents: Sequence[str]) -> tuple[EncodedDocuments, int]:
+    """Return the ids of documents numbered from `first` on, and the number of the next."""
+    texts = [*documents]
     together = tokenizer.encode_together(texts)
-    if together is not None:
-        return together, first + len(texts)
-    encoded = [_encode(tokenizer, number, text) for number, text in enumerate(texts, first)]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
-    return EncodedDocuments(np.concatenate(encoded), offsets), first + len(texts)
+    if together is None:
+        encoded = [_encode(tokenizer, number, text) for number, text in enumerate(texts, first)]
+        together = EncodedDocuments(np.concatenate(encoded), offsets_of(encoded))
+    return together, first + len(texts)
 
 
 def _encode(tokenizer: AnyTokenizer, number: int, text: str) -> Int32Array:

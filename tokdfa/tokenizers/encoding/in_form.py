@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokdfa.base.arrays import Int64Array, Uint8Array
+from tokdfa.base.arrays import Int64Array, Uint8Array, offsets_of
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.normalization.quick_check import find_changed, first_change
 from tokdfa.regex.unicode.quick_check import form_tables, in_form
@@ -26,26 +26,18 @@ class OverlapError(ValueError):
 class InForm:
     """Brings texts into a form, except for the added tokens that are found before that.
 
-    Parameters
-    ----------
-    form : {"NFC", "NFD", "NFKC", "NFKD"}
-    added_tokens : AddedTokens
+    Its methods raise OverlapError if white space belongs to two of these.
     """
 
     def __init__(self, form: Form, added_tokens: AddedTokens) -> None:
         self._form = form
         self._tables = form_tables(form)
-        self._outer = added_tokens.outer_finder if added_tokens.has_outer else None
+        self._outer = added_tokens.outer_finder
 
     def __call__(self, data: bytes | memoryview) -> tuple[Uint8Array, Int64Array] | None:
         """Return the form of UTF-8, and the added tokens of level 0 in it; None if it is in the form.
 
         The tokens are rows of start, stop and number.
-
-        Raises
-        ------
-        OverlapError
-            If white space belongs to two of them.
         """
         if first_change(self._tables, data) == len(data):
             return None
@@ -53,24 +45,14 @@ class InForm:
         return in_form(data, self._form, spans), spans
 
     def of_all(self, texts: list[str]) -> FoundTexts | None:
-        """Return the forms of several texts; None if they have other added tokens of level 0.
-
-        Raises
-        ------
-        TypeError
-            If one is not a string.
-        UnicodeEncodeError
-            If one has half of a surrogate pair.
-        OverlapError
-            If white space belongs to two added tokens.
-        """
+        """Return the forms of texts; None if they have other added tokens of level 0. It raises as FoundTexts does."""
         found = FoundTexts(texts)
-        changed = find_changed(self._tables, found.places, found.offsets)
+        changed = find_changed(self._tables, found.addresses, found.offsets)
         if len(changed) == 0:
             return found
         # All at once. The byte between two texts is not UTF-8: no token reaches across it, and it is left as it is.
         parts = [texts[at].encode() for at in changed.tolist()]
-        ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)) + 1)
+        ends = offsets_of(parts)[1:] + np.arange(1, len(parts) + 1)
         data = _BETWEEN.join((*parts, b""))
         tokens = self._spans(data)
         spans = np.concatenate((np.column_stack((ends - 1, ends, np.full(len(ends), -1))), tokens))

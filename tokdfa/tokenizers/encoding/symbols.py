@@ -1,4 +1,4 @@
-"""From a piece of text to its symbols in a dictionary over characters."""
+"""From a piece of text to its symbols in a dictionary over characters, and the pairs of symbols that merge."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from tokdfa.base.arrays import Int32Array
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.formats.contents import Contents
+
+
+class Merges(NamedTuple):
+    """Every pair that merges, as int32 arrays of token numbers; smaller priorities are stronger."""
+
+    left: Int32Array
+    right: Int32Array
+    priority: Int32Array
+    product: Int32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +49,7 @@ class Fallback:
 class SymbolReader:
     """A reader of pieces as symbols: characters, the first and the last of them marked if the file says so.
 
-    Parameters
-    ----------
-    contents : Contents
-        The contents of a tokenizer that is not over bytes.
-    known : container of str
-        The base alphabet.
+    `contents` are those of a tokenizer that is not over bytes, and `known` is its base alphabet.
     """
 
     def __init__(self, contents: Contents, known: Container[str]) -> None:

@@ -10,33 +10,20 @@ from tokdfa.base.suggestions import with_article
 
 
 def check_text(text: object) -> None:
-    """Check that a text is a string.
-
-    Raises
-    ------
-    WrongTypeError
-        If it is not.
-    """
+    """Raise WrongTypeError unless a text is a string."""
     if not isinstance(text, str):
         _refuse(text, "a text must be a str", "decode it" if isinstance(text, (bytes, bytearray)) else None)
 
 
 def check_bytes_or_text(text: object) -> None:
-    """Check that a text is a string or its UTF-8; raises as :func:`check_text` does."""
+    """Raise WrongTypeError unless a text is a string or its UTF-8."""
     if not isinstance(text, (str, bytes)):
-        _refuse(
-            text, "a text must be a str or bytes", "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None
-        )
+        hint = "bytes(…)" if isinstance(text, (bytearray, memoryview)) else None
+        _refuse(text, "a text must be a str or bytes", hint)
 
 
 def check_texts(texts: object) -> None:
-    """Check that several texts are an iterable, and not a single text: its characters would be taken for texts.
-
-    Raises
-    ------
-    WrongTypeError
-        If they are a string or bytes, or nothing to iterate over.
-    """
+    """Raise WrongTypeError unless texts are an iterable, and not one text: its characters would be taken for texts."""
     if isinstance(texts, (str, bytes, bytearray)):
         _refuse(texts, "expected several texts, not one", "put the text in a list")
     if not isinstance(texts, Iterable):

@@ -16,9 +16,8 @@ from tokdfa.base.errors import FileFormatError
 from tokdfa.base.locks import SHARED
 from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
 from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
-from tokdfa.tokenizers.encoding.merges import Merges
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
-from tokdfa.tokenizers.encoding.symbols import Fallback
+from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 

@@ -19,7 +19,7 @@ from tokdfa.base.arrays import Float64Array, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings, gathered
-from tokdfa.tokenizers.encoding.merges import Merges
+from tokdfa.tokenizers.encoding.symbols import Merges
 from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
 

@@ -9,7 +9,7 @@ import numpy as np
 from tokdfa.kernels.encode.added import added_struct
 from tokdfa.kernels.encode.characters import ALWAYS, EVEN_ALONE, NOTHING, UNLESS_THERE
 from tokdfa.regex.unicode.normalization import Substitution
-from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
+from tokdfa.tokenizers.encoding.text_encoder import CharacterSplitter
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tokdfa.base.arrays import Int32Array, Int64Array, running_sum
+from tokdfa.base.arrays import Int32Array, Int64Array, offsets_of
 from tokdfa.base.errors import AlphabetError
+from tokdfa.kernels.encode.characters import ids_a_byte as ids_a_byte_of
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.regex.unicode.quick_check import is_normal
 from tokdfa.regex.unicode.utf8 import CHARACTER_OF
 from tokdfa.tokenizers.boundaries.added import break_each_other
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-from tokdfa.tokenizers.encoding.character_splitter import CharacterSplitter
 from tokdfa.tokenizers.encoding.in_form import InForm, OverlapError
 from tokdfa.tokenizers.encoding.piece_ids import ForeignSymbolError
-from tokdfa.tokenizers.encoding.side_by_side import encode_side_by_side as on_threads
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.text_encoder import CharacterSplitter
+from tokdfa.tokenizers.encoding.text_encoder import encode_side_by_side as on_threads
 from tokdfa.tokenizers.models.byte_pair_characters import character_splitter
 from tokdfa.tokenizers.models.model import Direct
 
@@ -120,7 +121,7 @@ def encode_side_by_side(tokenizer: Tokenizer, texts: list[str], n_threads: int) 
     splitter = _splitter(tokenizer)
     lacks, ids_a_byte = None, 1
     if isinstance(splitter, CharacterSplitter):
-        lacks, ids_a_byte = splitter.lacks, splitter.ids_a_byte
+        lacks, ids_a_byte = splitter.lacks, ids_a_byte_of(splitter.characters)
     elif splitter is None:
         return None
     normal = _in_form(tokenizer)
@@ -145,40 +146,40 @@ def encode(tokenizer: Tokenizer, text: str) -> Int32Array:
         where = f"character {surrogate.start()}"
         raise AlphabetError("half of a surrogate pair", value=surrogate.group(), where=where)
     # A text already in the form is not brought into it segment by segment.
-    found = tokenizer.stretches(text) if is_changed else tokenizer.added_tokens.stretches(text, None, None)
-    stretches = [*found]
-    together = _encode_together(tokenizer, stretches)
+    found = tokenizer.segments(text) if is_changed else tokenizer.added_tokens.segments(text, None, None)
+    segments = [*found]
+    together = _encode_together(tokenizer, segments)
     if together is not None:
         return together
     parts: list[Int32Array] = []
-    for number, (stretch, begins) in enumerate(stretches):
-        if isinstance(stretch, Special):
-            parts.append(np.array([stretch.id], dtype=np.int32))
+    for number, (segment, begins) in enumerate(segments):
+        if isinstance(segment, Special):
+            parts.append(np.array([segment.id], dtype=np.int32))
             continue
         try:
-            parts.append(encode_stretch(tokenizer, stretch, begins=begins))
+            parts.append(encode_segment(tokenizer, segment, begins=begins))
         except AlphabetError as error:
             if is_changed:
                 raise
-            place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, stretch, begins=begins)
+            place = tokenizer.added_tokens.spans(text)[number][0] + foreign_character(tokenizer, segment, begins=begins)
             value = text[place : place + 1] if error.value is None else error.value
             raise AlphabetError(error.what, value=value, where=f"character {place}") from None
     return parts[0] if len(parts) == 1 else np.concatenate((np.empty(0, dtype=np.int32), *parts))
 
 
-def _encode_together(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+def _encode_together(tokenizer: Tokenizer, segments: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
     """Return the ids of special tokens and of the segments between them, from one call of a compiled loop.
 
     Each is given with whether it begins the text. None is returned if the loop is missing, or refuses a segment.
     """
-    if len(stretches) < _FEWEST_TOGETHER:
+    if len(segments) < _FEWEST_TOGETHER:
         return None
     if tokenizer.is_bytewise:
-        return _encode_around(tokenizer, stretches)
-    return _encode_characters(tokenizer, stretches) if tokenizer.piece_ids.is_over_characters else None
+        return _encode_around(tokenizer, segments)
+    return _encode_characters(tokenizer, segments) if tokenizer.piece_ids.is_over_characters else None
 
 
-def _encode_around(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+def _encode_around(tokenizer: Tokenizer, segments: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
     """Return the ids of special tokens and of bytes between them; None if no machine splits them, or refuses some."""
     split = tokenizer.pretokenizer
     if split is None or split is not tokenizer.first_pretokenizer or split.splitting.byte_steps or not split.splitter:
@@ -190,15 +191,15 @@ def _encode_around(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special
     try:
         parts = [
             b""
-            if isinstance(stretch, Special)
-            else spelled(stretch, begins=begins and not tokenizer.continues).encode()
-            for stretch, begins in stretches
+            if isinstance(segment, Special)
+            else spelled(segment, begins=begins and not tokenizer.continues).encode()
+            for segment, begins in segments
         ]
     except UnicodeEncodeError:
         return None
-    ends = running_sum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-    number, found = tokenizer.added_tokens.number, [stretch for stretch, _ in stretches]
-    which = [at for at, stretch in enumerate(found) if isinstance(stretch, Special)]
+    ends = offsets_of(parts)
+    number, found = tokenizer.added_tokens.number, [segment for segment, _ in segments]
+    which = [at for at, segment in enumerate(found) if isinstance(segment, Special)]
     spans: Int64Array = np.empty((len(which), 3), dtype=np.int64)
     spans[:, 0] = spans[:, 1] = ends[which]
     spans[:, 2] = [number[special] for special in found if isinstance(special, Special)]
@@ -207,22 +208,22 @@ def _encode_around(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special
     return None if isinstance(ids, int) else ids
 
 
-def _encode_characters(tokenizer: Tokenizer, stretches: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
+def _encode_characters(tokenizer: Tokenizer, segments: Sequence[tuple[str | Special, bool]]) -> Int32Array | None:
     """Return the ids of special tokens and of characters between them; None if a segment is refused."""
-    pieces = [_split(tokenizer, text, begins) for text, begins in stretches if not isinstance(text, Special)]
+    pieces = [_split(tokenizer, text, begins) for text, begins in segments if not isinstance(text, Special)]
     try:
         encoded = tokenizer.encode_pieces([*chain.from_iterable(pieces)])
     except AlphabetError:
         return None
-    offsets = encoded.offsets[running_sum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)))]
-    is_special = np.fromiter((isinstance(stretch, Special) for stretch, _ in stretches), np.bool_, len(stretches))
+    offsets = encoded.offsets[offsets_of(pieces)]
+    is_special = np.fromiter((isinstance(segment, Special) for segment, _ in segments), np.bool_, len(segments))
     before = np.cumsum(~is_special)[is_special]
-    ids = np.array([stretch.id for stretch, _ in stretches if isinstance(stretch, Special)], dtype=np.int32)
+    ids = np.array([segment.id for segment, _ in segments if isinstance(segment, Special)], dtype=np.int32)
     found: Int32Array = np.insert(encoded.ids, offsets[before], ids)
     return found
 
 
-def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Array:
+def encode_segment(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Array:
     """Return the ids of a normalized text without looking for special tokens.
 
     `begins` is whether it is the beginning of a text, and not the text after a special token.
@@ -248,15 +249,15 @@ def encode_stretch(tokenizer: Tokenizer, text: str, *, begins: bool) -> Int32Arr
 
 def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
     """Return the pieces of a text, rewritten; none if an added token is found in it."""
-    stretches = [*tokenizer.stretches(text)]
-    stretch, begins = stretches[0] if len(stretches) == 1 else ("", True)
-    return [] if isinstance(stretch, Special) else _split(tokenizer, stretch, begins)
+    segments = [*tokenizer.segments(text)]
+    segment, begins = segments[0] if len(segments) == 1 else ("", True)
+    return [] if isinstance(segment, Special) else _split(tokenizer, segment, begins)
 
 
-def _split(tokenizer: Tokenizer, stretch: str, begins: bool) -> list[str]:
+def _split(tokenizer: Tokenizer, segment: str, begins: bool) -> list[str]:
     """Return the pieces of a normalized segment."""
     split, begins = _pretokenizer_at(tokenizer, begins)
-    return [stretch] if split is None else split.split(stretch, begins=begins)
+    return [segment] if split is None else split.split(segment, begins=begins)
 
 
 def _pretokenizer_at(tokenizer: Tokenizer, begins: bool) -> tuple[PreTokenizer | None, bool]:
@@ -281,7 +282,7 @@ def foreign_character(tokenizer: Tokenizer, text: str, *, begins: bool) -> int:
         tokenizer.encode_pieces(pieces)
     except ForeignSymbolError as error:
         start, end = spans[error.piece]
-        return start + max(error.place - (len(pieces[error.piece]) - (end - start)), 0)
+        return start + max(error.character - (len(pieces[error.piece]) - (end - start)), 0)
     return 0
 
 

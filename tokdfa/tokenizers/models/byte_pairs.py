@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tokdfa.automata.compact import CompactTokenDFA
     from tokdfa.automata.transducers.one_pass import OnePass
     from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-    from tokdfa.tokenizers.encoding.merges import Merges
     from tokdfa.tokenizers.encoding.stream import EncodingStream
+    from tokdfa.tokenizers.encoding.symbols import Merges
     from tokdfa.tokenizers.neighbours import PairAutomaton, ProperPart
     from tokdfa.tokenizers.spelled import Spelled
     from tokdfa.tokenizers.tokenizer import Tokenizer

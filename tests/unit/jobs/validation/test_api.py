@@ -27,7 +27,7 @@ from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.result import Validation
 from tokdfa.jobs.validation.tuning import Tuning
 from tokdfa.jobs.validation.violation import Violation
-from tokdfa.tokenizers.encoding.merges import Merges
+from tokdfa.tokenizers.encoding.symbols import Merges
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer as pretokenizer_of

@@ -94,7 +94,7 @@ def test_tokens_are_those_that_regular_expressions_find() -> None:
             expected = added_spans(specials, text)
             assert finder.spans(text) == expected, (specials, text)
             for normalizer in (str, str.upper, lambda part: part.replace("a", "<").replace("b", "")):
-                stretches = [*finder.stretches(text, normalizer, normalizer)]
+                stretches = [*finder.segments(text, normalizer, normalizer)]
                 assert stretches == added_stretches(specials, text, normalizer), (specials, text)
             n_found += sum(special is not None for *_, special in expected)
             n_odd += sum(special is not None and not special.is_plain for *_, special in expected)
@@ -208,7 +208,7 @@ def test_stretches_that_are_rewritten_are_encoded_together(
             text = some_text(source, characters, specials, length)
             stretches = added_stretches(specials, text, (lambda part: part) if normalizer is None else normalizer)
             parts = [
-                [part.id] if isinstance(part, Special) else tokenizer.encode_stretch(part, begins=begins).tolist()
+                [part.id] if isinstance(part, Special) else tokenizer.encode_segment(part, begins=begins).tolist()
                 for part, begins in stretches
                 if part
             ]

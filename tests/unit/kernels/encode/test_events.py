@@ -28,4 +28,4 @@ def test_python_and_c_agree(module: object, names: list[str]) -> None:
     for name in names:
         here = getattr(module, name, None)
         assert (getattr(module, f"_{name}") if here is None else here) == getattr(lib, f"TOKDFA_{name}")
-    assert pieces.ROOM == lib.TOKDFA_AT_ONCE
+    assert pieces.SLACK == lib.TOKDFA_AT_ONCE

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokdfa.kernels.encode.events import BEGINS, EVENT_BITS
 from tokdfa.kernels.encode.one_pass import BUCKET, NO_NUMBER, NOTHING, index_rules, index_words, merged, tables_of
-from tokdfa.kernels.encode.pieces import DONE, FOREIGN, ROOM, TOO_LONG, PieceRun
+from tokdfa.kernels.encode.pieces import DONE, FOREIGN, SLACK, TOO_LONG, PieceRun
 from tokdfa.kernels.library import Struct
 
 # Words of fewer bytes are merged with others.
@@ -100,7 +100,7 @@ def encode(tables: Struct, words: list[bytes]) -> tuple[int, list[list[int]]]:
     run = PieceRun(tables, tables, 16, None)
     text = b"".join(words)
     bounds = np.array([0, *accumulate(map(len, words))], dtype=np.int64)
-    out, ends = np.full(len(text) + ROOM, -7, dtype=np.int32), np.zeros(len(words), dtype=np.int64)
+    out, ends = np.full(len(text) + SLACK, -7, dtype=np.int32), np.zeros(len(words), dtype=np.int64)
     status = run.encode(text, bounds << EVENT_BITS | BEGINS, out, ends)
     ends = ends[: run.next]
     return status, [out[start:end].tolist() for start, end in pairwise([0, *ends.tolist()])]

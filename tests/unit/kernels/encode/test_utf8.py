@@ -49,7 +49,7 @@ def test_many_texts_are_found_in_utf8(keeps: bool, texts: list[str]) -> None:
             patch.setattr(utf8, "_find_utf8", None)
         found = FoundTexts(texts)
     sizes = np.diff(found.offsets).tolist()
-    data = [ffi.cast("uint8_t *", place) for place in found.places.tolist()]
+    data = [ffi.cast("uint8_t *", place) for place in found.addresses.tolist()]
     assert [bytes(ffi.buffer(*each)) for each in zip(data, sizes, strict=True)] == [text.encode() for text in texts]
 
 

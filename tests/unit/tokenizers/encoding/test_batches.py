@@ -70,7 +70,7 @@ def test_documents_of_every_length_go_to_the_threads_in_parcels(
 ) -> None:
     n = 6_000_000 // length
     texts = [str(i)[-length:].ljust(length) for i in range(n)]
-    parcels = [(first, [*parcel[begin:end]]) for first, parcel, begin, end in cut(texts)]
+    parcels = [*cut(texts)]
     assert [first for first, _ in parcels] == [*accumulate((len(part) for _, part in parcels[:-1]), initial=0)]
     assert [text for _, part in parcels for text in part] == texts
     assert len(parcels) >= min(n, 20)
@@ -83,7 +83,7 @@ def test_documents_of_every_length_go_to_the_threads_in_parcels(
 def test_the_fewer_the_documents_the_smaller_the_parcels_of_threads(n_threads: int, n_parcels: int) -> None:
     parcels = [*batches._cut(["x" * 1_024] * 1_000, n_threads)]
     assert abs(len(parcels) - n_parcels) <= 1
-    sizes = [end - begin for _, _, begin, end in parcels]
+    sizes = [len(part) for _, part in parcels]
     # Not all texts are looked at.
     assert max(sizes) - min(sizes[:-1]) <= 4
 
@@ -93,7 +93,7 @@ def test_every_document_is_in_one_parcel(n: int) -> None:
     draw = random.Random(n)
     texts = ["x" * draw.choice([0, 0, 7, 500, 60_000]) for _ in range(n)]
     for given in (texts, tuple(texts), [""] * n, [0] * n):
-        found = [[*range(begin, end)] for first, _, begin, end in batches._cut(given, 2) if first == begin]  # type: ignore[arg-type]
+        found = [[*range(first, first + len(part))] for first, part in batches._cut(given, 2)]  # type: ignore[arg-type]
         assert [*chain(*found)] == [*range(n)]
         assert all(found)
 

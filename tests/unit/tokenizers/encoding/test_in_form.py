@@ -50,7 +50,7 @@ def by_stretches(tokenizer: Tokenizer, form: Form, specials: list[Special], text
 def text_of(found: FoundTexts) -> list[str]:
     """Return the texts at the places where they were found."""
     sizes = np.diff(found.offsets).tolist()
-    return [string_at(place, size).decode() for place, size in zip(found.places.tolist(), sizes, strict=True)]
+    return [string_at(place, size).decode() for place, size in zip(found.addresses.tolist(), sizes, strict=True)]
 
 
 def some_text(drawn: random.Random, longest: int) -> str:

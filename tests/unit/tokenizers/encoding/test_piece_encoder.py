@@ -37,7 +37,7 @@ def test_pieces_are_tokenized_each_by_itself(dictionary: Dictionary, words: list
     words = [word for word in words if set(word) <= set(map(str, dictionary.alphabet.symbols))]
     one_pass = OnePass(dictionary)
     ids = np.arange(len(dictionary.alphabet), dtype=np.int32)[::-1] * 1000
-    encoder = PieceEncoder(one_pass, ids, memory=memory)
+    encoder = PieceEncoder(one_pass, ids, cached=memory)
     expected = [
         ids[list(dictionary.alphabet.numbers(tokenize_single_pass(dictionary, word)))].tolist() for word in words
     ]
@@ -50,7 +50,7 @@ def test_many_pieces_fill_a_small_memory() -> None:
     dictionary = Dictionary.from_pairs([("a", "b"), ("ab", "a"), ("b", "b"), ("aba", "bb")], "ab")
     words = ["".join(draw.choice(list("ab"), draw.integers(1, 18))) for _ in range(3000)]
     pieces = joined([word.encode() for word in words])
-    encoders = [PieceEncoder(OnePass(dictionary), np.arange(6, dtype=np.int32), memory=n) for n in (1, 16, 1 << 14)]
+    encoders = [PieceEncoder(OnePass(dictionary), np.arange(6, dtype=np.int32), cached=n) for n in (1, 16, 1 << 14)]
     first, *others = [encoder.encode(*pieces) for encoder in encoders for _ in range(2)]
     assert [dictionary.alphabet.spell(ids) for ids in listed(first)[:300]] == [
         tokenize_single_pass(dictionary, word) for word in words[:300]

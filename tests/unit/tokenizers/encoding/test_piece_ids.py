@@ -58,7 +58,7 @@ def test_rules_that_make_a_token_several_times_are_compiled(whole: bool) -> None
         tokenizer = loaded(rules, whole=whole)
         products = [left + right for left, right in rules]
         n_repeated += len(set(products)) < len(products)
-        assert tokenizer.piece_ids._remembers
+        assert tokenizer.piece_ids._is_cached
         texts = ["".join(drawn.choices("abc", k=drawn.randrange(1, 80))) for _ in range(20)]
         for text in [*texts, "abc" * 180]:
             id_of = {token: id for id, token in enumerate([*BYTES, *dict.fromkeys(products)])}

@@ -110,7 +110,7 @@ def test_calls_that_pause_give_the_same(tmp_path: Path) -> None:
             # What nobody goes on with leaves nothing behind.
             data = text.encode()
             out = np.empty(len(data) + 4, np.int32)
-            pieces.make_room(max(pieces.longest, len(data)))
+            pieces.grow_to(max(pieces.longest, len(data)))
             calls = 1
             status = lib.tokdfa_encode_text(encoder.run._pointer, data, len(data), writable(out, np.int32))
             while status == PAUSED and calls < 60:

@@ -308,7 +308,7 @@ def _sentences(tokenizer: Tokenizer, text: str, *, begins: bool) -> Iterator[Spe
     here, rather than continues after a cut.
     """
     normalizer, first = tokenizer.rewriting.normalizer, _normalizer_at(tokenizer, begins)
-    for stretch, is_first in tokenizer.added_tokens.stretches(text, normalizer, first):
+    for stretch, is_first in tokenizer.added_tokens.segments(text, normalizer, first):
         yield stretch if isinstance(stretch, Special) else _in_bytes(tokenizer, stretch, begins=begins and is_first)
 
 

@@ -22,8 +22,8 @@ from tests.support.tuned import tuned_validator, validate_tuned
 from tokdfa import Dictionary
 from tokdfa.jobs.validation.api import validate
 from tokdfa.jobs.validation.tuning import Tuning
-from tokdfa.tokenizers.encoding.merges import Merges
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.symbols import Merges
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting

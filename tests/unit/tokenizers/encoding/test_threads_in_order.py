@@ -8,7 +8,7 @@ from threading import Barrier, active_count, get_ident
 
 import pytest
 
-from tokdfa.tokenizers.encoding.in_order import in_order
+from tokdfa.tokenizers.encoding.threads import in_order
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

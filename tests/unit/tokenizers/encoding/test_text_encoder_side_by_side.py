@@ -15,10 +15,10 @@ from tokdfa.kernels.encode.pieces import AT_A_TIME, MANY_MISSED
 from tokdfa.kernels.encode.texts import TextRun, WorkQueue
 from tokdfa.kernels.encode.utf8 import FoundTexts
 from tokdfa.kernels.library import lib
-from tokdfa.tokenizers.encoding import side_by_side
+from tokdfa.tokenizers.encoding import text_encoder
 from tokdfa.tokenizers.encoding.batches import EncodedDocuments
-from tokdfa.tokenizers.encoding.side_by_side import encode_side_by_side
 from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.encoding.text_encoder import encode_side_by_side
 from tokdfa.tokenizers.formats.contents import Contents
 from tokdfa.tokenizers.models import byte_pair_texts
 from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
@@ -103,7 +103,7 @@ def test_calls_of_several_threads_in_any_order(texts: list[str]) -> None:
 def test_any_number_of_threads_and_parcels(
     n_threads: int, least: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: least)
+    monkeypatch.setattr(text_encoder, "_parcel_size", lambda total, n_threads: least)
     for _ in range(5):
         assert_encoded(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
 
@@ -135,11 +135,11 @@ def test_room_for_large_parcels_is_not_kept(tokenizer: tokdfa.Tokenizer) -> None
 def test_one_text_that_is_refused_ends_it(
     n_threads: int, at: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: 50)
+    monkeypatch.setattr(text_encoder, "_parcel_size", lambda total, n_threads: 50)
     spoiled = np.full(2, 0xFF, dtype=np.uint8)
     for _ in range(5):
         found = FoundTexts([*texts[:at], "no", *texts[at:]])
-        found.places[at] = spoiled.ctypes.data
+        found.addresses[at] = spoiled.ctypes.data
         assert encode_side_by_side(found, idle_of(tokenizer), n_threads) is None
     assert_encoded(tokenizer.encode_side_by_side(texts, n_threads), tokenizer, texts)
 
@@ -171,7 +171,7 @@ def test_an_error_in_a_thread_reaches_the_caller(
     n_threads: int, tokenizer: tokdfa.Tokenizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The threads that would wait for what it has taken stop as well."""
-    monkeypatch.setattr(side_by_side, "_parcel_size", lambda total, n_threads: 50)
+    monkeypatch.setattr(text_encoder, "_parcel_size", lambda total, n_threads: 50)
 
     def fail(run: TextRun, data: object, size: int) -> None:
         raise MemoryError(size)

@@ -8,7 +8,7 @@ from threading import Barrier, get_ident
 
 import pytest
 
-from tokdfa.tokenizers.encoding.on_threads import on_threads
+from tokdfa.tokenizers.encoding.threads import on_threads
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
