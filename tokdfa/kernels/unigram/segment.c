@@ -3,7 +3,11 @@
 
 static int64_t segment_recorded(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end, int64_t until,
                                 tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, m->single, m->rounded_late, true, false);
+    if (!m->single) {
+        return segment(m, text, sentence, end, until, r, RECORDED);
+    }
+    return m->rounded_late ? segment(m, text, sentence, end, until, r, RECORDED | SINGLE | LATE)
+                           : segment(m, text, sentence, end, until, r, RECORDED | SINGLE);
 }
 
 /* Some sentences: the keys of the sentences that are words, with their kinds, and their entries. */

@@ -163,140 +163,174 @@ NEVER_INLINE void remember_word(const tokdfa_unigram *m, const uint8_t *text, in
     remember(r, word.entries, word.key, word.rest, word.size, &known);
 }
 
+/* How a loop segments: whether it rounds sums, and only after it has compared them; whether it is recorded; whether
+   words are cached. Known when it is compiled. */
+enum { SINGLE = 1, LATE = 2, RECORDED = 4, CACHED = 8 };
+
+/* The nodes of the text from `base` on; `reach` is the last offset that a way has reached. */
+typedef struct {
+    node *nodes;
+    int64_t n_nodes, base, reach;
+} window;
+
+/* Let ways reach an offset; false if more nodes are needed. */
+ALWAYS_INLINE bool reach(window *w, int64_t stop, tokdfa_unigram_room *r) {
+    if (UNLIKELY(stop - w->base >= w->n_nodes)) {
+        r->n_needed = stop - w->base + 1;
+        return false;
+    }
+    while (++w->reach < stop) {
+        w->nodes[w->reach - w->base].start = -1;
+    }
+    return true;
+}
+
+/* Extend the best way to `at` by each piece that begins there, or by an unknown character up to `after`. Returns 1, or
+   the reason for stopping. */
+ALWAYS_INLINE int64_t extend_way(const tokdfa_unigram *m, const uint8_t *text, int64_t at, int64_t end, window *w,
+                                 tokdfa_unigram_room *r, const int how) {
+    const int64_t after = at + symbol_size(text[at]);
+    const int32_t start = (int32_t)(at - w->base);
+    const double here = w->nodes[start].score;
+    bool is_known = false;
+    int32_t cell = 0;
+    for (int64_t key = at; key < end;) {
+        const int32_t next = m->cells[2 * cell] + text[key];
+        const int32_t link = m->cells[2 * next + 1];
+        if (link >> 1 != cell) {
+            break;
+        }
+        key++;
+        cell = next;
+        if (!(link & 1)) {
+            continue;
+        }
+        const double exact = m->scores[cell] + here, total = rounded(exact, how & SINGLE);
+        node *there = w->nodes + (key - w->base);
+        if (key > w->reach) {
+            if (!reach(w, key, r)) {
+                return TOKDFA_SEGMENT_ROOM;
+            }
+            *there = (node){total, start, cell};
+        } else if (there->start < 0 || (how & LATE ? exact : total) > there->score) {
+            *there = (node){total, start, cell};
+        }
+        is_known |= key == after;
+    }
+    if (is_known) {
+        return 1;
+    }
+    const double sum = rounded(m->scores[0] + here, how & SINGLE);
+    node *there = w->nodes + (after - w->base);
+    if (after <= w->reach && there->start >= 0 && !(sum > there->score)) {
+        return 1;
+    }
+    if (UNLIKELY(m->ids[0] < 0)) {
+        r->at = at;
+        return TOKDFA_SEGMENT_UNKNOWN;
+    }
+    if (after > w->reach && !reach(w, after, r)) {
+        return TOKDFA_SEGMENT_ROOM;
+    }
+    *there = (node){sum, start, 0};
+    return 1;
+}
+
+/* The word that is being segmented, to be cached: where it begins, -1 for none, and ends, and where its ids begin. */
+typedef struct {
+    int64_t begin, end, ids;
+} new_word;
+
+/* Write the ids of the word at an offset from the cache. Returns its end; or `at` if there is none, or it is not cached
+   or depends on the sum. A word that is not cached becomes the new one. */
+ALWAYS_INLINE int64_t take_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at, int64_t end,
+                                tokdfa_unigram_room *r, new_word *word, const int how) {
+    if (how & SINGLE && !(how & LATE) && fabs(r->score) > TOO_LARGE) {
+        r->score = 0;
+    }
+    const bool begins = how & SINGLE ? at == 0 || is_space(text, at, end) : at == sentence && r->unknown_from < 0;
+    word->end = m->has_words && begins ? end_of_word(text, at, end) : -1;
+    if (word->end < 0 || (!(how & SINGLE) && word->end < end)) {
+        return at;
+    }
+    const text_word next = word_at(r, text, at, word->end);
+    const word_entry *found = find_entry(r, next.entries, next.key, next.rest, next.size);
+    if (found && fabs(r->score) <= (double)found->limit) {
+        recall(found, next.size, r);
+        return r->at = word->end;
+    }
+    if (!found) {
+        word->begin = at;
+        word->ids = r->n;
+    }
+    return at;
+}
+
 /* Segment the sentence up to `end` from where the room has stopped; 1 at its end, or the reason for stopping. */
 ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
-                              int64_t until, tokdfa_unigram_room *r, const bool single, const bool late,
-                              const bool recorded, const bool remembers) {
+                              int64_t until, tokdfa_unigram_room *r, const int how) {
     node *nodes = (node *)(void *)r->nodes;
-    const int64_t n_nodes = r->n_nodes;
-    const int32_t *cells = m->cells;
-    const double *scores = m->scores;
-    int64_t base = r->at, at = base, reach = base;
-    /* The word that is being segmented, to be cached: where it begins and ends, and where its ids begin. */
-    int64_t word = -1, word_end = -1, word_ids = 0;
+    int64_t at = r->at;
+    window w = {nodes, r->n_nodes, at, at};
+    new_word word = {-1, -1, 0};
     nodes[0] = (node){r->score, -1, 0};
     for (;;) {
-        if (recorded) {
-            r->sums[at] = nodes[at - base].score;
-            if (nodes[at - base].start >= 0) {
-                r->starts[at] = base + nodes[at - base].start;
+        if (how & RECORDED) {
+            r->sums[at] = nodes[at - w.base].score;
+            if (nodes[at - w.base].start >= 0) {
+                r->starts[at] = w.base + nodes[at - w.base].start;
             }
         }
-        if (at == reach) {
-            if (at > base) {
-                const double score = nodes[at - base].score;
-                write_way(m, text, base, nodes, at - base, r, recorded);
+        if (at == w.reach) {
+            if (at > w.base) {
+                const double score = nodes[at - w.base].score;
+                write_way(m, text, w.base, nodes, at - w.base, r, how & RECORDED);
                 nodes[0].score = r->score = score;
-                base = r->at = at;
+                w.base = r->at = at;
             }
-            if (remembers && word >= 0 && at == word_end) {
-                if (!single) {
+            if (how & CACHED && word.begin >= 0 && at == word.end) {
+                if (!(how & SINGLE)) {
                     end_run(m, text, end, r);
                 }
-                remember_word(m, text, word, at, word_ids, r);
-                word = -1;
+                remember_word(m, text, word.begin, at, word.ids, r);
+                word.begin = -1;
             }
-            if (at == end) {
-                return 1;
+            if (at == end || at >= until) {
+                return at == end ? 1 : TOKDFA_SEGMENT_PAUSED;
             }
-            if (at >= until) {
-                return TOKDFA_SEGMENT_PAUSED;
-            }
-            if (remembers && m->has_words && word < 0) {
-                if (single && !late && fabs(r->score) > TOO_LARGE) {
-                    nodes[0].score = r->score = 0;
-                }
-                const bool begins = single ? at == 0 || is_space(text, at, end) : at == sentence && r->unknown_from < 0;
-                word_end = begins ? end_of_word(text, at, end) : -1;
-                if (word_end >= 0 && (single || word_end == end)) {
-                    const text_word next = word_at(r, text, at, word_end);
-                    const word_entry *found = find_entry(r, next.entries, next.key, next.rest, next.size);
-                    if (found && fabs(r->score) <= (double)found->limit) {
-                        recall(found, next.size, r);
-                        nodes[0].score = r->score;
-                        r->at = base = at = reach = word_end;
-                        continue;
-                    }
-                    if (!found) {
-                        word = at;
-                        word_ids = r->n;
-                    }
+            if (how & CACHED && word.begin < 0) {
+                const int64_t after = take_word(m, text, sentence, at, end, r, &word, how);
+                nodes[0].score = r->score;
+                if (after > at) {
+                    w.base = w.reach = at = after;
+                    continue;
                 }
             }
         }
-        if (single && !late && UNLIKELY(fabs(nodes[at - base].score) > TOO_LARGE)) {
-            shift(nodes, at - base, reach - base);
+        if (how & SINGLE && !(how & LATE) && UNLIKELY(fabs(nodes[at - w.base].score) > TOO_LARGE)) {
+            shift(nodes, at - w.base, w.reach - w.base);
         }
-        const double here = nodes[at - base].score;
-        const int64_t after = at + symbol_size(text[at]);
-        bool is_known = false;
-        int32_t cell = 0;
-        for (int64_t key = at; key < end;) {
-            const int32_t next = cells[2 * cell] + text[key];
-            const int32_t link = cells[2 * next + 1];
-            if (link >> 1 != cell) {
-                break;
-            }
-            key++;
-            cell = next;
-            if (!(link & 1)) {
-                continue;
-            }
-            const double exact = scores[cell] + here, total = rounded(exact, single);
-            if (key > reach) {
-                if (UNLIKELY(key - base >= n_nodes)) {
-                    r->n_needed = key - base + 1;
-                    return TOKDFA_SEGMENT_ROOM;
-                }
-                while (++reach < key) {
-                    nodes[reach - base].start = -1;
-                }
-                nodes[key - base] = (node){total, (int32_t)(at - base), cell};
-            } else {
-                node *there = nodes + (key - base);
-                if (there->start < 0 || (late ? exact : total) > there->score) {
-                    *there = (node){total, (int32_t)(at - base), cell};
-                }
-            }
-            is_known |= key == after;
+        const int64_t done = extend_way(m, text, at, end, &w, r, how);
+        if (UNLIKELY(done != 1)) {
+            return done;
         }
-        if (!is_known) {
-            const double sum = rounded(scores[0] + here, single);
-            const bool is_first = after > reach || nodes[after - base].start < 0;
-            if (is_first || sum > nodes[after - base].score) {
-                if (UNLIKELY(m->ids[0] < 0)) {
-                    r->at = at;
-                    return TOKDFA_SEGMENT_UNKNOWN;
-                }
-                if (after > reach) {
-                    if (UNLIKELY(after - base >= n_nodes)) {
-                        r->n_needed = after - base + 1;
-                        return TOKDFA_SEGMENT_ROOM;
-                    }
-                    while (++reach < after) {
-                        nodes[reach - base].start = -1;
-                    }
-                }
-                nodes[after - base] = (node){sum, (int32_t)(at - base), 0};
-            }
-        }
-        at = after;
+        at += symbol_size(text[at]);
     }
 }
 
 NEVER_INLINE int64_t segment_single(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
                                     int64_t until, tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, false, false, true);
+    return segment(m, text, sentence, end, until, r, SINGLE | CACHED);
 }
 
 NEVER_INLINE int64_t segment_single_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
                                          int64_t until, tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, true, false, true);
+    return segment(m, text, sentence, end, until, r, SINGLE | LATE | CACHED);
 }
 
 NEVER_INLINE int64_t segment_double(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
                                     int64_t until, tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, false, false, false, true);
+    return segment(m, text, sentence, end, until, r, CACHED);
 }
 
 typedef int64_t (*segment_run)(const tokdfa_unigram *, const uint8_t *, int64_t, int64_t, int64_t,

@@ -199,34 +199,56 @@ NEVER_INLINE int64_t encode_word(writing *j, const uint8_t *text, int64_t at, in
 /* How many words ahead the overflow area is fetched. */
 enum { AHEAD = 6 };
 
-/* Encode the next words of a text, which is at one, and go past them. Returns 1, or the reason for stopping.
+/* The values that each word changes.
 
-   PERF: the values that each word changes are kept in registers; the sum through memory took as long as all else. */
+   PERF: in registers; the sum through memory took as long as all else. */
+typedef struct {
+    int32_t *out; /* where the next ids are written */
+    float sum;
+    uint32_t ends_unknown;
+    uint64_t kind; /* of the next word */
+    bool has_text, has_space;
+} word_state;
+
+ALWAYS_INLINE word_state state_after(const writing *j) {
+    const tokdfa_unigram_room *r = j->r;
+    const bool spaced = j->has_space || j->has_text || !j->t->trims_spaces;
+    const uint64_t kind = GIVEN_WORD | (spaced ? SPACED_WORD : BARE_WORD);
+    return (word_state){r->ids + r->n, (float)r->score, r->unknown_from >= 0, kind, j->has_text, j->has_space};
+}
+
+ALWAYS_INLINE void write_state(const word_state *s, bool has_space, writing *j) {
+    j->r->n = s->out - j->r->ids;
+    j->r->score = (double)s->sum;
+    j->r->unknown_from = (int64_t)s->ends_unknown - 1;
+    j->has_text = s->has_text;
+    j->has_space = has_space;
+}
+
+/* Encode the next words of a text, which is at one, and go past them. Returns 1, or the reason for stopping. */
 ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *place, int64_t end, int64_t limit) {
     const bool trims = j->t->trims_spaces;
-    tokdfa_unigram_room *r = j->r;
+    const tokdfa_unigram_room *r = j->r;
     text_part part;
     const int64_t n_words = find_edges(j->t, text, *place, end, limit, part.edges) / 2;
     find_keys(r, text, limit, n_words, &part);
     const uint64_t *shelf = r->shelf;
     /* Ids are copied in whole groups, which must fit. */
     const int32_t *last = r->ids + r->n_ids - IDS_INSIDE;
-    int32_t *out = r->ids + r->n;
-    float sum = (float)r->score;
-    uint32_t ends_unknown = r->unknown_from >= 0;
-    uint64_t kind = GIVEN_WORD | (j->has_space ? SPACED_WORD : BARE_WORD);
-    bool has_text = j->has_text, has_space = false;
+    word_state s = state_after(j);
+    s.kind = GIVEN_WORD | (j->has_space ? SPACED_WORD : BARE_WORD);
+    s.has_space = false;
     int64_t k = 0;
     for (; k < n_words; k++) {
-        if (UNLIKELY(!trims && k && (has_space || part.edges[2 * k] > part.edges[2 * k - 1] + 1))) {
+        const int64_t begin = part.edges[2 * k], size = part.edges[2 * k + 1] - begin;
+        if (UNLIKELY(!trims && k && (s.has_space || begin > part.edges[2 * k - 1] + 1))) {
             /* More than one space before it: each is written. */
             break;
         }
-        word_entry *entries = part.entries[k];
         PREFETCH(shelf + part.entries[least(k + AHEAD, n_words - 1)]->place);
         packed_word key = part.keys[k];
-        key.high |= kind;
-        const int64_t begin = part.edges[2 * k], size = part.edges[2 * k + 1] - begin;
+        key.high |= s.kind;
+        word_entry *entries = part.entries[k];
         /* It is the first or the second one, without a branch between them; or one of the others. */
         const word_entry *entry = entries + ((entries->low != key.low) | (entries->high != key.high));
         bool is_there = (entry->low == key.low) & (entry->high == key.high) && is_same(r, entry, text + begin, size);
@@ -234,35 +256,22 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             entry = find_entry(r, entries, key, text + begin, size);
             is_there = entry;
         }
-        if (LIKELY(is_there && fabsf(sum) <= entry->limit && out + entry->n_ids <= last)) {
-            out = take(shelf, entry, size, out, &sum);
-            ends_unknown = entry->ends_unknown;
-            has_text = true;
-            has_space = false;
-            kind = GIVEN_WORD | SPACED_WORD;
+        if (LIKELY(is_there && fabsf(s.sum) <= entry->limit && s.out + entry->n_ids <= last)) {
+            s.out = take(shelf, entry, size, s.out, &s.sum);
+            s.ends_unknown = entry->ends_unknown;
+            s.has_text = true;
+            s.has_space = false;
+            s.kind = GIVEN_WORD | SPACED_WORD;
         } else {
-            r->n = out - r->ids;
-            r->score = (double)sum;
-            r->unknown_from = (int64_t)ends_unknown - 1;
-            j->has_space = kind & SPACED_WORD;
-            j->has_text = has_text;
+            write_state(&s, s.kind & SPACED_WORD, j);
             const int64_t done = encode_word(j, text, begin, begin + size, entries, key, !is_there);
             if (UNLIKELY(done != 1)) {
                 return done;
             }
-            out = r->ids + r->n;
-            sum = (float)r->score;
-            ends_unknown = r->unknown_from >= 0;
-            has_text = j->has_text;
-            has_space = j->has_space;
-            kind = GIVEN_WORD | (has_space || has_text || !trims ? SPACED_WORD : BARE_WORD);
+            s = state_after(j);
         }
     }
-    r->n = out - r->ids;
-    r->score = (double)sum;
-    r->unknown_from = (int64_t)ends_unknown - 1;
-    j->has_space = has_space;
-    j->has_text = has_text;
+    write_state(&s, s.has_space, j);
     *place = part.edges[2 * k - 1];
     return 1;
 }
@@ -308,12 +317,12 @@ ALWAYS_INLINE int64_t encode(writing *j, const uint8_t *text, int64_t end, int64
 
 NEVER_INLINE int64_t segment_given(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
                                    int64_t until, tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, false, false, false);
+    return segment(m, text, sentence, end, until, r, SINGLE);
 }
 
 NEVER_INLINE int64_t segment_given_late(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t end,
                                         int64_t until, tokdfa_unigram_room *r) {
-    return segment(m, text, sentence, end, until, r, true, true, false, false);
+    return segment(m, text, sentence, end, until, r, SINGLE | LATE);
 }
 
 /* Write the ids of texts, valid UTF-8, that come one after the other and end at `ends`, ascending; and where the ids of

@@ -64,7 +64,7 @@ ALWAYS_INLINE packed_word key_of(const uint8_t *text, int64_t limit, int64_t at,
     return key;
 }
 
-/* The entries of a cache in which a word may be, the later ones first; its key is without a kind. */
+/* The entries of a cache in which a word may be; its key is without a kind. */
 ALWAYS_INLINE word_entry *set_of(uint64_t *memory, int64_t n_memory, packed_word key) {
     const uint64_t n_sets = (uint64_t)(n_memory / (WAYS * ENTRY));
     return (word_entry *)(void *)(memory + WAYS * ENTRY * (hash_packed(key.low, key.high) >> 20 & (n_sets - 1)));
@@ -111,7 +111,7 @@ NEVER_INLINE const word_entry *find_entry(const tokdfa_unigram_room *r, word_ent
     return NULL;
 }
 
-/* Put a word at the front of its set. */
+/* Put a word into its set, in the last way if the set is full. So of five words that take turns, three stay. */
 NEVER_INLINE void remember(tokdfa_unigram_room *r, word_entry *entries, packed_word key, const uint8_t *word, int64_t size,
                            const known_word *known) {
     const int64_t n_key = key_on_shelf(size), n_ids = values_on_shelf(known->n_ids);
@@ -146,8 +146,11 @@ NEVER_INLINE void remember(tokdfa_unigram_room *r, word_entry *entries, packed_w
         memcpy(place + n_key, known->ids, (size_t)known->n_ids * sizeof *known->ids);
         memcpy(place + n_key + n_ids, known->scores, (size_t)known->n_scores * sizeof *known->scores);
     }
-    memmove(entries + 1, entries, (WAYS - 1) * sizeof *entries);
-    entries[0] = entry;
+    int way = 0;
+    while (way < WAYS - 1 && entries[way].high) {
+        way++;
+    }
+    entries[way] = entry;
 }
 
 /* Write the ids of an entry that has them on the shelf, for a word of `size` bytes, in whole groups of IDS_INSIDE;
