@@ -130,13 +130,7 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
         return ["".join(cast("str | tuple[str, ...]", symbol)) for symbol in self.symbols]
 
     def number(self, token: Word) -> int:
-        """Return the number of `token`; over bytes, a string is its UTF-8.
-
-        Raises
-        ------
-        AlphabetError
-            If it is not a token of this alphabet.
-        """
+        """Return the number of `token`; over bytes, a string is its UTF-8. Another token is an AlphabetError."""
         try:
             return self._numbers[token]
         except (KeyError, TypeError):
@@ -185,13 +179,7 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
         return concatenate(self.spell(self.numbers(tokenization)), self.kind)
 
     def base_tokenization(self, word: Word | Iterable[str]) -> tuple[int, ...]:
-        """Return the tokenization of `word` into single symbols.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol that is not in the base alphabet; the message gives the offset.
-        """
+        """Return `word` as single symbols, by number; for a foreign symbol, an AlphabetError gives its offset."""
         word = self.word(word)
         numbers = []
         for offset, symbol in enumerate(iter_symbols(word)):
@@ -202,10 +190,7 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
         return tuple(numbers)
 
     def word(self, text: Word | Iterable[str]) -> Word:
-        """Return `text` as a word of this alphabet's type; text of another type is an error.
-
-        Over bytes, a string is its UTF-8.
-        """
+        """Return `text` as a word of this type, or raise an AlphabetError; over bytes, a string is its UTF-8."""
         if isinstance(text, _TYPES[self.kind]):
             return cast(Word, text)
         if self.kind == "symbols" and not isinstance(text, (str, bytes)):

@@ -28,20 +28,11 @@ class Combination(Displayed, Generic[S, T]):
     """Two token automata run side by side; a state is the pair of their states, None where one has no run left.
 
     Lazy: states and transitions are computed when they are needed. It implements the protocol of
-    :class:`~tokdfa.automata.protocol.TokenAutomaton`.
+    :class:`~tokdfa.automata.protocol.TokenAutomaton`. Tokens have the same numbers in both automata; one may have more.
+    It accepts when `accepting` has the pair (the first accepts, the second accepts).
 
-    Parameters
-    ----------
-    first, second : TokenAutomaton
-        The automata. Their tokens have the same numbers; one of them may have more.
-    accepting : set of (bool, bool)
-        The pairs (the first accepts, the second accepts) for which the combination accepts, other than (False, False).
-
-    Raises
-    ------
-    AutomatonError
-        If `accepting` has (False, False), which needs :func:`complement` because that knows all tokens. Or if both
-        automata have an alphabet, and a token number means different words in the two.
+    An AutomatonError says that `accepting` has (False, False), which needs :func:`complement` because that knows all
+    tokens, or that a token number means different words in the alphabets of the two.
     """
 
     def __init__(
@@ -111,16 +102,10 @@ class Combination(Displayed, Generic[S, T]):
     def allowed_mask(self, state: Pair[S, T]) -> BoolArray:
         """Return whether `state` has a transition on each token, as a bool array over the token numbers.
 
-        Raises
-        ------
-        AutomatonError
-            If one of the automata has no masks. The automata of dictionaries, lifted languages and explicit ones do.
-
-        Notes
-        -----
         The mask is computed lazily, so a transition may lead to a dead end, from which nothing is accepted. The masks
         of ``TokenDFA.from_automaton(combination, alphabet).trim()`` have no dead ends. Where one is reached that allows
-        no token at all, there is a :class:`~tokdfa.automata.protocol.DeadEndWarning`.
+        no token at all, there is a :class:`~tokdfa.automata.protocol.DeadEndWarning`. An automaton without masks is an
+        AutomatonError.
         """
         mask = self._mask(state)
         warn_of_dead_end(self, state, mask)

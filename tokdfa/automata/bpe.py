@@ -65,7 +65,7 @@ def tokenize_single_pass(dictionary: Dictionary, word: Word | Iterable[str]) -> 
     """
     tau = _base_tokenization(dictionary, word)
     for rule in dictionary:
-        while (position := _first_place(tau, rule)) is not None:
+        while (position := _first_index(tau, rule)) is not None:
             tau[position : position + 2] = [rule.product]
     return tuple(tau)
 
@@ -88,7 +88,7 @@ def tokenize_leftmost(dictionary: Dictionary, word: Word | Iterable[str]) -> tup
     tau = _base_tokenization(dictionary, word)
     priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
-        position = _first_place(tau, rule)
+        position = _first_index(tau, rule)
         assert position is not None
         tau[position : position + 2] = [rule.product]
     return tuple(tau)
@@ -112,24 +112,20 @@ def tokenize_rounds(dictionary: Dictionary, word: Word | Iterable[str]) -> tuple
     tau = _base_tokenization(dictionary, word)
     priority = _priorities(dictionary)
     while (rule := _strongest_applicable(tau, priority)) is not None:
-        while (position := _first_place(tau, rule)) is not None:
+        while (position := _first_index(tau, rule)) is not None:
             tau[position : position + 2] = [rule.product]
     return tuple(tau)
 
 
 def _base_tokenization(dictionary: Dictionary, word: Word | Iterable[str]) -> list[Word]:
+    call = "tokdfa.tokenize_leftmost(dictionary, word)"
     if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(
-            dictionary,
-            "a dictionary",
-            "tokdfa.tokenize_leftmost(dictionary, word)",
-            swapped=isinstance(word, Dictionary),
-        )
+        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(word, Dictionary))
     alphabet = dictionary.alphabet
     return list(alphabet.spell(alphabet.base_tokenization(word)))
 
 
-def _first_place(tau: list[Word], rule: Rule) -> int | None:
+def _first_index(tau: list[Word], rule: Rule) -> int | None:
     """Return the least |φ| with φ≀u≀v≀φ' = `tau`, or None."""
     return next((index for index in range(len(tau) - 1) if (tau[index], tau[index + 1]) == rule), None)
 
@@ -137,10 +133,7 @@ def _first_place(tau: list[Word], rule: Rule) -> int | None:
 @lru_cache(maxsize=4)
 def _priorities(dictionary: Dictionary) -> dict[Rule, int]:
     """Return the priority of each rule; a rule given twice has the priority of its first occurrence."""
-    priority: dict[Rule, int] = {}
-    for index, rule in enumerate(dictionary):
-        priority.setdefault(rule, index)
-    return priority
+    return {rule: index for index, rule in reversed([*enumerate(dictionary)])}
 
 
 def _strongest_applicable(tau: list[Word], priority: dict[Rule, int]) -> Rule | None:

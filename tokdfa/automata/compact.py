@@ -27,19 +27,11 @@ DEFAULT_MAX_TRANSITIONS = 10_000_000
 class Rows(NamedTuple):
     """The states of the minimal token DFA, each given by the tokens that it does *not* allow.
 
-    Read-only int32 arrays. A set of tokens is a union of half-open intervals of `position`. Within a row the intervals
-    ascend and do not touch, so equal sets have equal rows. Every row ends with the dead tokens, if there are any.
-
-    Attributes
-    ----------
-    pointer : shape (rows + 1,)
-        Row r has the intervals ``pointer[r]`` to ``pointer[r + 1]``.
-    start, stop : shape (intervals,)
-        The intervals.
-    of_state : shape (states,)
-        The row of a state; -1 for unreachable states. Row 0 belongs to the initial state.
-    of_token : shape (tokens,)
-        The row of the state reached on a token; -1 for dead tokens.
+    Read-only int32 arrays. A set of tokens is a union of half-open intervals of `position`: row r has the intervals
+    (`start`, `stop`) from ``pointer[r]`` to ``pointer[r + 1]``. Within a row they ascend and do not touch, so equal
+    sets have equal rows. Every row ends with the dead tokens, if there are any. `of_state` is the row of a state, -1 if
+    it cannot be reached; row 0 belongs to the initial state. `of_token` is the row of the state reached on a token, -1
+    if the token is dead.
     """
 
     pointer: Int32Array
@@ -163,12 +155,9 @@ class CompactTokenDFA(Displayed):
         return allowed[self.position]
 
     def blocking_rule(self, u: Word | int, v: Word | int) -> int | None:
-        """Return the rule that forbids v after u, because it merges across their boundary; None if v may follow u.
+        """Return the index of the rule that forbids v after u, because it merges across their boundary.
 
-        Returns
-        -------
-        int or None
-            The index of the rule. Also None if u or v is a dead token, which occurs nowhere.
+        None if v may follow u, or if one of them is a dead token, which occurs nowhere.
         """
         first, second = self.alphabet.numbers((u, v))
         if self.birth[first] < 0 or self.birth[second] < 0:
@@ -217,11 +206,9 @@ class CompactTokenDFA(Displayed):
     def rows(self) -> Rows:
         """The minimal token DFA, as the sets of tokens that its states do not allow.
 
-        Raises
-        ------
-        LimitExceededError
-            If that could take more than `max_intervals` intervals. Real dictionaries take some dozens per row, but with
-            a rule for every pair of a few frequent tokens the rows grow with the square of the dictionary.
+        It is a LimitExceededError if that could take more than `max_intervals` intervals. Real dictionaries take some
+        dozens per row, but with a rule for every pair of a few frequent tokens the rows grow with the square of the
+        dictionary.
         """
         states = self.reachable_states
         intervals = int(kernels.depths(self.parent)[states].sum(dtype=np.int64))
@@ -241,15 +228,7 @@ class CompactTokenDFA(Displayed):
     def to_token_dfa(self, *, max_transitions: int = DEFAULT_MAX_TRANSITIONS) -> TokenDFA:
         """Return the explicit automaton that Algorithm 2 builds, with its unreachable states.
 
-        Parameters
-        ----------
-        max_transitions : int
-            The maximum number of transitions of the explicit automaton.
-
-        Raises
-        ------
-        LimitExceededError
-            If it would have more.
+        More than `max_transitions` transitions are a LimitExceededError.
         """
         offsets = np.zeros(self.states_built + 1, dtype=np.int64)
         tokens = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast, overload
 
 import numpy as np
 
-from tokdfa.automata.alphabet import TokenAlphabet, Word, quoted, show
+from tokdfa.automata.alphabet import TokenAlphabet, Word, iter_symbols, quoted, show
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AlphabetError, DictionaryError, ImproperDictionaryError
 from tokdfa.base.suggestions import SuggestsNames
@@ -188,13 +188,8 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
     def save(self, path: str | Path, *, pretokenizer: str = "none", suffix: str | None = None) -> list[Path]:
         """Write the rules as a merges.txt, a tokenizer.json, a .tiktoken file, or a folder, as its name says.
 
-        Parameters and errors are as for :func:`tokdfa.training.output.write_dictionary`. :func:`tokdfa.load` reads
-        the file back.
-
-        Returns
-        -------
-        list of Path
-            The files written.
+        Parameters, result and errors are as for :func:`tokdfa.training.output.write_dictionary`. :func:`tokdfa.load`
+        reads the file back.
         """
         from tokdfa.training.output import write_dictionary
 
@@ -230,14 +225,8 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
     def properness(self) -> Verdict[ImproperRule]:
         """Decide whether every part longer than one symbol is the product of an earlier rule.
 
-        Returns
-        -------
-        Verdict
-            Its witness is the first offending rule, as an :class:`ImproperRule`.
-
-        Notes
-        -----
-        *Constructing a BPE Tokenization DFA*, Def 3.
+        The witness is the first offending rule, as an :class:`ImproperRule`. *Constructing a BPE Tokenization DFA*, Def
+        3.
         """
         return self._properness
 
@@ -254,10 +243,7 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
     def folding(self) -> Folding:
         """The dictionary folded into the universal token DFA; :class:`CompactTokenDFA` presents it as an automaton.
 
-        Raises
-        ------
-        ImproperDictionaryError
-            If the dictionary is not proper.
+        An :class:`ImproperDictionaryError` says that the dictionary is not proper.
         """
         from tokdfa.kernels.fold.folding import fold
 
@@ -298,9 +284,8 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
             return DeadRule(index, rule, None, f"no live rule makes its {side} part {quoted(part)}")
         if rule == self[blocker]:
             return DeadRule(index, rule, blocker, f"it repeats rule {blocker}")
-        return DeadRule(
-            index, rule, blocker, f"rule {blocker}, {self[blocker]}, merges across the boundary of its parts first"
-        )
+        reason = f"rule {blocker}, {self[blocker]}, merges across the boundary of its parts first"
+        return DeadRule(index, rule, blocker, reason)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -308,10 +293,8 @@ class Dictionary(SuggestsNames, Sequence[Rule]):
         import hashlib
 
         digest = hashlib.sha256(f"tokdfa dictionary {self.alphabet.kind}\n".encode())
-        for words in (
-            self.alphabet.symbols,
-            self.alphabet.spell(np.stack((self.left, self.right), axis=1).ravel().tolist()),
-        ):
+        parts = self.alphabet.spell(np.stack((self.left, self.right), axis=1).ravel().tolist())
+        for words in (self.alphabet.symbols, parts):
             digest.update(len(words).to_bytes(8, "little"))
             for word in words:
                 for part in word if isinstance(word, tuple) else (word,):
@@ -367,11 +350,11 @@ class _JoinedSpellings:
     def resolve(self, part: Word, index: int) -> tuple[str, ...]:
         if isinstance(part, tuple):
             return part
-        meanings = self._known.get(part, set()) if isinstance(part, str) else set()
-        if len(meanings) != 1:
-            what = "ambiguous part" if meanings else "part that is neither a symbol nor made by an earlier rule"
+        tokens = self._known.get(part, set()) if isinstance(part, str) else set()
+        if len(tokens) != 1:
+            what = "ambiguous part" if tokens else "part that is neither a symbol nor made by an earlier rule"
             raise DictionaryError(what, value=part, where=f"rule {index}", hint="write it as a tuple of symbols")
-        return next(iter(meanings))
+        return next(iter(tokens))
 
 
 def _checked_pair(index: int, pair: object) -> tuple[Word, Word]:
@@ -401,8 +384,6 @@ def _token_alphabet(base: TokenAlphabet, tokens: dict[Word, int], numbers: Int32
     except AlphabetError as error:
         # The rule is looked up only now, so the common case pays nothing for it.
         known = set(base.symbols)
-        foreign = {
-            number for number, word in enumerate(words) if not all(word[i : i + 1] in known for i in range(len(word)))
-        }
+        foreign = {number for number, word in enumerate(words) if not known.issuperset(iter_symbols(word))}
         index = next(i for i, column in enumerate(numbers.T.tolist()) if foreign.intersection(column))
         raise AlphabetError(error.what, value=error.value, where=f"rule {index}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -18,13 +18,12 @@ from tokdfa.base.errors import AlphabetError, AutomatonError
 from tokdfa.base.verdict import Verdict
 from tokdfa.kernels.dfa import explicit as kernels
 
-if TYPE_CHECKING:
-    from tokdfa.automata.token_dfa import TokenDFA
+S = TypeVar("S", bound=Hashable)
 
 _MOST_ENTRIES = 1 << 25
 
 
-def intersect_explicit(first: TokenDFA, second: TokenDFA, *, max_states: int, max_transitions: int) -> TokenDFA | None:
+def intersect_explicit(first: TokenDFA, second: TokenDFA, max_states: int, max_transitions: int) -> TokenDFA | None:
     """Return the intersection of two DFAs over one alphabet, its states in breadth-first order, within the limits.
 
     None if tables of all pairs of states, and of all states and tokens, would be too large.
@@ -70,36 +69,23 @@ def _table(dfa: TokenDFA, n_tokens: int) -> Int64Array:
     return table
 
 
-S = TypeVar("S", bound=Hashable)
-
-
 def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA:
     """Return the explicit DFA of the reachable part; see :meth:`TokenDFA.from_automaton`."""
-    if (product := _intersection(automaton, alphabet, max_states, max_transitions)) is not None:
-        return product
+    product: Any = automaton
+    if isinstance(product, Combination) and product.is_intersection:
+        first, second = product.first, product.second
+        is_explicit = isinstance(first, TokenDFA) and isinstance(second, TokenDFA)
+        if is_explicit and first.alphabet == second.alphabet == alphabet:
+            dfa = intersect_explicit(first, second, max_states, max_transitions)
+            if dfa is not None:
+                return dfa
     transitions: list[dict[int, int]] = []
     finals: list[int] = []
-    for state, row in explore(
-        automaton,
-        lambda count: check_budget("states", count, max_states),
-        lambda count: check_budget("transitions", count, max_transitions),
-    ):
+    for state, row in explore(automaton, max_states, max_transitions):
         if automaton.is_final(state):
             finals.append(len(transitions))
         transitions.append(row)
     return TokenDFA(alphabet, transitions, finals=finals)
-
-
-def _intersection(automaton: object, alphabet: TokenAlphabet, max_states: int, max_transitions: int) -> TokenDFA | None:
-    """Return the intersection of two explicit automata; None if the automaton is something else."""
-    if not isinstance(automaton, Combination) or not automaton.is_intersection:
-        return None
-    first, second = automaton.first, automaton.second
-    if not (isinstance(first, TokenDFA) and isinstance(second, TokenDFA) and first.alphabet == second.alphabet):
-        return None
-    if first.alphabet != alphabet:
-        return None
-    return intersect_explicit(first, second, max_states=max_states, max_transitions=max_transitions)
 
 
 def reachable_states(dfa: TokenDFA) -> BoolArray:
@@ -133,13 +119,9 @@ def minimize_hopcroft(dfa: TokenDFA) -> TokenDFA:
     """Return the minimal trim DFA of the language of `dfa`.
 
     Its states are numbered in the order of a breadth-first search that takes tokens in ascending order, so the arrays
-    are the same for every DFA of the language over the same alphabet.
-
-    Notes
-    -----
-    Hopcroft's "process the smaller half" for partial transition functions, with the partitions of states and of
-    transitions refining each other (A. Valmari, *Fast brief practical DFA minimization*, 2012): O(m log n) time
-    for n states and m transitions.
+    are the same for every DFA of the language over the same alphabet. Hopcroft's "process the smaller half" for partial
+    transition functions, with the partitions of states and of transitions refining each other (A. Valmari, *Fast brief
+    practical DFA minimization*, 2012): O(m log n) time for n states and m transitions.
     """
     trim = dfa.trim()
     if not trim.final.any():
@@ -174,20 +156,10 @@ def _take_rows(
 def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     """Decide whether two token DFAs accept the same tokenizations.
 
-    Tokens are compared by spelling; their numbers and the alphabets may differ.
+    The witness is a spelled tokenization that exactly one of them accepts, with the fewest tokens possible. Tokens are
+    compared by spelling; their numbers and the alphabets may differ. One over bytes and one over strings are an
+    AlphabetError.
 
-    Returns
-    -------
-    Verdict
-        Its witness is a spelled tokenization that exactly one of them accepts, with the fewest tokens possible.
-
-    Raises
-    ------
-    AlphabetError
-        If one is over bytes and the other over strings.
-
-    Notes
-    -----
     Hopcroft and Karp's algorithm, O((m₁ + m₂) α(n)): states that should be equal are merged in a union-find forest.
     """
     spelling, tokens = _second_tokens(first, second)
@@ -195,9 +167,8 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
     # Both automata side by side, followed by a sink for the transitions that one of them lacks.
     n = first.n_states
     n_transitions = first.n_transitions
-    offsets = np.concatenate(
-        (first.offsets, second.offsets[1:] + n_transitions, [n_transitions + second.n_transitions])
-    )
+    end = n_transitions + second.n_transitions
+    offsets = np.concatenate((first.offsets, second.offsets[1:] + n_transitions, [end]))
     differ, path = kernels.first_difference(
         offsets,
         np.concatenate((first.tokens, tokens[order])),
@@ -214,21 +185,11 @@ def equivalence(first: TokenDFA, second: TokenDFA) -> Verdict[tuple[Word, ...]]:
 
 
 def isomorphism(first: TokenDFA, second: TokenDFA) -> Verdict[dict[int, int] | tuple[Word, ...]]:
-    """Decide whether two token DFAs are equal up to the names of their states.
+    """Decide whether two token DFAs are equal up to the names of their states, where they can be reached.
 
-    Only the parts reachable from the initial states are compared, and tokens are compared by spelling.
-
-    Returns
-    -------
-    Verdict
-        If they are isomorphic, its witness maps the reachable states of the first to the states of the second.
-        Otherwise it is a spelled tokenization; at its end the two differ for the first time, or reach states that are
-        already matched with others.
-
-    Raises
-    ------
-    AlphabetError
-        If one is over bytes and the other over strings.
+    Tokens are compared by spelling, as :func:`equivalence` does. The witness maps the reachable states of the first to
+    the states of the second. If there is no such map, it is a spelled tokenization; at its end the two differ for the
+    first time, or reach states that are already matched with others.
     """
     spelling, renumbered = _second_tokens(first, second)
     number_in_first = dict(zip(second.tokens.tolist(), renumbered.tolist(), strict=True))
@@ -286,11 +247,8 @@ def _show(tokenization: tuple[Word, ...]) -> str:
 def to_networkx(dfa: TokenDFA) -> nx.MultiDiGraph[int]:
     """Return a token DFA as a graph.
 
-    Returns
-    -------
-    networkx.MultiDiGraph
-        Nodes are the states, with boolean attributes ``initial`` and ``final``; each transition is an edge with its
-        spelled token in ``token`` and as the key. The graph's attribute ``alphabet`` is the token alphabet.
+    Nodes are the states, with boolean attributes ``initial`` and ``final``; each transition is an edge with its spelled
+    token in ``token`` and as the key. The graph's attribute ``alphabet`` is the token alphabet.
     """
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph(alphabet=dfa.alphabet)
     for state in range(dfa.n_states):
@@ -300,19 +258,11 @@ def to_networkx(dfa: TokenDFA) -> nx.MultiDiGraph[int]:
 
 
 def from_networkx(graph: nx.MultiDiGraph[Any]) -> TokenDFA:
-    """Return the token DFA that a graph describes.
+    """Return the token DFA that a graph as returned by :func:`to_networkx` describes.
 
-    Parameters
-    ----------
-    graph : networkx.MultiDiGraph
-        A graph as returned by :func:`to_networkx`. Nodes may be anything and become states in the order of the graph;
-        exactly one has ``initial`` set. Edges have their token, a word, in ``token``. Without the attribute
-        ``alphabet``, the alphabet is the default of :meth:`TokenDFA.from_edges`.
-
-    Raises
-    ------
-    AutomatonError
-        If there is not exactly one initial node, an edge has no token, or two edges of one node have the same token.
+    Nodes may be anything and become states in the order of the graph. Without the attribute ``alphabet``, the alphabet
+    is the default of :meth:`TokenDFA.from_edges`. It is an AutomatonError if there is not exactly one initial node, an
+    edge has no token, or two edges of one node have the same token.
     """
     states = {node: state for state, node in enumerate(graph.nodes)}
     initial = [states[node] for node, given in graph.nodes(data="initial") if given]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokdfa.automata.alphabet import Word, show
-from tokdfa.automata.protocol import TokenAutomaton
+from tokdfa.automata.protocol import TokenAutomaton, check_budget
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.kernels.dfa.explicit import breadth_first, group
 
@@ -27,22 +27,10 @@ L = TypeVar("L")
 class Numbering(dict[S, int]):
     """The numbers of states, which are assigned when a state is first looked up: ``numbers[state]``.
 
-    A breadth-first search walks through `states` while it looks up their successors.
+    The state `start` has number 0. A breadth-first search walks through the list `states` while it looks up their
+    successors. `check` is called with the number of states whenever one is added; it raises an error if there are too
+    many.
 
-    Parameters
-    ----------
-    start : hashable
-        The state with number 0.
-    check : callable, optional
-        Called with the number of states whenever a state is added; raises an error if there are too many.
-
-    Attributes
-    ----------
-    states : list
-        The states by their numbers.
-
-    Examples
-    --------
     >>> numbers = Numbering(1)
     >>> [(n, numbers[2 * n % 7]) for n in numbers.states]
     [(1, 1), (2, 2), (4, 0)]
@@ -62,19 +50,18 @@ class Numbering(dict[S, int]):
 
 
 def explore(
-    automaton: TokenAutomaton[S], check_states: Callable[[int], None], check_transitions: Callable[[int], None]
+    automaton: TokenAutomaton[S], max_states: int, max_transitions: int, of: str = "the explicit DFA would have"
 ) -> Iterator[tuple[S, dict[int, int]]]:
     """Yield each reachable state, in breadth-first order, with the numbers of its targets by token, ascending.
 
-    The number of a state is its position in the iteration. The checks are called with the number of states, or of
-    transitions, so far; they raise an error if there are too many.
+    The number of a state is its index in the iteration. A LimitExceededError says what is `of` too many.
     """
-    numbers = Numbering(automaton.initial, check_states)
+    numbers = Numbering(automaton.initial, lambda count: check_budget("states", count, max_states, of))
     n_transitions = 0
     for state in numbers.states:  # grows during the loop
         row = {token: numbers[target] for token, target in automaton.moves(state)}
         n_transitions += len(row)
-        check_transitions(n_transitions)
+        check_budget("transitions", n_transitions, max_transitions, of)
         yield state, row
 
 

@@ -13,6 +13,7 @@ from tokdfa.automata.context import context_invariance
 from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.automata.regex import language as regular_language
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.arrays import offsets_of
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
 
@@ -22,18 +23,10 @@ DEFAULT_MAX_TRANSITIONS = 10_000_000
 
 
 class Merge(NamedTuple):
-    """A rule folded into a token DFA by Algorithm 2.
+    """A rule u≀v folded into a token DFA by Algorithm 2.
 
-    Attributes
-    ----------
-    dfa : TokenDFA
-        The result A'. Its states are the states of A, followed by the fresh ones.
-    rule : Rule
-        The rule u≀v.
-    fresh : dict
-        fresh: S₂ → Q' ∖ Q.
-    gamma : tuple of int
-        γ: Q' → Q, which maps a state of A to itself and fresh(s) to s (proof of Lemma 1).
+    `dfa` is the result A'; its states are the states of A, followed by the fresh ones. `fresh` is fresh: S₂ → Q' ∖ Q,
+    and `gamma` is γ: Q' → Q, which maps a state of A to itself and fresh(s) to s (proof of Lemma 1).
     """
 
     dfa: TokenDFA
@@ -227,12 +220,11 @@ class _Folding:
 
     def frozen(self, alphabet: TokenAlphabet) -> TokenDFA:
         """Return the automaton as built so far."""
-        lengths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        offsets = offsets_of(self.rows)
         size = int(offsets[-1])
         tokens = np.fromiter(chain.from_iterable(self.rows), np.int32, size)
         targets = np.fromiter(chain.from_iterable(row.values() for row in self.rows), np.int32, size)
-        order = np.lexsort((tokens, np.repeat(np.arange(len(lengths)), lengths)))
+        order = np.lexsort((tokens, np.repeat(np.arange(len(self.rows)), np.diff(offsets))))
         final = np.zeros(len(self.rows), dtype=np.bool_)
         final[list(self.finals)] = True
         return TokenDFA.from_arrays(alphabet, offsets, tokens[order], targets[order], self.initial, final)
@@ -240,13 +232,9 @@ class _Folding:
 
 def _start(dictionary: Dictionary, language: TokenDFA | str | None, check: bool, max_transitions: int) -> _Folding:
     """Return the base token DFA A₀, ready for the rules."""
+    call = "tokdfa.token_dfa(dictionary, language)"
     if not isinstance(dictionary, Dictionary):
-        raise wrong_argument(
-            dictionary,
-            "a dictionary",
-            "tokdfa.token_dfa(dictionary, language)",
-            swapped=isinstance(language, Dictionary),
-        )
+        raise wrong_argument(dictionary, "a dictionary", call, swapped=isinstance(language, Dictionary))
     if check:
         dictionary.require_proper()
     symbols = TokenAlphabet(dictionary.alphabet.symbols)

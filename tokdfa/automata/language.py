@@ -14,7 +14,7 @@ import numpy as np
 from tokdfa.automata.exploration import explore, reached, shortest_way
 from tokdfa.automata.protocol import TokenAutomaton
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.errors import AutomatonError, LimitExceededError
+from tokdfa.base.errors import AutomatonError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Displayed, Verdict
 
@@ -63,21 +63,9 @@ class Language(Displayed, Generic[S]):
     ) -> None:
         if not hasattr(type(automaton), "moves"):
             raise wrong_argument(automaton, "a token DFA, or another automaton,", "tokdfa.Language(automaton)")
-
-        def check(what: str, count: int, limit: int) -> None:
-            if count > limit:
-                raise LimitExceededError(
-                    f"the language has more than {limit} {what} to explore",
-                    hint=f"raise max_{what}, or narrow the language",
-                )
-
         rows: list[Int32Array] = []
         final: list[bool] = []
-        for state, row in explore(
-            automaton,
-            lambda count: check("states", count, max_states),
-            lambda count: check("transitions", count, max_transitions),
-        ):
+        for state, row in explore(automaton, max_states, max_transitions, "the language has"):
             final.append(automaton.is_final(state))
             rows.append(np.array([*row.items()], dtype=np.int32).reshape(-1, 2))
         sources = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
@@ -136,15 +124,11 @@ class Language(Displayed, Generic[S]):
     def finiteness(self) -> Verdict[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
         """Decide whether the language is finite.
 
-        Returns
-        -------
-        Verdict
-            If the language is infinite, its witness is (x, y, z) with y not empty: x yⁿ z is a member for all n.
+        If it is infinite, the witness is (x, y, z) with y not empty: x yⁿ z is a member for all n.
         """
         if self.longest is not None:
-            return Verdict(
-                True, None, f"the longest member has {self.longest} tokens" if self.longest >= 0 else "empty"
-            )
+            reason = f"the longest member has {self.longest} tokens" if self.longest >= 0 else "empty"
+            return Verdict(True, None, reason)
         cyclic = self._depths[1]
         before = {
             int(target): (state, int(token))
@@ -220,19 +204,9 @@ class Language(Displayed, Generic[S]):
                 yield token, target
 
     def sample(self, length: int, rng: random.Random | None = None) -> tuple[int, ...]:
-        """Return a random member of exactly `length` tokens; all are equally likely.
+        """Return a random member of exactly `length` tokens, all equally likely; without `rng`, the system seeds one.
 
-        Parameters
-        ----------
-        length : int
-            The number of tokens.
-        rng : random.Random, optional
-            The source of randomness; by default a generator seeded by the system.
-
-        Raises
-        ------
-        AutomatonError
-            If no member has this length.
+        An AutomatonError says that no member has this length.
         """
         if not self.count(length):
             raise AutomatonError("the language has no member with this number of tokens", value=length)

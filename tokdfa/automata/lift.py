@@ -30,24 +30,9 @@ class Lifted(Displayed):
     """All tokenizations of the words of a language, correct or not: π⁻¹(L) for the language L of a string DFA.
 
     It implements the protocol of :class:`~tokdfa.automata.protocol.TokenAutomaton`. Its states are the states of the
-    string DFA, which reads a token symbol by symbol. The transitions of a state are found by running the DFA over the
-    trie of the tokens, which visits only nodes that it can read; a bounded number of them is kept.
-
-    Parameters
-    ----------
-    dfa : TokenDFA
-        A DFA of strings: its tokens are the symbols of `alphabet`, in the same order.
-    alphabet : TokenAlphabet
-        The token alphabet.
-    trie : TokenTrie, optional
-        The trie of its tokens, if it has been built already.
-
-    Raises
-    ------
-    AutomatonError
-        If `dfa` is over other symbols, or reads longer tokens.
-    LimitExceededError
-        If its table of states and symbols would be too large.
+    string DFA, which reads a token symbol by symbol; the tokens of `dfa` are the symbols of `alphabet`, in the same
+    order. The transitions of a state are found by running the DFA over the trie of the tokens, which visits only nodes
+    that it can read; a bounded number of them is kept. Errors are as for :func:`lift`.
     """
 
     def __init__(self, dfa: TokenDFA, alphabet: TokenAlphabet, trie: TokenTrie | None = None) -> None:
@@ -138,6 +123,13 @@ def lift(dfa: TokenDFA, alphabet: TokenAlphabet | Dictionary, trie: TokenTrie | 
         The tokens, or the dictionary that has them.
     trie : TokenTrie, optional
         The trie of the tokens, if it has been built already.
+
+    Raises
+    ------
+    AutomatonError
+        If `dfa` is over other symbols, or reads longer tokens.
+    LimitExceededError
+        If its table of states and symbols would be too large.
 
     Examples
     --------

@@ -274,24 +274,11 @@ CACHED_WINDOWS = 1 << 16
 class WindowVerifier:
     """Decides by windows of k+1 tokens whether a k-local token DFA accepts a stream.
 
-    It stores the last k tokens and no state. The stream is accepted if its first k tokens have a run from the
-    initial state, every window of k+1 tokens has a run from some state, and the last k tokens lead to a final state.
-    The windows alone would not suffice, because they say nothing about the beginning and the end of a stream.
+    It stores the last k tokens and no state. The stream is accepted if its first k tokens have a run from the initial
+    state, every window of k+1 tokens has a run from some state, and the last k tokens lead to a final state. The
+    windows alone would not suffice, because they say nothing about the beginning and the end of a stream. A DFA that is
+    not k-local is an AutomatonError.
 
-    Parameters
-    ----------
-    dfa : TokenDFA
-        The automaton.
-    k : int
-        The degree of locality: `dfa` must be k-local.
-
-    Raises
-    ------
-    AutomatonError
-        If `dfa` is not k-local; the message shows two runs.
-
-    Notes
-    -----
     *Constructing a BPE Tokenization DFA*, Obs 2, which leaves both ends of the stream open.
     """
 
@@ -312,18 +299,9 @@ class WindowVerifier:
         self._state_after = state_after
 
     def feed(self, tokens: Iterable[Word | int]) -> Verdict[int]:
-        """Read the next tokens of the stream, spelled or numbered.
+        """Read the next tokens, spelled or numbered; decide whether every token so far is allowed where it is.
 
-        Returns
-        -------
-        Verdict
-            Whether every token so far is allowed where it is. Its witness is the index in the stream of the first one
-            that is not; later tokens are not examined.
-
-        Raises
-        ------
-        AlphabetError
-            If a token is not in the alphabet.
+        The witness is the index in the stream of the first one that is not; later tokens are not examined.
         """
         for token in self._dfa.alphabet.numbers(tokens):
             if self._failure is not None:
@@ -341,13 +319,9 @@ class WindowVerifier:
         return Verdict(True, None, f"{self._n_tokens} tokens without an impossible window")
 
     def finish(self) -> Verdict[int]:
-        """End the stream.
+        """End the stream; decide whether it is accepted.
 
-        Returns
-        -------
-        Verdict
-            Whether the stream is accepted. Its witness is as for :meth:`feed`, or the number of tokens if the stream
-            may not end there.
+        The witness is as for :meth:`feed`, or the number of tokens if the stream may not end there.
         """
         if self._failure is not None:
             return self._failure

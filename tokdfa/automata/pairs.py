@@ -13,25 +13,16 @@ from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.walk import pairs as kernels
 
-ALONE = kernels.ALONE
-CUT = kernels.CUT
-NO_TOKEN = kernels.NO_TOKEN
+ALONE, CUT, NO_TOKEN = kernels.ALONE, kernels.CUT, kernels.NO_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """The thresholds of the pair test. They change its cost, never its answers.
 
-    Parameters
-    ----------
-    patience : int
-        The number of ids, per id of the vocabulary, that are tested by going back in time before the table is built.
-        Building it costs about as much as testing 10 ids per id of the vocabulary.
-    memo : int
-        The number of answers for pairs that are kept until then, of 8 bytes each: a power of two, or 0.
-    max_table_entries : int
-        The maximum number of bits in the rows of the table. If there would be more, no table is built, and tests
-        continue by going back in time.
+    `patience` is the number of ids, per id of the vocabulary, that are tested by going back in time before the table is
+    built; building it costs about as much as testing 10. `memo`, a power of two or 0, is the number of answers kept
+    until then, of 8 bytes each. If the rows of the table would have more than `max_table_entries` bits, none is built.
     """
 
     patience: int = 10
@@ -47,19 +38,10 @@ class PairTest:
 
     The first ids are tested by going back in time, as :meth:`CompactTokenDFA.allows` does. Once enough ids have been
     tested for a table of all pairs to pay off, it is built, in compressed form: 3 MB for GPT-2, 9 MB for cl100k, 30 MB
-    for o200k. The answers are the same.
+    for o200k. The answers are the same. `tokens` has the token number of each id, or `CUT` if the id cuts the stream in
+    two, `NO_TOKEN` if no token has the id, or `ALONE` if the id may have no neighbours; by default ids are token
+    numbers.
 
-    Parameters
-    ----------
-    automaton : CompactTokenDFA
-    tokens : int array, optional
-        The token number of each id, or `CUT` if the id cuts the stream in two, `NO_TOKEN` if no token has the id, or
-        `ALONE` if the id may have no neighbours. By default the ids are the token numbers.
-    tuning : Tuning, optional
-        When the table is built, and how large it may be.
-
-    Notes
-    -----
     *Constructing a BPE Tokenization DFA*, Observation 2: T^D(Σ*) is local, so adjacent pairs decide.
     """
 
@@ -91,9 +73,7 @@ class PairTest:
     def struct_for(self, n_ids: int) -> Struct:
         """Return the struct by which a kernel tests pairs among `n_ids` ids, with the table if that pays off."""
         self._tested += n_ids
-        if self._tested > self._most_walked:
-            return self._by_table
-        return self._by_history
+        return self._by_table if self._tested > self._most_walked else self._by_history
 
     @cached_property
     def _by_history(self) -> Struct:

@@ -16,16 +16,9 @@ from tokdfa.kernels.fold.folding import forbidding_state
 class LateRule:
     """A rule that leftmost merging uses and Algorithm 1 does not, because it is past the rule when the parts meet.
 
-    Attributes
-    ----------
-    index : int
-        The rule, counted from 0.
-    made_by : int
-        The later rule that makes the younger part of it.
-    text : word
-        The two parts joined. Algorithm 1 with the rules up to and including `made_by` leaves them side by side in it.
-    again : int or None
-        The index at which Algorithm 1 uses the rule after all, because it is given twice; None if it never does.
+    `index` is the rule, counted from 0, and `made_by` the later rule that makes the younger part of it. `text` is the
+    two parts joined: Algorithm 1 with the rules up to and including `made_by` leaves them side by side in it. `again`
+    is the index at which Algorithm 1 uses the rule after all, because it is given twice; None if it never does.
     """
 
     index: int

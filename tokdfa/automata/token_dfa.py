@@ -142,23 +142,9 @@ class TokenDFA(Displayed):
     ) -> TokenDFA:
         """Return the DFA with these transitions, written as in a figure: (source, token, target).
 
-        Parameters
-        ----------
-        edges : iterable of (int, word, int)
-            The transitions. Tokens of more than one symbol are numbered in order of first mention.
-        initial : int
-            The initial state.
-        finals : iterable of int
-            The final states.
-        symbols : str, bytes or sequence of words, optional
-            The base alphabet; by default the sorted symbols of the tokens.
-        n_states : int, optional
-            The number of states; by default one more than the largest state mentioned.
-
-        Raises
-        ------
-        AutomatonError
-            If two transitions of one state read the same token.
+        `symbols` is the base alphabet; by default the sorted symbols of the tokens. Tokens of more than one symbol are
+        numbered in order of first mention. There is one state more than the largest mentioned, unless `n_states` says
+        how many. Two transitions of one state on the same token are an AutomatonError.
         """
         rows = list(edges)
         words = dict.fromkeys(token for _, token, _ in rows)
@@ -193,19 +179,7 @@ class TokenDFA(Displayed):
     ) -> TokenDFA:
         """Return the reachable part of any token automaton as an explicit DFA, states in breadth-first order.
 
-        Parameters
-        ----------
-        automaton : TokenAutomaton
-            Compact, lazy or explicit.
-        alphabet : TokenAlphabet
-            The alphabet of its tokens.
-        max_states, max_transitions : int
-            The maximum numbers of states and transitions of the result.
-
-        Raises
-        ------
-        LimitExceededError
-            If the result would have more.
+        `alphabet` is the alphabet of its tokens. More states or transitions than allowed are a LimitExceededError.
         """
         from tokdfa.automata.explicit import write_out
 
@@ -273,19 +247,10 @@ class TokenDFA(Displayed):
         return zip(*columns, strict=True)
 
     def run(self, tokenization: Iterable[Word | int], state: int | None = None) -> int | None:
-        """Return the state reached on `tokenization`, or None without such a run.
+        """Return the state reached on tokens, spelled or numbered, or None without such a run.
 
-        Parameters
-        ----------
-        tokenization : iterable of words or token numbers
-            Tokens, spelled or numbered.
-        state : int, optional
-            The state in which the run starts; the initial state by default.
-
-        Raises
-        ------
-        AlphabetError
-            If a token is not in the alphabet, or `tokenization` is a word rather than a sequence of tokens.
+        The run starts in `state`, by default the initial state. A token that is not in the alphabet, or a word rather
+        than a sequence of tokens, is an AlphabetError.
         """
         if isinstance(tokenization, (str, bytes)):
             raise AlphabetError(
@@ -310,12 +275,9 @@ class TokenDFA(Displayed):
         return state is not None and state in self.finals
 
     def over(self, alphabet: TokenAlphabet) -> TokenDFA:
-        """Return the same automaton over another token alphabet, which must contain every token on a transition.
+        """Return the same automaton over another token alphabet.
 
-        Raises
-        ------
-        AlphabetError
-            If a token on a transition is missing from `alphabet`.
+        A token on a transition that is missing from it is an AlphabetError.
         """
         if alphabet == self.alphabet:
             return self

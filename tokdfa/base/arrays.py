@@ -6,7 +6,7 @@ Arrays that a kernel reads or writes are contiguous and in the machine's byte or
 from __future__ import annotations
 
 from collections.abc import Collection, Sized
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +29,15 @@ Uint64Array: TypeAlias = npt.NDArray[np.uint64]
 def id_array(ids: npt.ArrayLike) -> IntegerArray:
     """Return ids as a one-dimensional array of integers of any width; such an array is not copied.
 
-    Raises
-    ------
-    TokenStreamError
-        If they are not integers in one dimension, or some are masked; the message says which.
+    A TokenStreamError says if they are not integers in one dimension, or which one is masked.
     """
     if type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu" and ids.size:
         return ids
     # numpy.ma takes long to import, and only an instance of a subclass can be masked.
     is_subclass = isinstance(ids, np.ndarray) and type(ids) is not np.ndarray
     if is_subclass and isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):
-        place = int(np.argmax(ids.mask))
-        raise TokenStreamError("an id is masked", where=f"token {place}", hint="leave it out, with .compressed()")
+        index = int(np.argmax(ids.mask))
+        raise TokenStreamError("an id is masked", where=f"token {index}", hint="leave it out, with .compressed()")
     if isinstance(ids, (bytes, bytearray)):
         raise TokenStreamError("ids must be integers, not bytes", value=ids, hint="np.frombuffer(…, dtype) reads them")
     try:
@@ -65,8 +62,8 @@ def id_array(ids: npt.ArrayLike) -> IntegerArray:
         raise TokenStreamError("ids must be integers", value=array.dtype.name)
     # In a list of integers, numpy reads a truth value as 0 or 1.
     if isinstance(ids, (list, tuple)) and not _TRUTH_VALUES.isdisjoint(map(type, ids)):
-        place = next(at for at, id in enumerate(ids) if type(id) in _TRUTH_VALUES)
-        raise TokenStreamError("ids must be integers", value=ids[place], where=f"token {place}")
+        index = next(at for at, id in enumerate(ids) if type(id) in _TRUTH_VALUES)
+        raise TokenStreamError("ids must be integers", value=ids[index], where=f"token {index}")
     return array
 
 
@@ -75,30 +72,18 @@ def _fits(id: object) -> bool:
 
 
 def checked_ids(ids: npt.ArrayLike, n_ids: int, *, first: int = 0) -> Int32Array:
-    """Return ids as a new contiguous int32 array, or raise an error if some value is not an id.
+    """Return ids as a new contiguous int32 array; a TokenStreamError says which value is not from 0 to ``n_ids - 1``.
 
     The array is always a copy: the ids that are read later are the checked ones, even if other threads write meanwhile.
-
-    Parameters
-    ----------
-    ids : array_like of int
-    n_ids : int
-        Ids go from 0 to ``n_ids - 1``.
-    first : int
-        The position of the first id in its stream, for the message.
-
-    Raises
-    ------
-    TokenStreamError
-        If they are not integers in one dimension, or one is negative or too large; the message says which.
+    The message counts from `first`, the index of the first id in its stream.
     """
     given = id_array(ids)
     array = np.array(given, dtype=given.dtype.newbyteorder("="), order="C", copy=True, subok=False)
     if array.size and (array.min() < 0 or array.max() >= n_ids):
-        place = int(np.argmax((array < 0) | (array >= n_ids)))
-        what = "negative id" if array[place] < 0 else "id out of range"
+        index = int(np.argmax((array < 0) | (array >= n_ids)))
+        what = "negative id" if array[index] < 0 else "id out of range"
         hint = f"ids go from 0 to {n_ids - 1}" if n_ids else "there are no ids"
-        raise TokenStreamError(what, value=int(array[place]), where=f"token {first + place}", hint=hint)
+        raise TokenStreamError(what, value=int(array[index]), where=f"token {first + index}", hint=hint)
     return array.astype(np.int32, copy=False)
 
 
@@ -109,8 +94,7 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     ordered = np.sort(values, axis=None)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    found: npt.NDArray[Any] = ordered[is_first]
-    return found
+    return cast("npt.NDArray[Any]", ordered[is_first])
 
 
 def running_sum(counts: npt.NDArray[np.integer[Any]]) -> Int64Array:

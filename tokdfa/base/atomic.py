@@ -6,9 +6,9 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TypeAlias
 
 Data: TypeAlias = bytes | Iterable[bytes | memoryview]
 
@@ -54,7 +54,8 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
             parts[path] = path.with_name(f".{path.name}.part")
             _write(parts[path], path, data, sync=True)
         for path, part in parts.items():
-            _move(part, path)
+            with _naming(path):
+                os.replace(part, path)
     except BaseException:
         for part in parts.values():
             with contextlib.suppress(OSError):
@@ -69,34 +70,29 @@ def write_together(contents: Mapping[str | Path, Data] | Mapping[Path, bytes]) -
             os.close(folder)
 
 
-def _keep_mode(stream: BinaryIO, path: Path) -> None:
-    """Give a new file the permissions of the one that it replaces, before anything is in it, if the system allows."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
-
-
 def _is_device(path: Path) -> bool:
     """Return whether `path` is written to directly, as a device or a pipe; the real path of a pipe need not exist."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _move(part: Path, path: Path) -> None:
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors name the file that a temporary one is to become."""
     try:
-        os.replace(part, path)
+        yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write(place: Path, path: Path, data: Data, *, sync: bool = False) -> None:
-    """Write to a temporary file; errors name the file that it is to become."""
-    try:
-        with place.open("wb") as stream:
-            if sync:
-                _keep_mode(stream, path)
-            for part in [data] if isinstance(data, bytes) else data:
-                stream.write(part)
-            stream.flush()
-            if sync:
-                os.fsync(stream.fileno())
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+def _write(part: Path, path: Path, data: Data, *, sync: bool = False) -> None:
+    """Write a temporary file; with `sync` it is on disk, and has the permissions of the one that it replaces."""
+    with _naming(path), part.open("wb") as stream:
+        if sync:
+            # Before anything is in it, if the system allows.
+            with contextlib.suppress(OSError, AttributeError):
+                os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
+        for each in [data] if isinstance(data, bytes) else data:
+            stream.write(each)
+        stream.flush()
+        if sync:
+            os.fsync(stream.fileno())

@@ -59,12 +59,7 @@ def iter_submodules(module: ModuleType) -> Iterator[str]:
 
 
 class UnknownNameError(AttributeError):
-    """A name that a value or a module does not have. Which one was meant is worked out only when the error is shown.
-
-    Attributes
-    ----------
-    name : str
-    """
+    """A name that a value or a module does not have; which one was meant is worked out when the error is shown."""
 
     def __init__(self, owner: object, name: str) -> None:
         # Without the attribute `obj`, Python adds no suggestion of its own.
@@ -114,18 +109,9 @@ def is_tokenizer(value: object) -> bool:
 
 
 def wrong_argument(value: object, wanted: str, call: str, *, swapped: bool = False) -> WrongTypeError:
-    """Return the error about an argument of the wrong kind.
+    """Return the error about an argument of the wrong kind: `wanted` is the expected one, such as "a tokenizer".
 
-    Parameters
-    ----------
-    value : object
-        The argument.
-    wanted : str
-        The expected kind: "a tokenizer", "a dictionary", "a token DFA", "a transducer", ….
-    call : str
-        The call with the names of its arguments, in order.
-    swapped : bool
-        Whether another argument is of the expected kind.
+    `call` is the call with the names of its arguments, in order; `swapped`, whether another argument is of that kind.
     """
     # The kinds are told by their names: their modules are above this one.
     libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}

@@ -59,12 +59,7 @@ class Verdict(Displayed, Generic[W]):
 
 
 class DescribedEnum(StrEnum):
-    """A string with a meaning: each member is written as its value and one sentence.
-
-    Attributes
-    ----------
-    meaning : str
-    """
+    """A string with a `meaning`: each member is written as its value and one sentence."""
 
     meaning: str
 

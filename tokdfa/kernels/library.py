@@ -30,7 +30,7 @@ def _is_older_than_its_sources(library: Path, sources: str) -> bool:
     made = library.stat().st_mtime_ns
     if all(path.stat().st_mtime_ns <= made for pattern in ("*/*.c", "*/*.h") for path in _HERE.glob(pattern)):
         return False
-    from tokdfa.kernels.backend.sources import digest
+    from tokdfa.kernels.backend.compile import digest
 
     return digest() != sources
 
@@ -47,24 +47,24 @@ def _open() -> tuple[Any, Any]:
         # An incomplete module, whatever error Python or cffi raises for it.
         what = "the declarations of the compiled kernels are broken"
         raise KernelError(what, where=str(_HERE / "_ffi.py"), hint=_REBUILD) from error
-    places = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
-    if len(places) != 1:
-        what = "the compiled kernels are missing" if not places else "there are kernels of several platforms"
+    found = [path for path in _HERE.glob("_kernels.*") if path.suffix in {".so", ".dylib", ".dll"}]
+    if len(found) != 1:
+        what = "the compiled kernels are missing" if not found else "there are kernels of several platforms"
         raise KernelError(what, where=str(_HERE), hint=_REBUILD)
-    place = places[0]
-    if place.stat().st_size != size:
-        raise KernelError("the library of compiled kernels is truncated or of another version", where=str(place),
-                          hint=_REBUILD)  # fmt: skip
+    (path,) = found
+    if path.stat().st_size != size:
+        what = "the library of compiled kernels is truncated or of another version"
+        raise KernelError(what, where=str(path), hint=_REBUILD)
     try:
         # Never closed: a daemon thread may still be within a kernel when the interpreter lets go of its modules.
-        library = declared.dlopen(str(place), getattr(declared, "RTLD_NODELETE", 0) | getattr(declared, "RTLD_NOW", 0))
+        library = declared.dlopen(str(path), getattr(declared, "RTLD_NODELETE", 0) | getattr(declared, "RTLD_NOW", 0))
         sources = declared.string(library.tokdfa_sources()).decode()
     except (OSError, AttributeError) as error:
         raise KernelError(f"the library of compiled kernels cannot be loaded, {error}", hint=_REBUILD) from error
     if sources != sources_declared:
-        raise KernelError("the library of compiled kernels is of another version", where=str(place), hint=_REBUILD)
-    if _IN_CHECKOUT and _is_older_than_its_sources(place, sources):
-        raise KernelError("the C files have changed since the kernels were compiled", where=str(place), hint=_REBUILD)
+        raise KernelError("the library of compiled kernels is of another version", where=str(path), hint=_REBUILD)
+    if _IN_CHECKOUT and _is_older_than_its_sources(path, sources):
+        raise KernelError("the C files have changed since the kernels were compiled", where=str(path), hint=_REBUILD)
     return declared, library
 
 
@@ -95,53 +95,36 @@ def _dtypes(kernel: Any) -> list[np.dtype[Any] | None]:
 def call(kernel: Any, *given: Any, out: Sequence[Any] = ()) -> int:
     """Call a kernel and return its number; arrays become pointers to their elements, and None a null pointer.
 
-    Their types are those that ``api.h`` declares. The last arguments, `out`, are the arrays that the kernel writes,
-    and numbers between them.
-
-    Raises
-    ------
-    TypeError
-        If an array is of another type or layout. That is a mistake of the caller, who checks the input of users.
+    Their types are those that ``api.h`` declares. The last arguments, `out`, are the arrays that the kernel writes, and
+    numbers between them. An array of another type or layout is a TypeError, a mistake of the caller.
     """
     dtypes = _dtypes(kernel)
     arguments = list(given)
     arguments += out
-    for place, value in enumerate(arguments):
+    for i, value in enumerate(arguments):
         if value is None:
-            arguments[place] = ffi.NULL
+            arguments[i] = ffi.NULL
         elif isinstance(value, np.ndarray):
-            arguments[place] = _elements(value, dtypes[place], written=place >= len(given))
+            arguments[i] = readable(value, dtypes[i], written=i >= len(given))
     result: int = kernel(*arguments)
     return result
 
 
-def readable(array: Array, dtype: Any) -> Any:
-    """Return a pointer to the elements of an array that C reads, of this dtype and any shape; see :func:`call`."""
-    flags = array.flags
-    if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
-        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
-    return ffi.from_buffer(_POINTERS[array.dtype], array)
+def readable(array: Array, dtype: Any, *, written: bool = False) -> Any:
+    """Return a pointer to the elements of an array of this dtype and any shape; where C has bytes, bools are bytes."""
+    found, flags = array.dtype, array.flags
+    fits = found == dtype or (dtype == _BYTES and found == np.bool_)
+    if not (fits and flags.c_contiguous and flags.aligned):
+        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_described(array)}")
+    return ffi.from_buffer(_POINTERS[found], array, require_writable=written)
 
 
 def writable(array: Array, dtype: Any) -> Any:
     """Return a pointer to the elements of an array that C writes; see :func:`readable`."""
-    flags = array.flags
-    if array.dtype != dtype or not (flags.c_contiguous and flags.aligned):
-        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
-    return ffi.from_buffer(_POINTERS[array.dtype], array, require_writable=True)
+    return readable(array, dtype, written=True)
 
 
-def _elements(array: Array, dtype: Any, *, written: bool) -> Any:
-    """Return a pointer to the elements of an array. Where C has bytes, truth values are bytes."""
-    found, flags = array.dtype, array.flags
-    fits = found == dtype or (dtype == _BYTES and found == np.bool_)
-    if not (fits and flags.c_contiguous and flags.aligned):
-        raise TypeError(f"a contiguous array of {np.dtype(dtype)} is needed, not {_said(array)}")
-    return ffi.from_buffer(_POINTERS[found], array, require_writable=written)
-
-
-def _said(array: Array) -> str:
-    """Describe an array."""
+def _described(array: Array) -> str:
     lacking = [name for name in ("c_contiguous", "aligned") if not getattr(array.flags, name)]
     return " ".join([str(array.dtype), *(f"without {name}" for name in lacking)])
 
@@ -161,30 +144,13 @@ def slots_for(n: int, least: int = 4) -> int:
 class Struct:
     """A struct of the kernels, which keeps alive the arrays that its pointers point to.
 
-    Threads may share a struct, which C only reads once it is built. Rooms, memories and places, in which C writes,
-    belong to one thread; their types say so in ``api.h``.
+    The fields of the type, as ``api.h`` declares it, are arrays, structs, numbers or None, except lengths: the number
+    of elements of an array given for the field ``x`` goes to the field ``n_x`` if there is one. `fields` has them as
+    they were given, `pointer` is passed to C. A field that is missing, unknown or not of its type is a TypeError, a
+    number that does not fit an OverflowError.
 
-    Parameters
-    ----------
-    name : str
-        The type, as ``api.h`` declares it.
-    **fields : array, Struct, int or None
-        All fields except lengths: the number of elements of an array given for the field ``x`` goes to the field
-        ``n_x`` if there is one.
-
-    Attributes
-    ----------
-    pointer
-        The pointer that is passed to C.
-    fields : dict
-        The fields as they were given.
-
-    Raises
-    ------
-    TypeError
-        If a field is missing, unknown, or not of its type.
-    OverflowError
-        If a number does not fit.
+    Threads may share a struct, which C only reads once it is built. Buffers and caches, in which C writes, belong to
+    one thread; their types say so in ``api.h``.
     """
 
     __slots__ = ("_kept", "_name", "fields", "pointer")
@@ -221,14 +187,14 @@ class Struct:
             return value
         if value is None and kind.item.kind == "struct":
             return ffi.NULL
+        wanted = f"{self._name}.{field} is a contiguous array of {kind.item.cname}"
         if not isinstance(value, np.ndarray):
-            what = type(value).__name__
-            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not {what}")
+            raise TypeError(f"{wanted}, not {type(value).__name__}")
         dtype = _DTYPES.get(kind.item.cname)
         is_flags = dtype == np.uint8 and value.dtype == np.bool_
         fits = (value.dtype == dtype or is_flags) and value.flags.c_contiguous and value.flags.aligned
         if dtype is None or not fits:
-            raise TypeError(f"{self._name}.{field} is a contiguous array of {kind.item.cname}, not of {_said(value)}")
+            raise TypeError(f"{wanted}, not of {_described(value)}")
         pointer = ffi.from_buffer(_POINTERS[value.dtype], value)
         self._kept[field] = pointer
         return pointer

@@ -27,62 +27,46 @@ _freed = [0]
 def zeros(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return zeros, which lie in large pages where the system has them and the array would fill half of one.
 
-    A table of some megabytes has more small pages than a processor remembers the places of, so that a look-up at random
-    waits for the place of its page as well as for what is there.
-
-    Examples
-    --------
-    >>> zeros(1 << 20, np.int32).nbytes, int(zeros(4, np.int32).sum())
-    (4194304, 0)
+    A table of some megabytes has more small pages than a processor caches the addresses of, so a look-up at random
+    waits for the address of its page as well as for the entry.
     """
     size = n * np.dtype(dtype).itemsize
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
     if advice is None or 2 * size < LARGE_PAGE:
         return np.zeros(n, dtype=dtype)
     try:
-        room = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        room.madvise(advice)
+        buffer = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        buffer.madvise(advice)
     except OSError:
-        # Without room for a page more, or with a system that takes no advice.
+        # Without memory for a page more, or with a system that takes no advice.
         return np.zeros(n, dtype=dtype)
-    begin = -np.frombuffer(room, dtype=np.uint8).ctypes.data % LARGE_PAGE
-    return np.frombuffer(room, dtype=dtype, count=n, offset=begin)
+    begin = -np.frombuffer(buffer, dtype=np.uint8).ctypes.data % LARGE_PAGE
+    return np.frombuffer(buffer, dtype=dtype, count=n, offset=begin)
 
 
 def zeros_together(*wanted: tuple[int, npt.DTypeLike]) -> list[npt.NDArray[Any]]:
-    """Return several arrays of zeros of these lengths and types, which share their pages; see :func:`zeros`.
-
-    Examples
-    --------
-    >>> [array.nbytes for array in zeros_together((3, np.uint8), (2, np.int64))]
-    [3, 16]
-    """
+    """Return several arrays of zeros of these lengths and types, which share their pages; see :func:`zeros`."""
     sizes = [n * np.dtype(dtype).itemsize for n, dtype in wanted]
     # Each begins with a cache line.
     ends = np.cumsum([-(-size // _LINE) * _LINE for size in sizes]).tolist()
-    room = zeros(ends[-1], np.uint8)
+    buffer = zeros(ends[-1], np.uint8)
     begins = [0, *ends[:-1]]
-    return [room[a : a + size].view(dtype) for a, size, (_, dtype) in zip(begins, sizes, wanted, strict=True)]
+    return [buffer[a : a + size].view(dtype) for a, size, (_, dtype) in zip(begins, sizes, wanted, strict=True)]
 
 
 def untouched(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return zeros that take memory only as far as they are used, page by page.
 
-    Those of numpy may be memory that was used before, all of which is then cleared.
-
-    Examples
-    --------
-    >>> untouched(1 << 20, np.int32).nbytes, len(untouched(0, np.int32))
-    (4194304, 0)
+    The zeros of numpy may be memory that was used before, all of which is then cleared.
     """
     size = n * np.dtype(dtype).itemsize
     if 2 * size < LARGE_PAGE or not hasattr(mmap, "MAP_ANONYMOUS"):
         return np.zeros(n, dtype=dtype)
     try:
-        room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError:
         return np.zeros(n, dtype=dtype)
-    return np.frombuffer(room, dtype=dtype, count=n)
+    return np.frombuffer(buffer, dtype=dtype, count=n)
 
 
 def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -90,11 +74,6 @@ def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
     It is for results that are large and made again and again: where the pages of each come from the system, bringing
     them takes a tenth of the time of encoding.
-
-    Examples
-    --------
-    >>> len(empty(1 << 20, np.int32))
-    1048576
     """
     size = n * np.dtype(dtype).itemsize
     if _freed[0] < size <= _MOST_KEPT:
@@ -107,12 +86,8 @@ def empty(n: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 def bring_in_large_pages(array: npt.NDArray[Any]) -> None:
     """Ask the system to bring the memory of a new array in large pages, where it has them; nothing else changes.
 
-    It is for large results whose memory somebody else asks for. What is smaller than sixteen large pages is most often
+    It is for large results whose memory somebody else asks for. An array of less than sixteen large pages is most often
     memory that was used before, which is left alone.
-
-    Examples
-    --------
-    >>> bring_in_large_pages(np.zeros(1 << 26, dtype=np.uint8))
     """
     if array.nbytes < _MANY_LARGE_PAGES or not hasattr(mmap, "MADV_HUGEPAGE"):
         return
@@ -124,7 +99,6 @@ def bring_in_large_pages(array: npt.NDArray[Any]) -> None:
 
 @cache
 def _madvise() -> Any:
-    """Return the system's function."""
     function = ctypes.CDLL(None).madvise
     function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     return function

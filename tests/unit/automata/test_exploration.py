@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.automata import token_dfas
 from tokdfa.automata.exploration import Numbering, explore, reached, shortest_way, trace
 from tokdfa.automata.token_dfa import TokenDFA
+from tokdfa.base.errors import LimitExceededError
 
 arrows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=14)
 dfas = token_dfas("ab", max_states=5)
@@ -52,17 +53,17 @@ def test_numbers_are_given_as_states_are_met() -> None:
 @given(dfas)
 def test_explore_is_breadth_first(dfa: TokenDFA) -> None:
     n_states, n_transitions = dfa.reachable().n_states, dfa.reachable().n_transitions
-    found = list(explore(dfa, partial(at_most, n_states), partial(at_most, n_transitions)))
+    found = list(explore(dfa, n_states, n_transitions))
     order = [dfa.initial, *(target for _, target in nx.bfs_edges(nx.DiGraph(_arrows(dfa)), dfa.initial))]
     assert [state for state, _ in found] == order
     for state, row in found:
         assert {token: order[number] for token, number in row.items()} == dict(dfa.moves(state))
     if n_states > 1:
-        with pytest.raises(TooManyError):
-            list(explore(dfa, partial(at_most, n_states - 1), partial(at_most, n_transitions)))
+        with pytest.raises(LimitExceededError, match="states"):
+            list(explore(dfa, n_states - 1, n_transitions))
     if n_transitions:
-        with pytest.raises(TooManyError):
-            list(explore(dfa, partial(at_most, n_states), partial(at_most, n_transitions - 1)))
+        with pytest.raises(LimitExceededError, match="transitions"):
+            list(explore(dfa, n_states, n_transitions - 1))
 
 
 def _arrows(dfa: TokenDFA) -> dict[int, list[int]]:

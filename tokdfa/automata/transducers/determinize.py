@@ -292,15 +292,8 @@ def minimize(transducer: Transducer) -> Transducer:
     """Return the minimal onward subsequential transducer of the same function, numbered breadth first.
 
     Equal functions over equal alphabets give equal (``==``) results. No subsequential transducer is smaller, unless all
-    outputs begin with the same token (see :func:`onward`).
+    outputs begin with the same token (see :func:`onward`). One that is not subsequential is an AutomatonError.
 
-    Raises
-    ------
-    AutomatonError
-        If the transducer is not subsequential.
-
-    Notes
-    -----
     C. Choffrut, *Minimizing subsequential transducers: a survey*, 2003: in onward form, equivalent states have equal
     outputs on equal symbols, and the coarsest partition of a DFA over (symbol, output) finds them.
     """

@@ -89,17 +89,9 @@ def rules_table(
 class OnePass:
     """The function T^D of a proper dictionary, evaluated in one pass over the text.
 
-    `tables` is the struct that the kernels read, ``tokdfa_token_tables``.
+    `tables` is the struct that the kernels read, ``tokdfa_token_tables``. An improper dictionary is an
+    ImproperDictionaryError, one with 2^21 - 1 tokens or more a LimitExceededError.
 
-    Raises
-    ------
-    ImproperDictionaryError
-        If the dictionary is not proper.
-    LimitExceededError
-        If it has 2^21 - 1 tokens or more.
-
-    Notes
-    -----
     It computes the function of the subsequential transducer of *Constructing a BPE Tokenization DFA* (Theorem 4), in
     linear time as Corollary 3 states, without the states. Every prefix of a word has one last token, which must be
     allowed after the last token of the text before it; the pair test of the compact token DFA decides whether it is.

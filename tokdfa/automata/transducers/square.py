@@ -91,13 +91,9 @@ def extend_delay(delay: Delay, first: Output, second: Output) -> Delay:
 def functionality(transducer: Transducer, *, max_pairs: int = DEFAULT_MAX_PAIRS) -> Verdict[TwoOutputs]:
     """Decide whether no word has two outputs; the witness is a word and two of its outputs, spelled.
 
-    There is a limit on the pairs of states reached on equal words.
-
-    Notes
-    -----
-    M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch, *Squaring transducers*, 2003: for pairs of states from which both
-    runs can end on one word, the delay between their outputs must depend on the pair alone, and be compensated at the
-    end.
+    There is a limit on the pairs of states reached on equal words. M.-P. Béal, O. Carton, C. Prieur, J. Sakarovitch,
+    *Squaring transducers*, 2003: for pairs of states from which both runs can end on one word, the delay between their
+    outputs must depend on the pair alone, and be compensated at the end.
     """
     square = Square(transducer.trim(), max_pairs=max_pairs)
     way = square.ways_to_the_end()

@@ -50,12 +50,8 @@ class TransducerTable:
         """Return the subsequential transducer of a proper dictionary, its states numbered breadth first.
 
         The number of states is limited, and so is the number of states of the token DFA, times its tokens and the nodes
-        of their trie, to 2^28.
-
-        Notes
-        -----
-        *Constructing a BPE Tokenization DFA*, Theorem 4, by the construction of Béal and Carton, on the states of the
-        token DFA and the nodes of the trie of all tokens.
+        of their trie, to 2^28. *Constructing a BPE Tokenization DFA*, Theorem 4, by the construction of Béal and
+        Carton, on the states of the token DFA and the nodes of the trie of all tokens.
         """
         construction = _begin(dictionary)
         while not construction.go_on() and len(construction.states) <= max_states:
@@ -216,13 +212,7 @@ class SubsequentialTransducer(Displayed):
         self._allowed: dict[tuple[int, int], bool] = {}
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...]:
-        """Return T^D(word), spelled.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol outside the base alphabet; the message gives the offset.
-        """
+        """Return T^D(word), spelled; for a foreign symbol, an AlphabetError gives its offset."""
         return self.dictionary.alphabet.spell(self.tokenize(word).tolist())
 
     def tokenize(self, word: Word | Iterable[str]) -> Int32Array:
@@ -243,10 +233,7 @@ class SubsequentialTransducer(Displayed):
     def explicit(self, *, max_states: int = DEFAULT_MAX_EXPLICIT_STATES) -> Transducer:
         """Return the whole transducer with every state and transition, numbered breadth first.
 
-        Raises
-        ------
-        LimitExceededError
-            If it has more than `max_states` states.
+        More than `max_states` states are a LimitExceededError.
         """
         return TransducerTable.of(self.dictionary, max_states=max_states).transducer()
 

@@ -105,20 +105,11 @@ class Transducer(Displayed):
         alphabet: TokenAlphabet | None = None,
         n_states: int | None = None,
     ) -> Transducer:
-        """Return the transducer with these transitions, written as in a figure.
+        """Return the transducer with these transitions, written as in a figure: source, symbol, tokens written, target.
 
-        Parameters
-        ----------
-        edges : iterable of (int, word, sequence of words, int)
-            Source, symbol, tokens written, target.
-        initial : int
-            The initial state.
-        finals : mapping from state to sequence of words
-            The final states, and the tokens that they write.
-        alphabet : TokenAlphabet, optional
-            By default the sorted symbols that are mentioned, then the tokens in order of first mention.
-        n_states : int, optional
-            By default one more than the largest state mentioned.
+        `finals` maps the final states to the tokens that they write. The alphabet is, by default, the sorted symbols
+        that are mentioned, then the tokens in order of first mention; the number of states is one more than the largest
+        mentioned.
         """
         rows = list(edges)
         if alphabet is None:
@@ -141,23 +132,10 @@ class Transducer(Displayed):
     def from_token_dfa(cls, dfa: TokenDFA, *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
         """Return the transducer that maps the text of each tokenization that `dfa` accepts to the tokenization.
 
-        Parameters
-        ----------
-        dfa : TokenDFA
-            Its states keep their numbers. A transition on a token of k symbols becomes k steps through k - 1 states
-            of its own; the last step writes the token.
-        max_states : int
-            The maximum number of states of the transducer.
+        The states of `dfa` keep their numbers. A transition on a token of k symbols becomes k steps through k - 1
+        states of its own; the last step writes the token. More than `max_states` states are a LimitExceededError.
 
-        Raises
-        ------
-        LimitExceededError
-            If the transducer would have more states.
-
-        Notes
-        -----
-        *Constructing a BPE Tokenization DFA*, Observation 3. By Lemma 6 it is functional if `dfa` is
-        context-invariant.
+        *Constructing a BPE Tokenization DFA*, Observation 3. By Lemma 6 it is functional if `dfa` is context-invariant.
         """
         alphabet = dfa.alphabet
         spelled = [alphabet.base_tokenization(word) for word in alphabet]
@@ -200,45 +178,24 @@ class Transducer(Displayed):
     # Running it on words
 
     def iter_runs(self, word: Word | Iterable[str], state: int | None = None) -> Iterator[TransducerRun]:
-        """Yield the runs on `word` from `state`, by default the initial state, whether they accept or not.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol outside the alphabet.
-        """
+        """Yield the runs on `word` from `state`, by default the initial state, whether they accept or not."""
         symbols = self.alphabet.base_tokenization(word)
         start = self.initial if state is None else checked(state, self.n_states, "state", "start of the runs")
-        states = [start]
+        states: list[int] = []
         written: list[Output] = []
-        pending = [iter(self._arcs_at(start, symbols, 0))]
-        if not symbols:
-            yield TransducerRun((start,), ())
+        # Depth first: the arcs to try, each with the number of symbols read before it.
+        pending = [(0, Arc(-1, (), start))]
         while pending:
-            arc = next(pending[-1], None)
-            if arc is None:
-                pending.pop()
-                states.pop()
-                if written:
-                    written.pop()
-                continue
-            states.append(arc.target)
-            written.append(arc.output)
-            if len(written) == len(symbols):
-                yield TransducerRun(tuple(states), tuple(map(self.alphabet.spell, written)))
-            pending.append(iter(self._arcs_at(arc.target, symbols, len(written))))
-
-    def _arcs_at(self, state: int, symbols: Sequence[int], at: int) -> tuple[Arc, ...]:
-        return self.rows[state].get(symbols[at], ()) if at < len(symbols) else ()
+            n_read, arc = pending.pop()
+            states[n_read:], written[n_read:] = [arc.target], [arc.output]
+            if n_read == len(symbols):
+                yield TransducerRun(tuple(states), tuple(map(self.alphabet.spell, written[1:])))
+            else:
+                following = self.rows[arc.target].get(symbols[n_read], ())
+                pending += [(n_read + 1, arc) for arc in reversed(following)]
 
     def outputs(self, word: Word | Iterable[str]) -> frozenset[tuple[Word, ...]]:
-        """Return every tokenization that an accepting run on `word` writes, spelled.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol outside the alphabet.
-        """
+        """Return every tokenization that an accepting run on `word` writes, spelled."""
         # An output is a node in a tree of tokens: equal outputs are the same number, and a step copies nothing.
         nodes: dict[tuple[int, int], int] = {}
         at: dict[int, set[int]] = {self.initial: {-1}}
@@ -266,15 +223,7 @@ class Transducer(Displayed):
         return frozenset(found)
 
     def __call__(self, word: Word | Iterable[str]) -> tuple[Word, ...] | None:
-        """Return the only tokenization of `word`, spelled, or None if no accepting run reads it.
-
-        Raises
-        ------
-        AlphabetError
-            If `word` has a symbol outside the alphabet.
-        AutomatonError
-            If there are several tokenizations.
-        """
+        """Return the only tokenization of `word`, spelled, or None if there is none; two are an AutomatonError."""
         found = self.outputs(word)
         if len(found) > 1:
             raise AutomatonError("the transducer is not functional: a word with several outputs", value=word)
@@ -295,14 +244,7 @@ class Transducer(Displayed):
     def subsequentiality(self) -> Verdict[TwoArcs]:
         """Decide whether the state and the symbol read determine every step.
 
-        Returns
-        -------
-        Verdict
-            Its witness is a state with two transitions on one symbol.
-
-        Notes
-        -----
-        *Constructing a BPE Tokenization DFA*, Def 6.
+        The witness is a state with two transitions on one symbol. *Constructing a BPE Tokenization DFA*, Def 6.
         """
         for state, row in enumerate(self.rows):
             for symbol, (first, *others) in row.items():
@@ -314,14 +256,8 @@ class Transducer(Displayed):
     def sequentiality(self) -> Verdict[TwoArcs | int]:
         """Decide whether the transducer is subsequential and its final states write nothing.
 
-        Returns
-        -------
-        Verdict
-            Its witness is the one of :meth:`subsequentiality`, or a final state that writes something.
-
-        Notes
-        -----
-        *Constructing a BPE Tokenization DFA*, Def 6.
+        The witness is the one of :meth:`subsequentiality`, or a final state that writes something. *Constructing a BPE
+        Tokenization DFA*, Def 6.
         """
         subsequential = self.subsequentiality()
         if not subsequential:
@@ -356,17 +292,8 @@ class Transducer(Displayed):
     def compose(self, automaton: TokenAutomaton[int], *, max_states: int = DEFAULT_MAX_STATES) -> Transducer:
         """Return the transducer of the pairs (word, tokenization) whose tokenization `automaton` accepts.
 
-        Parameters
-        ----------
-        automaton : TokenAutomaton
-            An automaton over the token numbers of this transducer's alphabet.
-        max_states : int
-            The maximum number of states of the result.
-
-        Raises
-        ------
-        LimitExceededError
-            If the result would have more states.
+        It is an automaton over the token numbers of this alphabet. More than `max_states` states are a
+        LimitExceededError.
         """
         from tokdfa.automata.transducers.square import compose
 

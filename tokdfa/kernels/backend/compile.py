@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import os
 import platform
 import re
@@ -23,8 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sources import KERNELS, digest, sources_with  # type: ignore[import-not-found]
-
+KERNELS = Path(__file__).resolve().parents[1]
 X86_64 = {"x86_64", "amd64", "AMD64"}
 
 
@@ -72,6 +72,21 @@ _PROBE = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint64_t
 
 class BuildError(Exception):
     """The kernels cannot be compiled here; says what to do."""
+
+
+def sources_with(ending: str) -> list[Path]:
+    """Return the C files and headers with this ending, in order."""
+    return sorted(KERNELS.glob(f"*/*{ending}"))
+
+
+def digest() -> str:
+    """Return the hash of all C files and headers: their names and contents, line endings aside."""
+    found = hashlib.sha256()
+    for path in sorted([*sources_with(".c"), *sources_with(".h")]):
+        found.update(f"{path.relative_to(KERNELS).as_posix()}\0".encode())
+        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
+        found.update(b"\0")
+    return found.hexdigest()
 
 
 def compiler_of_this_machine() -> list[str] | None:
@@ -143,9 +158,8 @@ def build(target: Path = KERNELS, *, sanitize: bool = False, warnings_are_errors
             _replace(made.read_bytes(), target / HERE.library)
             _replace(_declarations(sources, made.stat().st_size).encode(), target / "_ffi.py")
         except OSError as error:
-            raise BuildError(
-                f"{target} cannot be written ({error.strerror}): build from a copy of the sources in a folder that can"
-            ) from error
+            hint = "build from a copy of the sources in a folder that can"
+            raise BuildError(f"{target} cannot be written ({error.strerror}): {hint}") from error
     return target / HERE.library
 
 

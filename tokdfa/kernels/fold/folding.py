@@ -14,8 +14,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.kernels.library import Struct, call, lib, slots_for
 
-LEFT_DEAD = -2
-RIGHT_DEAD = -3
+LEFT_DEAD, RIGHT_DEAD = -2, -3
 
 
 def history(pairs: Int64Array, made: Int32Array, birth: Int32Array, head: Int32Array, tail: Int32Array) -> Struct:

@@ -16,9 +16,6 @@ from tokdfa.kernels.byte_filter import byte_filter
 from tokdfa.kernels.library import Struct, call, ffi, lib
 from tokdfa.kernels.pages import empty
 
-__all__ = ["MOST_CHARACTERS", "find_changed", "find_joining", "first_change", "form_struct", "no_form", "normalized"]
-
-
 MOST_CHARACTERS = 64
 
 _IN_FORM, _TOO_LONG, _FULL = 0, 1, 2
