@@ -73,10 +73,9 @@ def write_out(automaton: TokenAutomaton[S], alphabet: TokenAlphabet, max_states:
     """Return the explicit DFA of the reachable part; see :meth:`TokenDFA.from_automaton`."""
     product: Any = automaton
     if isinstance(product, Combination) and product.is_intersection:
-        first, second = product.first, product.second
-        is_explicit = isinstance(first, TokenDFA) and isinstance(second, TokenDFA)
-        if is_explicit and first.alphabet == second.alphabet == alphabet:
-            dfa = intersect_explicit(first, second, max_states, max_transitions)
+        p, q = product.first, product.second
+        if isinstance(p, TokenDFA) and isinstance(q, TokenDFA) and p.alphabet == q.alphabet == alphabet:
+            dfa = intersect_explicit(p, q, max_states, max_transitions)
             if dfa is not None:
                 return dfa
     transitions: list[dict[int, int]] = []

@@ -10,10 +10,11 @@ from typing import Any
 
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.regex import syntax
+from tokdfa.regex.dialects import Place
 from tokdfa.regex.program import MAX_INSTRUCTIONS
 from tokdfa.regex.unicode import Ranges
 
-_ANCHORS: dict[syntax.Place, str] = {
+_ANCHORS: dict[Place, str] = {
     "start of text": r"\A",
     "end of text": r"\Z",
     "start of line": r"(?:\A|(?<=\n))",

@@ -18,31 +18,12 @@ class Budget:
     The clock starts when the budget is made, and counts the processor time of the thread that made it: time in which
     the machine does something else does not count. In another thread, all time counts. Every construction uses the
     budget of its caller, so the limits apply to all of them together. Each checks it often enough to stop soon after
-    the time is up.
+    the time is up. The methods raise a LimitExceededError when the budget is spent; it says which limit it is, and
+    names the automaton or table `what`.
 
-    Parameters
-    ----------
-    max_states : int
-        The maximum number of states of any automaton over classes of code points; over bytes, ten times as many.
-    max_seconds : float
-        The maximum total processor time.
-    max_entries : int
-        The maximum total number of entries in all tables and sets of threads, of some tens of bytes each.
-    what : str
-        The name of the automaton or table, for error messages.
-
-    Raises
-    ------
-    LimitExceededError
-        From every method, when the budget is spent; the message says which limit it is, and gives a hint.
-
-    Examples
-    --------
-    >>> budget = Budget(max_states=10, what="the automaton")
-    >>> budget.check_states(10)
-    >>> budget.check_states(11)
-    Traceback (most recent call last):
-    tokdfa.base.errors.LimitExceededError: the automaton has more than 10 states (narrow it, or raise max_states)
+    `max_states` limits any automaton over classes of code points, and over bytes ten times as many; `max_seconds` is
+    total processor time; `max_entries` counts the entries in all tables and sets of threads, of some tens of bytes
+    each.
     """
 
     def __init__(

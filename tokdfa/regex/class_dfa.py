@@ -57,30 +57,20 @@ class Partition:
 class ClassDFA:
     """A deterministic automaton over the classes of a partition and three symbols that are not code points.
 
-    State 0 is the sink.
+    State 0 is the sink. The arrays are int32, except the bools `accepts` and `late`.
 
-    Attributes
-    ----------
-    partition : Partition
-    table : int32 array of shape (states, classes + 3)
-        Targets. The last three columns are for bytes that are not a code point, for an edge of the text, and for the
-        boundary between two tokens.
-    accepts : bool array, one entry per state
-        Whether a match has ended: here or, if `delayed`, before the symbol just read.
-    late : bool array, one entry per state
-        Whether that match ended one symbol earlier still, before a line feed that turned out to be the last symbol.
-    restart : int32 array, one entry per state
-        For a state that accepts, the state in which to restart at the end of that match.
-    kind : int32 array, one entry per state
-        The kind of the symbol just read; for a match that ended earlier, the kind of a line feed as the last symbol.
-    kind_of : int32 array, one entry per class and two more
-        The kind of the symbols of each class, of bytes that are not a code point, and of an edge. Assertions do not
-        distinguish symbols of one kind.
-    initial : int32 array, one entry per kind
-        The initial state after a symbol of each kind. The last entry is for an edge of the text. The one before it, if
-        `has_last_line`, is for a line feed that is the last symbol.
-    delayed : bool
-        Whether a match is recognized only by the symbol after it, which is the case if there are assertions.
+    - `table`, of shape (states, classes + 3), has the targets. The last three columns are for bytes that are not a code
+      point, for an edge of the text, and for the boundary between two tokens.
+    - `accepts`: for each state, whether a match has ended: here or, if `delayed`, before the symbol just read. It is
+      `delayed` if there are assertions: a match is then recognized only by the symbol after it.
+    - `late`: whether that match ended one symbol earlier still, before a line feed that turned out to be the last
+      symbol.
+    - `restart`: for a state that accepts, the state in which to restart at the end of that match.
+    - `kind`: for each state, the kind of the symbol just read; for a match that ended earlier, the kind of a line feed
+      as the last symbol. Assertions do not distinguish symbols of one kind.
+    - `kind_of`: the kind of the symbols of each class, of bytes that are not a code point, and of an edge.
+    - `initial`: the initial state after a symbol of each kind. The last entry is for an edge of the text. The one
+      before it, if `has_last_line`, is for a line feed that is the last symbol.
     """
 
     partition: Partition

@@ -17,8 +17,6 @@ from tokdfa.regex import unicode
 from tokdfa.regex.atoms import MAX_NESTING, AtomReader, Flags
 from tokdfa.regex.budget import Budget
 
-__all__ = ["MAX_NESTING", "Operators", "Place", "read_dialect"]
-
 Place: TypeAlias = Literal[
     "start of text",
     "end of text",

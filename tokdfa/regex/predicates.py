@@ -17,7 +17,6 @@ from tokdfa.regex.unicode import LAST, Ranges, complement
 
 if TYPE_CHECKING:
     from tokdfa.regex.program import Program
-    from tokdfa.regex.syntax import Node
 
 MAX_PREDICATES = 64
 
@@ -42,12 +41,7 @@ Predicate: TypeAlias = Neighbour | Words
 
 @dataclass
 class Predicates:
-    """The predicates of a pattern without duplicates, each after the ones that it asks.
-
-    Attributes
-    ----------
-    found : list of Predicate
-    """
+    """The predicates of a pattern without duplicates, in `found`, each after the ones that it asks."""
 
     found: list[Predicate] = field(default_factory=list)
     _numbers: dict[Neighbour | tuple[Node, bool], int] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex import syntax
 from tokdfa.regex.budget import Budget
+from tokdfa.regex.dialects import Place
 from tokdfa.regex.predicates import Predicates, committed, has_choice
 from tokdfa.regex.unicode import LAST, Ranges
 
@@ -155,7 +156,7 @@ class Program:
 _LINE_FEED: Ranges = ((10, 10),)
 _YES_BEFORE = frozenset({(True, False)})
 _YES_BEHIND = frozenset({(False, True)})
-_ASSERTIONS: dict[syntax.Place, LookAround] = {
+_ASSERTIONS: dict[Place, LookAround] = {
     "start of text": LookAround((), True, (), False, _YES_BEFORE),
     "start of line": LookAround(_LINE_FEED, True, (), False, _YES_BEFORE),
     "start of line with text": LookAround(_LINE_FEED, True, ((0, LAST),), False, frozenset({(True, True)})),

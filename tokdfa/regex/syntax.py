@@ -14,26 +14,8 @@ from typing import Any, Literal, NoReturn, TypeAlias, cast
 
 from tokdfa.base.errors import LimitExceededError, PatternError
 from tokdfa.regex.budget import Budget
-from tokdfa.regex.dialects import MAX_NESTING, Operators, Place, read_dialect
+from tokdfa.regex.dialects import Operators, Place, read_dialect
 from tokdfa.regex.unicode import Ranges, complement, library_of, ranges, union, universe
-
-__all__ = [
-    "MAX_NESTING",
-    "Alternate",
-    "Anchor",
-    "Assertion",
-    "Atomic",
-    "Concat",
-    "LookAhead",
-    "Mode",
-    "Node",
-    "Place",
-    "Repeat",
-    "Symbols",
-    "children",
-    "is_nullable",
-    "parse",
-]
 
 Mode: TypeAlias = Literal["greedy", "lazy", "possessive"]
 
@@ -119,37 +101,15 @@ Node: TypeAlias = Symbols | Concat | Alternate | Repeat | Atomic | LookAhead | A
 
 
 def parse(pattern: str, table: str = "regex", budget: Budget | None = None) -> Node:
-    """Read a pattern.
+    """Read a pattern; captures do not matter, so the tree has no groups.
 
-    Parameters
-    ----------
-    pattern : str
-        A regular expression.
-    table : {"regex", "tokenizers", "tiktoken"}, or such a name with a version
-        The library, for its dialect and character classes: from its newest table or, with a version, from another, as
-        in "tokenizers==0.20.3". `regex` means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses
-        fancy-regex.
-    budget : Budget, optional
-        The budget.
+    The depth of the tree is at most a small multiple of :data:`MAX_NESTING`. The table names the library, for its
+    dialect and character classes: its newest table or, with a version, another, as in "tokenizers==0.20.3". `regex`
+    means its version 0 behaviour; tokenizers uses Oniguruma, and tiktoken uses fancy-regex.
 
-    Returns
-    -------
-    Node
-        The tree; its depth is at most a small multiple of :data:`MAX_NESTING`. It has no groups, because captures do
-        not matter.
-
-    Raises
-    ------
-    PatternError
-        If the pattern is not valid in the dialect, or has a back-reference, recursion, a conditional group, or
-        something else that is not supported; the message names it and its offset.
-    LimitExceededError
-        If groups are nested too deeply, or the pattern is too long, or takes longer than allowed.
-
-    Examples
-    --------
-    >>> parse("a|bc*", "tiktoken").options[0]
-    Symbols(ranges=((97, 97),))
+    A PatternError names what is not valid in the dialect, or not supported, such as a back-reference, recursion or a
+    conditional group, and its offset. A LimitExceededError says that groups are nested too deeply, or the pattern is
+    too long, or takes longer than `budget` allows.
     """
     budget = Budget() if budget is None else budget
     operators = read_dialect(pattern, table, budget)

@@ -27,28 +27,15 @@ FIRST_LEADS = {2: 0xC2, 3: 0xE0, 4: 0xF0}
 
 @dataclass(frozen=True)
 class ByteDFA:
-    """A DFA over bytes and two more symbols: the edge of a text and the boundary between two tokens.
+    """A DFA over bytes and two more symbols: the edge of a text and the boundary between two tokens; state 0 is a sink.
 
-    State 0 is the sink. int32 arrays.
-
-    Attributes
-    ----------
-    table : shape (states, columns)
-        Targets.
-    column : shape (258,)
-        The column of each byte, of the edge, and of the boundary; equal columns are shared.
-    delay : one entry per state
-        If a match has ended, the number of bytes read since then; otherwise -1.
-    restart : one entry per state
-        The state in which to restart at the end of that match.
-    right : one entry per state
-        The kind of the symbol after that match.
-    end_delay, end_right, end_restart : one entry per state
-        The same if the text ends here.
-    starts : one entry per kind
-        The initial state after a symbol of each kind; the last one is for an edge.
-    is_within : bool array, one entry per state
-        Whether a part of a symbol has been read.
+    - `table`, of shape (states, columns), has the targets; `column`, of shape (258,), the column of each byte, of the
+      edge, and of the boundary; equal columns are shared.
+    - `delay`: if a match has ended, the number of bytes read since then; otherwise -1. `restart` is the state in which
+      to restart at the end of that match, `right` the kind of the symbol after it. `end_delay`, `end_right` and
+      `end_restart` are the same if the text ends here.
+    - `starts` has the initial state after a symbol of each kind; the last one is for an edge.
+    - `is_within`: for each state, whether a part of a symbol has been read.
     """
 
     table: Int32Array

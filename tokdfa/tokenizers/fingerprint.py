@@ -14,7 +14,8 @@ from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.arrays import BoolArray, Uint64Array
 from tokdfa.base.errors import LimitExceededError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
-from tokdfa.regex.unicode.tables import content, library_of
+from tokdfa.regex.unicode.tables import content
+from tokdfa.regex.unicode.versions import library_of
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.pretokenizers.normal_form import automaton_form
 

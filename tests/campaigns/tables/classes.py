@@ -19,7 +19,8 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray
 from tokdfa.regex.unicode.ranges import LAST, SCALARS, Ranges, complement, contains
-from tokdfa.regex.unicode.tables import CATEGORIES, Table, data_file
+from tokdfa.regex.unicode.tables import CATEGORIES
+from tokdfa.regex.unicode.versions import Table, data_file
 
 __all__ = ["Library", "as_text", "libraries", "main", "probe"]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tokdfa.regex.unicode.ranges import SCALARS, characters_of, encode
-from tokdfa.regex.unicode.tables import data_file
+from tokdfa.regex.unicode.versions import data_file
 
 __all__ = ["charsmap", "main", "probe"]
 

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from tokdfa.regex.unicode.ranges import LAST, encode
-from tokdfa.regex.unicode.tables import data_file
+from tokdfa.regex.unicode.versions import data_file
 
 __all__ = ["main"]
 

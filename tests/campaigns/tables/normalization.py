@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from tokdfa.regex.unicode.ranges import SCALARS, characters_of, encode
-from tokdfa.regex.unicode.tables import data_file
+from tokdfa.regex.unicode.versions import data_file
 
 __all__ = ["main", "probe"]
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from tests.campaigns.tables import classes as probe
 from tokdfa.regex.unicode.ranges import SCALARS, Ranges, complement, difference, union
-from tokdfa.regex.unicode.tables import CATEGORIES, content, data_file, names, ranges, universe, version
-from tokdfa.regex.unicode.versions import TABLES, Table, library_of, ranges_of, symmetric_difference
+from tokdfa.regex.unicode.tables import CATEGORIES, content, names, ranges, universe, version
+from tokdfa.regex.unicode.versions import TABLES, Table, data_file, library_of, ranges_of, symmetric_difference
 
 __all__ = ["VERSIONS", "installed_copy", "main"]
 

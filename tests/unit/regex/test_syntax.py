@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.support.splitting import pieces_of_tiktoken, pieces_of_tokenizers
 from tokdfa.base.errors import LimitExceededError, PatternError
+from tokdfa.regex.atoms import MAX_NESTING
 from tokdfa.regex.backtracking import compile_backtracking
 from tokdfa.regex.syntax import (
-    MAX_NESTING,
     Alternate,
     Anchor,
     Assertion,

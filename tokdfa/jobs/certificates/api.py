@@ -22,7 +22,7 @@ from tokdfa.jobs.splices.encoding import SpecialsPolicy
 from tokdfa.jobs.splices.languages import literal
 from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, parse
 from tokdfa.regex.unicode import SURROGATES, Ranges, contains, difference
-from tokdfa.regex.unicode.tables import data_file
+from tokdfa.regex.unicode.versions import data_file
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Certificate", "certify_comparison", "certify_splice"]

@@ -15,7 +15,7 @@ from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, with_specials
 from tokdfa.kernels.merging.merging import derivations
 from tokdfa.regex.unicode import version
-from tokdfa.regex.unicode.tables import data_file
+from tokdfa.regex.unicode.versions import data_file
 from tokdfa.tokenizers.encoding.special import odd_ones
 from tokdfa.tokenizers.formats.files import find
 from tokdfa.tokenizers.pretokenizers.steps import Splitting

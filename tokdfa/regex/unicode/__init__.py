@@ -26,16 +26,8 @@ from tokdfa.regex.unicode.ranges import (
     intersection,
     union,
 )
-from tokdfa.regex.unicode.tables import (
-    TABLES,
-    Table,
-    case_variants,
-    fold_expansions,
-    library_of,
-    ranges,
-    universe,
-    version,
-)
+from tokdfa.regex.unicode.tables import case_variants, fold_expansions, ranges, universe, version
+from tokdfa.regex.unicode.versions import TABLES, Table, library_of
 
 __all__ = [
     "LAST",

@@ -72,8 +72,6 @@ class NormalizationTables:
 def syllables() -> Int32Array:
     """Return the decompositions of the Hangul syllables: three code points for each, the third 0 if there is none.
 
-    Notes
-    -----
     The Unicode Standard, section 3.12.
     """
     codes = np.arange(_LEADS * _VOWELS * _TAILS, dtype=np.int32)
@@ -107,11 +105,9 @@ def tables() -> NormalizationTables:
 
 
 def normalize(text: str, form: Form) -> str:
-    """Return `text` in a normalization form.
+    """Return `text` in a normalization form; only segments that the form can change are processed.
 
-    Notes
-    -----
-    The Unicode Standard, sections 3.11 and 3.12. Only segments that the form can change are processed.
+    The Unicode Standard, sections 3.11 and 3.12.
     """
     if text.isascii():
         return text
@@ -284,16 +280,8 @@ class Normalizer(ABC):
     def sides(self, left: str, right: str) -> Sides | None:
         """Return two neighbouring characters after normalization, in any context.
 
-        Parameters
-        ----------
-        left, right : str
-            One character each.
-
-        Returns
-        -------
-        Sides or None
-            None if the two sides may influence each other, or it is not known. Otherwise the text before the boundary
-            is normalized by itself, and `later` normalizes the rest.
+        None if the two sides may influence each other, or it is not known. Otherwise the text before the boundary is
+        normalized by itself, and `later` normalizes the rest.
         """
         return None
 

@@ -15,19 +15,13 @@ from tokdfa.regex.unicode.normalization import HANGUL_FIRST, HANGUL_LAST, Form, 
 from tokdfa.regex.unicode.ranges import LAST
 from tokdfa.regex.unicode.utf8 import code_points
 
-_STRETCH = 64
+_SEGMENT = 64
 
 
 def is_normal(data: bytes, form: Form) -> bool:
     """Return whether a text, as UTF-8, is in a normalization form.
 
     Normalizing it then gives it back. All texts in a form are closed under taking parts.
-
-    Examples
-    --------
-    >>> from tokdfa.regex.unicode.quick_check import is_normal
-    >>> is_normal("caf\u00e9".encode(), "NFC"), is_normal("cafe\u0301".encode(), "NFC")
-    (True, False)
     """
     offset = first_change(form_tables(form), data)
     # A long run of marks is not looked at there.
@@ -35,14 +29,7 @@ def is_normal(data: bytes, form: Form) -> bool:
 
 
 def changes(data: bytes, form: Form) -> Iterator[Change]:
-    """Yield the segments of a text, as UTF-8, that a normalization form changes, in order.
-
-    Examples
-    --------
-    >>> from tokdfa.regex.unicode.quick_check import changes
-    >>> [tuple(change) for change in changes("cafe\u0301".encode(), "NFC")]
-    [(3, 6, 'é')]
-    """
+    """Yield the segments of a text, as UTF-8, that a normalization form changes, in order."""
     known = form_tables(form)
     view = memoryview(data)
     at = 0
@@ -50,7 +37,7 @@ def changes(data: bytes, form: Form) -> Iterator[Change]:
         begin = at + first_change(known, view[at:])
         if begin == len(data):
             return
-        segment = _stretch_at(view, begin, len(data), form)
+        segment = _segment_at(view, begin, len(data), form)
         at = begin + len(segment.encode("utf-8"))
         changed = normalize(segment, form)
         # The segment may only have been too long for the kernel.
@@ -58,10 +45,10 @@ def changes(data: bytes, form: Form) -> Iterator[Change]:
             yield Change(begin, at, changed)
 
 
-def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
+def _segment_at(data: bytes | memoryview, begin: int, limit: int, form: Form) -> str:
     """Return the text from an offset up to the next boundary, or to `limit`."""
     steady = boundaries(form)
-    size = _STRETCH
+    size = _SEGMENT
     while True:
         segment = str(data[begin : min(begin + size, limit)], "utf-8", "ignore")
         end = next((n for n, symbol in enumerate(segment) if n and steady[ord(symbol)]), None)
@@ -73,24 +60,12 @@ def _stretch_at(data: bytes | memoryview, begin: int, limit: int, form: Form) ->
 def in_form(data: bytes | memoryview, form: Form, spans: Int64Array | None = None) -> Uint8Array:
     """Return the UTF-8 of a text in a normalization form.
 
-    Parameters
-    ----------
-    data : bytes or memoryview
-        The text as UTF-8.
-    form : {"NFC", "NFD", "NFKC", "NFKD"}
-    spans : int64 array of shape (spans, 3), optional
-        Spans that are not to be normalized: start, stop and anything else, ascending. The text between them is
-        normalized by itself. They are updated to their offsets in the result.
-
-    Examples
-    --------
-    >>> from tokdfa.regex.unicode.quick_check import in_form
-    >>> in_form("cafe\u0301".encode(), "NFC").tobytes().decode()
-    'café'
+    The optional `spans`, of shape (spans, 3), are not to be normalized: start, stop and anything else, ascending. The
+    text between them is normalized by itself. They are updated to their offsets in the result.
     """
 
     def longer(begin: int, limit: int) -> tuple[bytes, int]:
-        segment = _stretch_at(data, begin, limit, form)
+        segment = _segment_at(data, begin, limit, form)
         return normalize(segment, form).encode("utf-8"), begin + len(segment.encode("utf-8"))
 
     none = np.zeros((0, 3), dtype=np.int64)
@@ -110,12 +85,8 @@ def boundaries(form: Form) -> BoolArray:
     """Return, for each code point, whether every text has a boundary before it.
 
     Normalization never changes such a character, nor anything across the offset before it: the texts before and after
-    the boundary are normalized by themselves.
-
-    Notes
-    -----
-    Such a character is unchanged alone, has no combining class, and the first part of its decomposition composes with
-    nothing that precedes it; see Unicode Standard Annex 15, section 9.
+    the boundary are normalized by themselves. It is unchanged alone, has no combining class, and the first part of its
+    decomposition composes with nothing that precedes it; see Unicode Standard Annex 15, section 9.
     """
     data = tables()
     found: BoolArray = np.ones(LAST + 1, dtype=np.bool_)
@@ -138,18 +109,12 @@ def composites(character: str, form: Form) -> frozenset[str]:
     """Return the other characters that one with a boundary before it may become in a text, because of marks after it.
 
     Every character that it can become is among these; some of them may need other marks than Unicode has.
-
-    Examples
-    --------
-    >>> from tokdfa.regex.unicode.quick_check import composites
-    >>> sorted(composites("=", "NFC")), sorted(composites("=", "NFD")), "\u1eb9" in composites("\u00e9", "NFC")
-    (['≠'], [], True)
     """
     if form in ("NFD", "NFKD"):
         return frozenset()
     syllable = ord(character) - HANGUL_FIRST
     if 0 <= syllable <= HANGUL_LAST - HANGUL_FIRST:
-        return frozenset(filter(None, (tables().compose(character, tail) for tail in sorted(joining()))))
+        return _begun_by(character)
     # Another mark may replace the one that it is composed with: it starts anew from its first part.
     found = {tables().decompose(character)[0]}
     queue = [*found]

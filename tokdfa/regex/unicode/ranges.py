@@ -6,8 +6,10 @@ equal tuples. The files of ``data/`` have distances and lengths of ranges, which
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -58,14 +60,8 @@ def difference(left: Ranges, right: Ranges) -> Ranges:
 
 def contains(ranges: Ranges, code_point: int) -> bool:
     """Return whether `code_point` is in the set."""
-    low, high = 0, len(ranges)
-    while low < high:
-        middle = (low + high) // 2
-        if ranges[middle][1] < code_point:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(ranges) and ranges[low][0] <= code_point
+    index = bisect_left(ranges, code_point, key=itemgetter(1))
+    return index < len(ranges) and ranges[index][0] <= code_point
 
 
 def characters_of(ranges: Ranges) -> Iterator[str]:

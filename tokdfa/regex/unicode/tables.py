@@ -9,22 +9,7 @@ import numpy as np
 
 from tokdfa.base.errors import PatternError
 from tokdfa.regex.unicode.ranges import LAST, SCALARS, Ranges, complement, decode, union
-from tokdfa.regex.unicode.versions import TABLES, Table, data_file, library_of, patched, read_data, resolve
-
-__all__ = [
-    "CATEGORIES",
-    "TABLES",
-    "Table",
-    "case_variants",
-    "content",
-    "data_file",
-    "fold_expansions",
-    "library_of",
-    "names",
-    "ranges",
-    "universe",
-    "version",
-]
+from tokdfa.regex.unicode.versions import library_of, patched, read_data, resolve
 
 _MAJOR = ("L", "M", "N", "P", "S", "Z", "C")
 CATEGORIES = {
@@ -71,40 +56,22 @@ def universe(table: str) -> Ranges:
 
 @cache
 def ranges(name: str, table: str = "tiktoken") -> Ranges:
-    r"""Return a character class of a library as ranges of code points.
+    r"""Return a character class of a library as ranges of code points: ascending, inclusive, disjoint.
 
-    Parameters
-    ----------
-    name : str
-        The text between the braces of ``\p{…}``: a general category by its short or long name (``Lu``, ``Letter``,
-        ``LC`` for cased letters), a script by its long name (``Han``), ``Alphabetic``, ``Uppercase``, ``Lowercase``,
-        ``White_Space``, ``Any``, ``ASCII`` or ``Assigned``; case, spaces, hyphens and underscores do not matter. Or
-        one of ``\s``, ``\w``, ``\d``, with the backslash. The table ``tokenizers`` also has the classes of its own
-        pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
-        ``is_whitespace`` (WhitespaceSplit), ``whitespace_word`` and ``whitespace_space``, the two classes of
-        Whitespace, and the classes of UnicodeScripts: ``unicode_script_any``, which has no script, and
-        ``unicode_script_000`` and so on, one for each script.
-    table : {"tiktoken", "tokenizers", "regex"}, or such a name with a version
-        The library, with its newest table: libraries use different versions of Unicode. Or with the table of one of its
-        versions, as in ``tokenizers==0.20.3``; see :mod:`tokdfa.regex.unicode.versions`.
+    The name is the text between the braces of ``\p{…}``: a general category by its short or long name (``Lu``,
+    ``Letter``, ``LC`` for cased letters), a script by its long name (``Han``), ``Alphabetic``, ``Uppercase``,
+    ``Lowercase``, ``White_Space``, ``Any``, ``ASCII`` or ``Assigned``; case, spaces, hyphens and underscores do not
+    matter. Or one of ``\s``, ``\w``, ``\d``, with the backslash. The table ``tokenizers`` also has the classes of its
+    own pre-tokenizers: ``is_numeric`` (Digits), ``is_punctuation`` (Punctuation), ``is_bert_punctuation``,
+    ``is_whitespace`` (WhitespaceSplit), ``whitespace_word`` and ``whitespace_space``, the two classes of Whitespace,
+    and the classes of UnicodeScripts: ``unicode_script_any``, which has no script, and ``unicode_script_000`` and so
+    on, one for each script.
 
-    Returns
-    -------
-    tuple of (first, last)
-        The ranges: ascending, inclusive, disjoint. Surrogates occur only in the table ``regex``, where they are ``Cs``.
-        In the other two, ``Cs`` is empty, because their texts are UTF-8.
-
-    Raises
-    ------
-    PatternError
-        If the table has no such class, or no library of that name has tables.
-    UnsupportedFeatureError
-        If the tables of that version are not known.
-
-    Notes
-    -----
-    The tables were extracted from the installed libraries by ``python -m tests.campaigns.tables.classes``, which
-    tries all code points; the tables of other versions by ``python -m tests.campaigns.tables.versions``.
+    The table is a library, with its newest table, or one of its versions, as in ``tokenizers==0.20.3``; libraries use
+    different versions of Unicode. Surrogates occur only in the table ``regex``, where they are ``Cs``; the texts of the
+    others are UTF-8. A class or a library that does not exist is a PatternError, a version whose tables are not known
+    an UnsupportedFeatureError. The tables were extracted from the installed libraries by ``python -m
+    tests.campaigns.tables.classes``, which tries all code points, and ``….versions``.
     """
     classes: dict[str, list[int]] = _data(table)["classes"]
     if name in classes:

@@ -26,19 +26,8 @@ class CutText(NamedTuple):
 def cut_apart(data: bytes) -> CutText | None:
     r"""Take bytes apart that may begin and end within a symbol; None if no text contains them.
 
-    Notes
-    -----
     The first two bytes of a surrogate count as an incomplete symbol, as in Python's incremental decoder, although
-    nothing completes them.
-
-    Examples
-    --------
-    >>> cut_apart("aé".encode()[:2])
-    CutText(head=b'', text='a', tail=b'\xc3')
-    >>> cut_apart("éa".encode()[1:])
-    CutText(head=b'\xa9', text='a', tail=b'')
-    >>> cut_apart(b"\xff") is None
-    True
+    nothing completes them. ``cut_apart("aé".encode()[:2])`` is ``CutText(head=b'', text='a', tail=b'\xc3')``.
     """
     try:
         # Most tokens are whole symbols.

@@ -57,14 +57,7 @@ def _file() -> dict[str, Any]:
 
 @cache
 def ranges_of(library: Table) -> tuple[Range, ...]:
-    """Return the ranges of versions that have one table each, the newest first.
-
-    Examples
-    --------
-    >>> from tokdfa.regex.unicode.versions import ranges_of
-    >>> any("0.20.3" in part.versions for part in ranges_of("tokenizers"))
-    True
-    """
+    """Return the ranges of versions that have one table each, the newest first."""
     parts = [tuple(entry["versions"]) for entry in _file()[library]]
     names = [library, *(f"{library}=={versions[-1]}" for versions in parts[1:])]
     return tuple(Range(library, versions, name) for versions, name in zip(parts, names, strict=True))
