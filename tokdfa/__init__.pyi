@@ -38,9 +38,9 @@ from tokdfa.jobs.guiding.api import Guide as Guide
 from tokdfa.jobs.guiding.api import guide as guide
 from tokdfa.jobs.guiding.bans import Ban as Ban
 from tokdfa.jobs.guiding.bans import ban as ban
-from tokdfa.jobs.guiding.forcing import Forcing as Forcing
-from tokdfa.jobs.guiding.forcing import forced as forced
-from tokdfa.jobs.guiding.matcher import Matcher as Matcher
+from tokdfa.jobs.guiding.fast_forward import Forcing as Forcing
+from tokdfa.jobs.guiding.fast_forward import forced as forced
+from tokdfa.jobs.guiding.masked import Matcher as Matcher
 from tokdfa.jobs.identification.api import identify as identify
 from tokdfa.jobs.replacing.api import Replacer as Replacer
 from tokdfa.jobs.replacing.api import replace as replace

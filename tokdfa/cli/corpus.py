@@ -59,10 +59,11 @@ def validate_corpus(
         if cluster is not None:
             from tokdfa.integrations.ray import check
 
-            check_all = partial(check, files, tokenizer, options, address=cluster, apart=True)
+            of_both = (advance, finished)
+            check_all = partial(check, files, tokenizer, options, address=cluster, apart=True, progress=of_both)
         else:
-            check_all = partial(check_shards, tokenizer, files, options)
-        report = check_all(threads=threads, report_path=report_path, advance=advance, finished=finished)
+            check_all = partial(check_shards, tokenizer, files, options, advance=advance, finished=finished)
+        report = check_all(threads=threads, report_path=report_path)
     if as_json:
         valid = False if report.violations else None if report.broken else True
         print_json({"valid": valid, "tokens": report.ids, "report": report.to_dict()})

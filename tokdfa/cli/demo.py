@@ -43,7 +43,7 @@ def command(output: Path) -> int:
 
     import tokdfa
     from tokdfa.base.atomic import write_atomically
-    from tokdfa.stores.npy import npy_file
+    from tokdfa.stores.raw import npy_file
     from tokdfa.tokenizers.loading import load_byte_pairs
 
     output.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def command(
     """
     check_one_text(text, path, "encodes", escapes=escapes)
     from tokdfa.base.atomic import write_atomically
-    from tokdfa.stores.npy import npy_file
+    from tokdfa.stores.raw import npy_file
 
     if output is not None:
         check_ids_output(output)

@@ -13,7 +13,7 @@ from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
 from tokdfa.cli.output import json_option, language_option, print_fields, print_json
 
 if TYPE_CHECKING:
-    from tokdfa.jobs.guiding.forcing import Forcing
+    from tokdfa.jobs.guiding.fast_forward import Forcing
 
 
 @click.command("forced")
@@ -50,7 +50,7 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
       tokdfa forced TOK --language '"(yes|no)": (true|false)'
       tokdfa forced TOK --json-schema person.json --longest 40
     """
-    from tokdfa.jobs.guiding.forcing import forced
+    from tokdfa.jobs.guiding.fast_forward import forced
 
     if (language is None) == (schema is None):
         raise click.UsageError("give the texts by --language REGEX or by --json-schema FILE, one of them")

@@ -183,7 +183,7 @@ def _write(path: str | None, spool: IO[bytes], n_ids: int, starts_path: str | No
     import numpy as np
 
     from tokdfa.base.atomic import Data, write_together
-    from tokdfa.stores.npy import npy_file, npy_header
+    from tokdfa.stores.raw import npy_file, npy_header
 
     def blocks() -> Iterator[bytes]:
         yield npy_header(np.dtype(np.int32), n_ids)

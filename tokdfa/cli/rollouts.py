@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tokdfa.base.errors import TokdfaError
-    from tokdfa.jobs.rollouts.reading import Source
+    from tokdfa.jobs.rollouts.records import Source
+    from tokdfa.jobs.rollouts.result import Example, Tally
     from tokdfa.jobs.rollouts.rollout import Rollout
-    from tokdfa.jobs.rollouts.tally import Example, Tally
 
 _CLASSES = ("bugs", "drift", "junctions")
 _MOST_RULES = 20
@@ -93,9 +93,9 @@ def command(
     The fields of the frameworks are:
     """
     from tokdfa.jobs.rollouts.api import iter_outcomes
-    from tokdfa.jobs.rollouts.reading import iter_rollouts
+    from tokdfa.jobs.rollouts.records import iter_rollouts
+    from tokdfa.jobs.rollouts.result import Tally
     from tokdfa.jobs.rollouts.rollout import Rollout
-    from tokdfa.jobs.rollouts.tally import Tally
 
     fields = fields_of(framework, ids, prompt, mask)
     tokenizer = load_tokenizer(tok, loading)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tokdfa.base.arrays import IntegerArray
     from tokdfa.cli.corpus import Advance
     from tokdfa.jobs.searching.api import Searcher
-    from tokdfa.jobs.searching.matches import Match
+    from tokdfa.jobs.searching.stream import Match
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
     Read: TypeAlias = Callable[[Path], Iterator[IntegerArray]]
@@ -178,7 +178,7 @@ def _print_specials(
     as_json: bool,
 ) -> int:
     """Print where special tokens are, and return the exit status."""
-    from tokdfa.jobs.rollouts.control import iter_special_tokens
+    from tokdfa.jobs.searching.stream import iter_special_tokens
     from tokdfa.stores import iter_ids
 
     flags = None if mask is None else iter_ids(mask)

@@ -26,7 +26,7 @@ from tokdfa.draw.graph import MAX_ARROWS, Edge, Graph, Node, to_dot, word_labels
 from tokdfa.draw.render import can_render, to_svg
 from tokdfa.draw.summary import Summary, summarize
 from tokdfa.draw.trie import trie_graph
-from tokdfa.jobs.searching.matches import Matches
+from tokdfa.jobs.searching.stream import Matches
 from tokdfa.jobs.validation.canonical import CanonicalAutomaton
 from tokdfa.jobs.validation.violation import Violation
 from tokdfa.tokenizers.models.wordpiece.language import WordLanguage

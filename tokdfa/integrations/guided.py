@@ -18,7 +18,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError, WrongTypeError
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, State, guide
-from tokdfa.jobs.guiding.matcher import checked_bitmask
+from tokdfa.jobs.guiding.masked import checked_bitmask
 from tokdfa.regex.syntax import parse
 
 MAX_KNOWN = 1 << 16
@@ -41,12 +41,27 @@ def allowed_rows(guide: Guide, states: Sequence[State | None], width: int) -> Bo
     return allowed
 
 
+def only_allowed(scores: Any, allowed: BoolArray) -> Any:
+    """Return scores, a tensor of torch, with minus infinity for ids that are not allowed."""
+    import torch
+
+    return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
+
+
 class SequenceStates:
     """The states after sequences of ids, found again from the ids alone: engines permute and drop sequences."""
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
+        self.n_prompt: int | None = None
         self._known: dict[tuple[int, ...], State | None] = {(): guide.initial}
+
+    def allowed(self, input_ids: Any, width: int) -> BoolArray:
+        """Return which ids can come next after each sequence; the ids up to the first call are the prompt."""
+        if self.n_prompt is None:
+            self.n_prompt = int(input_ids.shape[1])
+        states = [self.after(tuple(ids)) for ids in input_ids[:, self.n_prompt :].tolist()]
+        return allowed_rows(self.guide, states, width)
 
     def after(self, ids: tuple[int, ...]) -> State | None:
         """Return the state after ids; None after one that the guide does not allow, and once the sequence has ended."""
@@ -86,18 +101,11 @@ class GuidedLogits:
 
     def __init__(self, guide: Guide) -> None:
         self.guide = guide
-        self._prompt: int | None = None
         self._states = SequenceStates(guide)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """Return the scores, of shape (sequences, ids), with minus infinity for ids that are not allowed."""
-        import torch
-
-        if self._prompt is None:
-            self._prompt = int(input_ids.shape[1])
-        states = [self._states.after(tuple(ids)) for ids in input_ids[:, self._prompt :].tolist()]
-        allowed = torch.from_numpy(allowed_rows(self.guide, states, int(scores.shape[1]))).to(scores.device)
-        return scores.masked_fill(~allowed, float("-inf"))
+        return only_allowed(scores, self._states.allowed(input_ids, int(scores.shape[1])))
 
 
 class Intersection:
@@ -249,16 +257,14 @@ class GuidedRequests(_Base):  # type: ignore[misc]
 
     def apply(self, logits: Any) -> Any:
         """Return the logits with minus infinity for ids that are not allowed."""
-        import torch
-
         for index, request in self._requests.items():
             state = request.state
             if state is not None:
                 state = request.follow()
                 self.n_departed += state is None and not request.has_ended
             if state is not None:
-                allowed = allowed_rows(request.guide, [state], int(logits.shape[1]))
-                logits[index].masked_fill_(~torch.from_numpy(allowed[0]).to(logits.device), float("-inf"))
+                (allowed,) = allowed_rows(request.guide, [state], int(logits.shape[1]))
+                logits[index] = only_allowed(logits[index], allowed)
         return logits
 
     def _guide(self, language: str | None) -> Guide:

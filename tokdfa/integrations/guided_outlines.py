@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.integrations.guided import SequenceStates, allowed_rows, pattern_of_schema
+from tokdfa.integrations.guided import SequenceStates, only_allowed, pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
-from tokdfa.jobs.guiding.api import Guide, guide
+from tokdfa.jobs.guiding.api import guide
 
 try:
     from outlines.backends.base import BaseBackend as _Backend
@@ -53,33 +53,24 @@ class GuidedProcessor(_Processor):  # type: ignore[misc]
         super().__init__(tensor_library)
         self._what = tokenizer, language, end
         self._is_torch = tensor_library == "torch"
-        self._guides: dict[int, SequenceStates] = {}
-        self._prompt: int | None = None
+        self._known: dict[int, SequenceStates] = {}
 
     def reset(self) -> None:
         """Begin another generation."""
-        self._prompt = None
+        for states in self._known.values():
+            states.n_prompt = None
 
     def process_logits(self, input_ids: Any, logits: Any) -> Any:
         """Return the logits with minus infinity for ids that are not allowed; both have two dimensions."""
-        if self._prompt is None:
-            self._prompt = int(input_ids.shape[1])
         width = int(logits.shape[1])
-        known = self._states(width)
-        states = [known.after(tuple(ids)) for ids in input_ids[:, self._prompt :].tolist()]
-        allowed = allowed_rows(known.guide, states, width)
-        if not self._is_torch:
-            return np.where(allowed, logits, -np.inf).astype(logits.dtype)
-        import torch
-
-        return logits.masked_fill(~torch.from_numpy(allowed).to(logits.device), float("-inf"))
-
-    def _states(self, width: int) -> SequenceStates:
-        if width not in self._guides:
+        if width not in self._known:
             tokenizer, language, end = self._what
-            made: Guide = guide(tokenizer, language, end=end, vocab_size=max(width, tokenizer.n_ids))
-            self._guides[width] = SequenceStates(made)
-        return self._guides[width]
+            made = guide(tokenizer, language, end=end, vocab_size=max(width, tokenizer.n_ids))
+            self._known[width] = SequenceStates(made)
+        allowed = self._known[width].allowed(input_ids, width)
+        if self._is_torch:
+            return only_allowed(logits, allowed)
+        return np.where(allowed, logits, -np.inf).astype(logits.dtype)
 
 
 class GuidedBackend(_Backend):  # type: ignore[misc]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.integrations.guided import pattern_of_schema
 from tokdfa.integrations.metrics import as_tokenizer
 from tokdfa.jobs.guiding.api import Guide, guide
-from tokdfa.jobs.guiding.matcher import Matcher
+from tokdfa.jobs.guiding.masked import Matcher
 
 _log = logging.getLogger(__name__)
 
@@ -87,8 +88,7 @@ class GuidedGrammar(_Grammar):  # type: ignore[misc]
 
     def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
         """Go back to where new ids differ from the old ones, and follow them from there."""
-        n = next((i for i, pair in enumerate(zip(old_output_ids, new_output_ids, strict=False)) if pair[0] != pair[1]),
-                 min(len(old_output_ids), len(new_output_ids)))  # fmt: skip
+        n = len([*takewhile(lambda pair: pair[0] == pair[1], zip(old_output_ids, new_output_ids, strict=False))])
         self._matcher.rollback(len(old_output_ids) - n)
         for id in new_output_ids[n:]:
             self.accept_token(id)

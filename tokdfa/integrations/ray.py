@@ -16,7 +16,6 @@ from tokdfa.jobs.shards.rows import check_rows
 from tokdfa.jobs.shards.run import check_shards
 from tokdfa.stores.opening import find_stores
 
-_RETRIES = 3
 _LOST = "the Ray cluster is lost"
 
 
@@ -27,11 +26,9 @@ def check(
     *,
     address: str | None = None,
     threads: int = 1,
-    retries: int = _RETRIES,
     apart: bool = False,
     report_path: str | Path | None = None,
-    advance: Callable[[int], object] | None = None,
-    finished: Callable[[str], object] | None = None,
+    progress: tuple[Callable[[int], object] | None, Callable[[str], object] | None] = (None, None),
 ) -> Report:
     """Check shards with the workers of a Ray cluster, each shard in one task.
 
@@ -50,13 +47,11 @@ def check(
         finds or starts.
     threads : int
         The number of threads of a task, over parts of its shard; Ray reserves as many CPUs for it.
-    retries : int
-        How often a shard is given to another worker, if the one that checks it dies.
     apart : bool
         Whether Ray runs in a process of its own. If the cluster is lost, Ray ends the process that it runs in, with the
         exit status 1.
-    report_path, advance, finished
-        See :func:`tokdfa.jobs.shards.run.check_shards`.
+    report_path, progress
+        The report, and `advance` and `finished`, of :func:`tokdfa.jobs.shards.run.check_shards`.
 
     Returns
     -------
@@ -78,9 +73,9 @@ def check(
 
     Notes
     -----
-    Read in Ray 2.60.0: a task whose worker or node dies is run again ``max_retries`` times, on any node with a free
-    CPU; `ray.init` at an address where nothing answers takes over five minutes and then ends the process, so that is
-    tried first. At most four tasks per CPU are submitted ahead.
+    Read in Ray 2.60.0: a task whose worker or node dies is run again ``max_retries`` times, here three, on any node
+    with a free CPU; `ray.init` at an address where nothing answers takes over five minutes and then ends the process,
+    so that is tried first. At most four tasks per CPU are submitted ahead.
 
     Examples
     --------
@@ -95,10 +90,12 @@ def check(
     if not shards:
         raise TokenStreamError("there are no shards to check", hint="give files, folders or patterns of files")
 
+    advance, finished = progress
+
     def work(left: list[str]) -> Iterator[tuple[str, Report]]:
         if not left:
             return
-        job = (address, own, options, threads, retries, left)
+        job = (address, own, options, threads, left)
         for path, report in iterate_apart(run_tasks, *job, lost=_LOST) if apart else run_tasks(*job):
             if advance is not None:
                 advance(report.ids)

@@ -11,11 +11,12 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, chdir, contextmanager, suppress
 from itertools import islice
 from threading import Thread
 from typing import Any, BinaryIO
 
+from tokdfa import __version__
 from tokdfa.base.errors import TokdfaError, UnsupportedFeatureError
 from tokdfa.integrations.metrics import built_once
 from tokdfa.jobs.shards.check import Options, check_shard
@@ -75,7 +76,7 @@ def _serve() -> None:
     """Run the function from standard input; write its results to the original standard output."""
     # An interrupt is for the process that asks; it then closes standard input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     function, arguments = pickle.load(sys.stdin.buffer)
@@ -109,10 +110,6 @@ def _end_with_input() -> None:
     os._exit(0)
 
 
-def _exit(*_: object) -> None:
-    sys.exit(0)
-
-
 LOCAL = "local"
 """The address for a cluster on this machine that lasts as long as its process."""
 
@@ -121,17 +118,17 @@ _AHEAD = 64
 
 
 def run_tasks(
-    address: str | None, tokenizer: AnyTokenizer, options: Options, threads: int, retries: int, paths: Iterable[str]
+    address: str | None, tokenizer: AnyTokenizer, options: Options, threads: int, paths: Iterable[str]
 ) -> Iterator[tuple[str, Report]]:
     """Check shards on a cluster, and yield their paths with their reports, in the order in which they are done."""
     with _connected(address) as ray:
-        yield from _Tasks(ray, tokenizer, options, threads, retries).run(paths)
+        yield from _Tasks(ray, tokenizer, options, threads).run(paths)
 
 
 class _Tasks:
     """The tasks of a cluster that check shards with a tokenizer."""
 
-    def __init__(self, ray: Any, tokenizer: AnyTokenizer, options: Options, threads: int, retries: int) -> None:
+    def __init__(self, ray: Any, tokenizer: AnyTokenizer, options: Options, threads: int, retries: int = 3) -> None:
         most = max((int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]), default=0)
         if 0 < most < threads:
             # Ray would wait for a larger one.
@@ -141,7 +138,7 @@ class _Tasks:
         self._retries = retries
         self._task = ray.remote(num_cpus=threads, max_retries=retries)(_check)
         # Within a list, a reference is not resolved before the task begins: workers that have built it need no copy.
-        self._given = (tokenizer.fingerprint, [ray.put(tokenizer)], options, threads, os.getcwd(), _version())
+        self._given = (tokenizer.fingerprint, [ray.put(tokenizer)], options, threads, os.getcwd(), __version__)
         self._ahead = max(_AHEAD, 4 * int(ray.cluster_resources().get("CPU", 1)))
 
     def run(self, paths: Iterable[str]) -> Iterator[tuple[str, Report]]:
@@ -207,10 +204,14 @@ def _check(
     version: str,
 ) -> Report:
     """Check a shard, in a worker."""
-    if version != _version():
-        what = f"the workers have tokdfa {_version()}, and this process {version}"
+    if version != __version__:
+        what = f"the workers have tokdfa {__version__}, and this process {version}"
         raise TokdfaError(what, hint="install the same version on all nodes")
-    with _in_folder(path, folder):
+    with ExitStack() as stack:
+        # Be in the folder of the process that asks, if the path is relative to it.
+        if not os.path.isabs(path):
+            with suppress(OSError):
+                stack.enter_context(chdir(folder))
         if is_there and not os.path.exists(path):
             what = f"the worker on {_node()} does not see the file; all nodes must see it under this path"
             return _broken(path, what)
@@ -222,21 +223,6 @@ def _got(reference: Any) -> Any:
     import ray
 
     return ray.get(reference)
-
-
-@contextmanager
-def _in_folder(path: str, folder: str) -> Iterator[None]:
-    """Be in the folder of the process that asks, if the path is relative to it."""
-    if os.path.isabs(path):
-        yield
-        return
-    before = os.getcwd()
-    with suppress(OSError):
-        os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 def _node() -> str:
@@ -264,25 +250,14 @@ def _cause(error: Any) -> Exception:
     return cause
 
 
-def _version() -> str:
-    import tokdfa
-
-    return tokdfa.__version__
-
-
-def _ray() -> Any:
+@contextmanager
+def _connected(address: str | None) -> Iterator[Any]:
+    """Connect to a cluster, unless this process is connected; leave it as it was."""
     try:
         import ray
     except ImportError:
         hint = "pip install 'tokdfa[ray]'"
         raise UnsupportedFeatureError("the package ray is needed to use a cluster", hint=hint) from None
-    return ray
-
-
-@contextmanager
-def _connected(address: str | None) -> Iterator[Any]:
-    """Connect to a cluster, unless this process is connected; leave it as it was."""
-    ray = _ray()
     if ray.is_initialized():
         if address is not None:
             what = "this process is connected to a Ray cluster already"

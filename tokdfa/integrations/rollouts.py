@@ -76,18 +76,6 @@ def check_records(
     >>> branch = SimpleNamespace(token_ids=[64, 261, 1193], sampled_mask=[False, True, True])
     >>> check_records(tok, [branch], "verifiers.v1").counts.drift
     1
-    >>> tokens = {"prompt_ids": [64], "prompt_mask": [0], "completion_ids": [261, 1193], "completion_mask": [1, 1]}
-    >>> check_records(tok, [{"tokens": tokens}], "verifiers").counts.drift
-    1
-    >>> sample = SimpleNamespace(tokens=[64, 261, 1193], response_length=2, loss_mask=None)
-    >>> check_records(tok, [[sample]], "slime").counts.drift
-    1
-    >>> response = {"observation_tokens": [64, 261, 1193], "action_ranges": [(1, 3)]}
-    >>> check_records(tok, [response], "openrlhf").counts.drift
-    1
-    >>> output = {"prompt_token_ids": [[64]], "response_ids": [[261, 1193]], "loss_masks": [[1, 1]]}
-    >>> check_records(tok, [output], "skyrl").counts.drift
-    1
     >>> response = {"prompt_token_ids": [64], "choices": [{"index": 0, "token_ids": [261, 1193]}]}
     >>> check_records(tok, [response], "vllm").counts.drift
     1

@@ -6,11 +6,10 @@ Read in this order:
    a file, and lists inconsistencies.
 2. `opening`: `find_stores` lists the files under folders and patterns, `open_store` recognises the format, or gives a
    hint for a path that is not a store. `iter_ids` below takes the ids alone, also from standard input.
-3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `npy` (the headers of .npy
-   files, and .npz), `indexed` (an index of documents in another file: Megatron, datatrove and nanotron, OLMo and
-   Dolma). Records: `columns` (Parquet and Arrow), `folder` (datasets of Hugging Face and LitData, and files joined),
-   `jsonl` (and tar archives of WebDataset), `mds` (MosaicML). Integers as text and JSON: `text`.
-4. Shared by the formats: `packed` unpacks.
+3. The formats. Integers in a file: `raw` (.npy, .bin, streams; llm.c and modded-nanogpt), `indexed` (an index of
+   documents in another file: Megatron, datatrove and nanotron, OLMo and Dolma). Records: `columns` (Parquet and Arrow),
+   `folder` (datasets of Hugging Face and LitData, and files joined), `mds` (MosaicML). Integers as text, JSON and
+   JSONL: `text`. Compressed files, .npz, and tar archives of WebDataset: `archives`.
 
 Used by: the commands that take IDS, `shards`, `rollouts`.
 

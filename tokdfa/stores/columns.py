@@ -14,12 +14,13 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int64Array
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
-from tokdfa.stores.store import CHUNK, Chunk, Store, ids_field, mask_field
+from tokdfa.stores.store import CHUNK, MASK, Chunk, Store, ids_field, refused
 
 _BATCH = 1024
 _BUFFER = 1 << 20
 # A batch should have about as many ids as a chunk, of four bytes.
 _BYTES = 4 * CHUNK
+DAMAGED = "the file is damaged or cut short, or not what its name says"
 Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -63,9 +64,8 @@ def _parquet(source: Any, choose: Choose, begin: int, end: int | None) -> Iterat
     groups = range(begin, meta.num_row_groups if end is None else min(end, meta.num_row_groups))
     row = sum(meta.row_group(at).num_rows for at in range(begin))
     # Metadata of columns, which has the number of values, ends the process if it is damaged.
-    bytes_a_row = max(
-        (meta.row_group(at).total_byte_size / max(meta.row_group(at).num_rows, 1) for at in groups), default=0
-    )
+    sizes = (meta.row_group(at).total_byte_size / max(meta.row_group(at).num_rows, 1) for at in groups)
+    bytes_a_row = max(sizes, default=0)
     size = int(max(1, min(_BATCH, _BYTES / max(bytes_a_row, 1))))
     for batch in file.iter_batches(batch_size=size, row_groups=[*groups], columns=wanted, use_threads=False):
         yield row, batch
@@ -78,11 +78,7 @@ def _arrow(source: Any, is_file: bool, choose: Choose) -> Iterator[tuple[int, An
     names = opened.schema.names
     wanted = [*dict.fromkeys(name if name in names else name.partition(".")[0] for name in choose(names))]
     row = 0
-    if is_file:
-        batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
-    else:
-        batches = iter(opened)
-    for whole in batches:
+    for whole in map(opened.get_batch, range(opened.num_record_batches)) if is_file else opened:
         batch = whole.select(wanted)
         # Nothing is checked when a batch is read, and values are looked up where offsets say.
         batch.validate()
@@ -142,11 +138,9 @@ class TableStore(Store):
         with _source(path) as source:
             head = source.read(8)
             source.seek(0)
-            try:
+            with refused(DAMAGED, pyarrow_errors, lambda: f"{path}, row 0"):
                 format, schema, rows, steps = _facts(source, head)
                 names = schema.names
-            except pyarrow_errors() as error:
-                raise _damaged(path, 0, error) from None
         types = _pyarrow().types
         fitting = [each.name for each in schema if _lists_integers(each.type, types)]
         self._field = ids_field(names, field, str(path), fitting)
@@ -155,11 +149,11 @@ class TableStore(Store):
         is_stream = types.is_integer(kind)
         if not is_stream and not _lists_integers(kind, types):
             raise TokenStreamError("the column must have integers or lists of them", value=str(kind), where=str(path))
-        self._mask = None if is_stream else mask_field(names)
+        self._mask = None if is_stream or MASK not in names else MASK
         if self._mask is not None:
             _check_unique(names, self._mask, path)
             kind_of_mask = _type_of(schema, self._mask, str(path))
-            if not _lists(kind_of_mask, types, (types.is_integer, types.is_boolean)):
+            if not _lists_integers(kind_of_mask, types, or_flags=True):
                 what = "the mask must have lists of integers or booleans"
                 raise TokenStreamError(what, value=str(kind_of_mask), where=str(path))
         super().__init__(
@@ -180,14 +174,10 @@ class TableStore(Store):
             return
         row = 0
         names = [self._field] if self._mask is None else [self._field, self._mask]
-        try:
+        with refused(DAMAGED, pyarrow_errors, lambda: f"{self.path}, row {row}"):
             for row, batch in iter_batches(self.path, lambda _: names, begin, end):
                 yield from self._chunks(row, batch, size or CHUNK)
                 row += batch.num_rows
-        except TokenStreamError:
-            raise
-        except pyarrow_errors() as error:
-            raise _damaged(self.path, row, error) from None
 
     def _chunks(self, row: int, batch: Any, size: int) -> Iterator[Chunk]:
         column = _inner(batch, self._field)
@@ -236,19 +226,10 @@ def _facts(source: Any, head: bytes) -> tuple[str, Any, int | None, int]:
     return "Arrow stream", arrow.ipc.open_stream(source).schema, None, 1
 
 
-def _damaged(path: Path, row: int, error: Exception) -> TokenStreamError:
-    what = "the file is damaged or cut short, or not what its name says"
-    return TokenStreamError(what, value=str(error), where=f"{path}, row {row}")
-
-
-def _lists_integers(kind: Any, types: Any) -> bool:
-    return _lists(kind, types, (types.is_integer,))
-
-
-def _lists(kind: Any, types: Any, of: Sequence[Callable[[Any], bool]]) -> bool:
-    """Return whether values of a type are lists of values of some others."""
+def _lists_integers(kind: Any, types: Any, *, or_flags: bool = False) -> bool:
+    """Return whether values of a type are lists of integers, or of truth values."""
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(is_list and any(each(kind.value_type) for each in of))
+    return bool(is_list and (types.is_integer(kind.value_type) or (or_flags and types.is_boolean(kind.value_type))))
 
 
 def _check_unique(names: Sequence[str], field: str, path: Path) -> None:

@@ -53,12 +53,8 @@ class FolderStore(Store):
 
 def _total(counts: Iterable[int | None]) -> int | None:
     """Return the sum; None if a file cannot tell how many it has."""
-    total = 0
-    for count in counts:
-        if count is None:
-            return None
-        total += count
-    return total
+    known = [*counts]
+    return None if None in known else sum(count or 0 for count in known)
 
 
 def _differences(members: Sequence[Store]) -> Iterator[Problem]:
@@ -196,8 +192,7 @@ def _dtype(index: Any, path: Path) -> Dtype:
 
 def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
     with path.open("rb") as stream:
-        head = stream.read(4)
-        size = stream.seek(0, 2)
+        head, size = stream.read(4), stream.seek(0, 2)
     n_items = int.from_bytes(head, "little")
     begin = 4 * (n_items + 2)
 
@@ -217,15 +212,14 @@ def _open_chunk(path: Path, dtype: Dtype, chunk: Mapping[str, Any]) -> RawStore:
         last = int(part[-1])
     if last != size:
         return inconsistent(f"the last item ends at byte {last}, and the file has {size}")
-    n_ids = (size - begin) // dtype.itemsize
+    size_of_id = dtype.itemsize
+    n_ids = (size - begin) // size_of_id
     problems: list[Problem] = []
     for name, value in (("chunk_size", n_items), ("dim", n_ids)):
         if chunk.get(name) not in (None, value):
             problems.append(Problem(str(path), f"{name} is {chunk[name]} in index.json, and {value} in the file"))
     if not chunk:
         problems.append(Problem(str(path), "index.json does not name this file"))
-    size_of_id = dtype.itemsize
-    boundaries = Boundaries(
-        n_items, lambda first, n: (offsets.read(first, min(n, n_items - first)) - begin) // size_of_id
-    )
+    items = IntegerFile(path, "<u4", 4, n_items)  # without the end of the last one
+    boundaries = Boundaries(n_items, lambda first, n: (items.read(first, n) - begin) // size_of_id)
     return RawStore(path, "litdata", IntegerFile(path, dtype, begin, n_ids), boundaries=boundaries, problems=problems)

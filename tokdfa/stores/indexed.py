@@ -29,7 +29,7 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
-from collections.abc import Iterator
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +49,7 @@ def open_megatron(path: Path) -> RawStore:
     """Open a dataset by its .idx or its .bin file; sequences that are not text are refused."""
     index, data = path.with_suffix(".idx"), path.with_suffix(".bin")
     with index.open("rb") as stream:
-        head = stream.read(_HEAD.size)
-        size = stream.seek(0, 2)
+        head, size = stream.read(_HEAD.size), stream.seek(0, 2)
     if len(head) < _HEAD.size or not head.startswith(MAGIC):
         raise TokenStreamError("not an index of Megatron: its header is missing or cut short", where=str(index))
     _, version, code, n_sequences, n_entries = _HEAD.unpack(head)
@@ -64,20 +63,17 @@ def open_megatron(path: Path) -> RawStore:
     files = (data, index)
     if size not in (expected, expected + n_sequences):
         what = f"the index has {size} bytes instead of {expected}, for {n_sequences} sequences and {n_entries} entries"
-        return RawStore(
-            path, "Megatron", IntegerFile(data, dtype, 0, 0), files=files, problems=[Problem(str(index), what)]
-        )
+        problems = [Problem(str(index), what)]
+        return RawStore(path, "Megatron", IntegerFile(data, dtype, 0, 0), files=files, problems=problems)
     lengths = IntegerFile(index, "<i4", _HEAD.size, n_sequences)
     offsets = IntegerFile(index, "<i8", _HEAD.size + 4 * n_sequences, n_sequences)
     entries = IntegerFile(index, "<i8", _HEAD.size + 12 * n_sequences, n_entries)
-    problems = (*_of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data), *_of_documents(entries, n_sequences))
+    problems = _of_sequences(lengths, offsets, dtype.itemsize, n_bytes, data) + _of_documents(entries, n_sequences)
     if size > expected:
         _check_modes(IntegerFile(index, "<i1", expected, n_sequences))
     boundaries = _boundaries(entries, offsets, dtype.itemsize, n_bytes)
-    n_ids = n_bytes // dtype.itemsize
-    return RawStore(
-        path, "Megatron", IntegerFile(data, dtype, 0, n_ids), boundaries=boundaries, files=files, problems=problems
-    )
+    ids = IntegerFile(data, dtype, 0, n_bytes // dtype.itemsize)
+    return RawStore(path, "Megatron", ids, boundaries=boundaries, files=files, problems=problems)
 
 
 def _boundaries(entries: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int) -> Boundaries:
@@ -108,46 +104,44 @@ def _check_modes(modes: IntegerFile) -> None:
             raise UnsupportedFeatureError("a sequence that is not text", value=f"mode {part[at]}", where=where)
 
 
-def _of_sequences(
-    lengths: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int, data: Path
-) -> tuple[Problem, ...]:
+def _of_sequences(lengths: IntegerFile, offsets: IntegerFile, size: int, n_bytes: int, data: Path) -> list[Problem]:
     """Return where lengths and offsets contradict each other, or the size of the data."""
     end = 0
     for first, part in lengths.iter_parts():
         begins = offsets.read(first, len(part))
         negative = np.flatnonzero(part < 0)
         if len(negative):
-            return (Problem(f"{lengths.path}, sequence {first + int(negative[0])}", "its length is negative"),)
+            return [Problem(f"{lengths.path}, sequence {first + int(negative[0])}", "its length is negative")]
         expected = end + size * (np.cumsum(part) - part)
         wrong = np.flatnonzero(begins != expected)
         if len(wrong):
             at = int(wrong[0])
             what = f"it begins at byte {begins[at]} instead of {expected[at]}"
-            return (Problem(f"{offsets.path}, sequence {first + at}", what),)
+            return [Problem(f"{offsets.path}, sequence {first + at}", what)]
         end += size * int(part.sum())
     if end != n_bytes:
-        return (Problem(str(data), f"the file has {n_bytes} bytes, and {end} by its index"),)
-    return ()
+        return [Problem(str(data), f"the file has {n_bytes} bytes, and {end} by its index")]
+    return []
 
 
-def _of_documents(entries: IntegerFile, n_sequences: int) -> tuple[Problem, ...]:
+def _of_documents(entries: IntegerFile, n_sequences: int) -> list[Problem]:
     """Return where the index of documents does not rise from the first sequence to the last."""
     if not entries.count:
-        return (Problem(str(entries.path), "the index of documents is empty"),)
+        return [Problem(str(entries.path), "the index of documents is empty")]
     last = 0
     for first, part in entries.iter_parts():
         wrong = np.flatnonzero(np.diff(part, prepend=last) < 0)
         if first == 0 and part[0] != 0:
-            return (Problem(f"{entries.path}, document 0", f"it begins with sequence {part[0]} instead of 0"),)
+            return [Problem(f"{entries.path}, document 0", f"it begins with sequence {part[0]} instead of 0")]
         if len(wrong):
             at = int(wrong[0])
             what = f"it begins with sequence {part[at]}, before the document before it"
-            return (Problem(f"{entries.path}, document {first + at}", what),)
+            return [Problem(f"{entries.path}, document {first + at}", what)]
         last = int(part[-1])
     if last != n_sequences:
         what = f"the last document ends with sequence {last}, and there are {n_sequences}"
-        return (Problem(f"{entries.path}, document {entries.count - 1}", what),)
-    return ()
+        return [Problem(f"{entries.path}, document {entries.count - 1}", what)]
+    return []
 
 
 _SIZES = {2: "<u2", 4: "<u4"}
@@ -161,18 +155,24 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
     count = None
     if metadata.is_file():
         with metadata.open("rb") as stream:
-            lines = stream.read(_LONGEST_METADATA).decode("utf-8", "replace").splitlines()
-        size = (lines[0] if lines else "").rpartition("|")[2] if "|" in (lines[0] if lines else "") else "2"
+            lines = [*stream.read(_LONGEST_METADATA).decode("utf-8", "replace").splitlines(), "", ""]
+        _, bar, size = lines[0].rpartition("|")
+        size = size if bar else "2"
         if dtype is None and size in ("2", "4"):
             dtype = np.dtype(_SIZES[int(size)])
         elif size not in ("2", "4"):
             problems.append(Problem(str(metadata), f"an id has 2 or 4 bytes, and here {size!r}"))
-        if len(lines) < 2 or not (lines[1].isascii() and lines[1].isdecimal()):
+        if not (lines[1].isascii() and lines[1].isdecimal()):
             problems.append(Problem(str(metadata), "the second line is not the number of ids"))
         else:
             count = int(lines[1])
     n_bytes = path.stat().st_size
-    documents = _index(index, problems) if index.is_file() else None
+    documents = None
+    if index.is_file():
+        n_documents, rest = divmod(index.stat().st_size, 8)
+        if rest:
+            problems.append(Problem(str(index), f"it ends in the middle of entry {n_documents}"))
+        documents = IntegerFile(index, "<u8", 0, n_documents)
     if dtype is None:
         n_ids = None if documents is None or not documents.count else int(documents.read(documents.count - 1, 1)[0])
         size_of_id = n_bytes / n_ids if n_ids else 0
@@ -187,15 +187,14 @@ def open_datatrove(path: Path, dtype: Dtype | None = None) -> RawStore:
         problems.append(Problem(str(metadata), f"it says {count} ids, and {path.name} has {n_ids}"))
     if documents is not None:
         problems += _of_ends(documents, n_ids)
-    has_mask = loss.is_file()
-    if has_mask and loss.stat().st_size != n_ids:
+    if loss.is_file() and loss.stat().st_size != n_ids:
         problems.append(Problem(str(loss), f"it has {loss.stat().st_size} bytes for {n_ids} ids"))
     return RawStore(
         path,
         "datatrove",
         IntegerFile(path, dtype, 0, n_ids),
         boundaries=None if documents is None else _ends(documents),
-        mask=loss if has_mask else None,
+        mask=loss if loss.is_file() else None,
         files=(path, *(file for file in (index, loss, metadata) if file.is_file())),
         problems=problems,
     )
@@ -213,13 +212,6 @@ def _ends(ends: IntegerFile) -> Boundaries:
     return Boundaries(ends.count, starts_from)
 
 
-def _index(path: Path, problems: list[Problem]) -> IntegerFile:
-    count, rest = divmod(path.stat().st_size, 8)
-    if rest:
-        problems.append(Problem(str(path), f"it ends in the middle of entry {count}"))
-    return IntegerFile(path, "<u8", 0, count)
-
-
 def _of_ends(ends: IntegerFile, n_ids: int) -> list[Problem]:
     """Return where the ends of documents do not rise, or go past the ids or not as far."""
     last = 0
@@ -229,10 +221,8 @@ def _of_ends(ends: IntegerFile, n_ids: int) -> list[Problem]:
             at = int(wrong[0])
             before = part[at - 1] if at else last
             past = part[at] >= before
-            what = f"it ends at id {part[at]}, " + (
-                f"and there are {n_ids}" if past else f"before the document before it, at {before}"
-            )
-            return [Problem(f"{ends.path}, document {first + at}", what)]
+            why = f"and there are {n_ids}" if past else f"before the document before it, at {before}"
+            return [Problem(f"{ends.path}, document {first + at}", f"it ends at id {part[at]}, {why}")]
         last = int(part[-1])
     if last != n_ids:
         return [Problem(str(ends.path), f"the last document ends at id {last}, and there are {n_ids}")]
@@ -240,53 +230,44 @@ def _of_ends(ends: IntegerFile, n_ids: int) -> list[Problem]:
 
 
 _BY_SIZE = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
-_BLOCK = 1 << 20
 
 
 def open_olmo(path: Path, dtype: Dtype | None = None) -> RawStore:
     """Open raw integers, with the documents in the file next to it if it exists."""
-    beside = path.with_suffix(".csv.gz")
+    index = path.with_suffix(".csv.gz")
     size = path.stat().st_size
     problems: list[Problem] = []
     boundaries = n_by_documents = None
-    if beside.is_file():
-        starts, n_by_documents = _read(beside, problems)
+    if index.is_file():
+        starts, n_by_documents = _read(index, problems)
         boundaries = Boundaries(len(starts), lambda first, n: starts[first : first + n])
     if dtype is None:
         per_id = size / n_by_documents if n_by_documents else 0
         if per_id not in _BY_SIZE:
-            raise TokenStreamError(
-                "not a complete .npy file of integers: it does not begin like a .npy file",
-                where=str(path),
-                hint="if these are raw integers, as OLMo writes them, give --dtype, such as uint16",
-            )
+            what = "not a complete .npy file of integers: it does not begin like a .npy file"
+            hint = "if these are raw integers, as OLMo writes them, give --dtype, such as uint16"
+            raise TokenStreamError(what, where=str(path), hint=hint)
         dtype = np.dtype(_BY_SIZE[int(per_id)])
     count, rest = divmod(size, dtype.itemsize)
     if rest:
         problems.append(Problem(str(path), f"the file ends in the middle of a {dtype.name}, after {size} bytes"))
     if n_by_documents is not None and n_by_documents != count and not problems:
-        what = f"the last document ends at id {n_by_documents}, and there are {count}"
-        problems.append(Problem(str(beside), what))
-    files = (path,) if boundaries is None else (path, beside)
-    return RawStore(
-        path, "OLMo", IntegerFile(path, dtype, 0, count), boundaries=boundaries, files=files, problems=problems
-    )
+        problems.append(Problem(str(index), f"the last document ends at id {n_by_documents}, and there are {count}"))
+    files, ids = (path,) if boundaries is None else (path, index), IntegerFile(path, dtype, 0, count)
+    return RawStore(path, "OLMo", ids, boundaries=boundaries, files=files, problems=problems)
 
 
 def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
     """Return the starts of the documents, 8 bytes each, and the end of the last one; none if something is wrong."""
-    parts: list[Int64Array] = [np.empty(0, dtype=np.int64)]
-    end = number = 0
+    starts, end, number = array("q"), 0, 0
 
     def wrong(line: int, what: str) -> tuple[Int64Array, int]:
         problems.append(Problem(f"{path}, line {line}", what))
-        return parts[0], 0
+        return np.empty(0, dtype=np.int64), 0
 
     try:
-        for lines in _blocks(path):
-            rows = []
-            for line in lines:
-                number += 1
+        with gzip.open(path, "rb") as stream:
+            for number, line in enumerate(filter(bytes.strip, stream), 1):
                 first, _, rest = line.partition(b",")
                 second = rest.partition(b",")[0].strip()
                 if not (first.isdigit() and second.isdigit() and len(first) < 19 and len(second) < 19):
@@ -297,20 +278,8 @@ def _read(path: Path, problems: list[Problem]) -> tuple[Int64Array, int]:
                 begin, stop = int(first), int(second)
                 if begin != end or stop < begin:
                     return wrong(number, f"a document from {begin} to {stop} follows one that ends at {end}")
-                rows.append(begin)
+                starts.append(begin)
                 end = stop
-            parts.append(np.array(rows, dtype=np.int64))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         return wrong(number + 1, f"the file is cut short or damaged: {error}")
-    return np.concatenate(parts), end
-
-
-def _blocks(path: Path) -> Iterator[list[bytes]]:
-    with gzip.open(path, "rb") as stream:
-        rest = b""
-        while block := stream.read(_BLOCK):
-            lines = (rest + block).split(b"\n")
-            rest = lines.pop()
-            yield [line for line in lines if line.strip()]
-        if rest.strip():
-            yield [rest]
+    return np.array(starts, dtype=np.int64), end

@@ -12,18 +12,20 @@ int64, as LLM Foundry takes it, and values that no id has are refused.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError
+from tokdfa.stores.archives import unpacked
 from tokdfa.stores.folder import FolderStore, is_there, read_index
-from tokdfa.stores.packed import unpacked
-from tokdfa.stores.store import Chunk, Document, Dtype, Problem, Store, ids_field, iter_document_chunks, signed
+from tokdfa.stores.store import Document, DocumentStore, Dtype, Problem, Store, ids_field, signed
 
 _SUFFIXES = {".br": "br", ".bz2": "bz2", ".gz": "gz", ".snappy": "snappy", ".zstd": "zstd"}
 _TYPES = {8: "u1", 9: "i1", 16: "<u2", 17: "<i2", 32: "<u4", 33: "<i4", 64: "<u8", 65: "<i8"}
@@ -53,11 +55,8 @@ def is_mds_shard(path: Path) -> bool:
     if ".mds" in path.suffixes:
         return True
     with path.open("rb") as stream:
-        head = stream.read(8)
-        n, first = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")
-        begin = 4 * (n + 2)
-        stream.seek(begin)
-        return begin < first and stream.read(1) == b"{"
+        _, size = _header(stream)
+        return size > 0 and stream.read(1) == b"{"
 
 
 def open_mds(folder: Path, field: str | None = None, dtype: Dtype | None = None) -> FolderStore:
@@ -107,7 +106,7 @@ def _name(file: Mapping[str, Any]) -> str:
     return PurePosixPath(str(file.get("basename"))).name
 
 
-class MdsStore(Store):
+class MdsStore(DocumentStore):
     """An MDS shard, which is unpacked in memory if it is compressed.
 
     The column is by default one with a usual name, or the only one of integers; `dtype` is for a column of ``bytes``,
@@ -124,15 +123,15 @@ class MdsStore(Store):
     ) -> None:
         self._compression = _SUFFIXES.get(path.suffix.lower(), "")
         problems: list[Problem] = []
-        samples = None
+        size = path.stat().st_size
         if description is not None:
             samples = description.get("samples")
-            size = path.stat().st_size
             sizes_said = [each.get("bytes") for each in _files(description) if _name(each) == path.name]
             if sizes_said and sizes_said[0] not in (None, size):
                 problems.append(Problem(str(path), f"it has {size} bytes, and {sizes_said[0]} by index.json"))
         else:
-            description, samples = _own(path) if not self._compression else _own_of(self._data(path), str(path))
+            with io.BytesIO(self._data(path)) if self._compression else path.open("rb") as stream:
+                description, samples = _described(stream, str(path))
         names, encodings, self._sizes = _columns(description, path)
         fitting = [name for name, encoding in zip(names, encodings, strict=True) if _is_integers(encoding)]
         name = ids_field(names, field, str(path), fitting)
@@ -142,7 +141,6 @@ class MdsStore(Store):
         self._column = _column(at, encodings[at], self._sizes[at], dtype, str(path))
         self._is_guessed = self._column.encoding == "bytes" and dtype is None
         self._samples = samples if isinstance(samples, int) else None
-        size = path.stat().st_size
         if not self._compression and self._samples is not None and 4 * (self._samples + 2) > size:
             problems.append(Problem(str(path), f"the file is cut short: {size} bytes for {self._samples} samples"))
         super().__init__(
@@ -155,19 +153,14 @@ class MdsStore(Store):
             problems=problems,
         )
 
-    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
-        """Yield the ids of all samples; see :meth:`Store.iter_chunks`."""
-        return iter_document_chunks(self._documents(), size)
-
     def _documents(self) -> Iterator[Document]:
         data = self._data(self.path)
         n, offsets = _offsets(data, str(self.path))
         if self._samples is not None and n != self._samples:
             what = f"it has {n} samples, and {self._samples} by index.json"
             raise TokenStreamError(what, where=str(self.path))
-        for number in range(n):
-            ids = self._ids(data[offsets[number] : offsets[number + 1]], f"{self.path}, sample {number}")
-            yield number, ids, None
+        for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            yield number, self._ids(data[begin:end], f"{self.path}, sample {number}"), None
 
     def _data(self, path: Path) -> memoryview:
         with path.open("rb") as stream:
@@ -272,25 +265,20 @@ def _offsets(data: memoryview, where: str) -> tuple[int, Int64Array]:
     return n, offsets
 
 
-def _own(path: Path) -> tuple[Mapping[str, Any], int]:
-    """Return the header of a shard, and the number of its samples."""
-    with path.open("rb") as stream:
-        head = stream.read(8)
-        n, begin = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")
-        stream.seek(4 * (n + 2))
-        return _described(stream.read(max(begin - 4 * (n + 2), 0)), str(path)), n
+def _header(stream: IO[bytes]) -> tuple[int, int]:
+    """Return the number of samples and the size of the description, and leave the stream where this begins."""
+    head = stream.read(8)
+    n, begin = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:8], "little")
+    return n, begin - stream.seek(4 * (n + 2))
 
 
-def _own_of(data: memoryview, where: str) -> tuple[Mapping[str, Any], int]:
-    n, offsets = _offsets(data, where)
-    return _described(bytes(data[4 * (n + 2) : int(offsets[0])]), where), n
-
-
-def _described(data: bytes, where: str) -> Mapping[str, Any]:
+def _described(stream: IO[bytes], where: str) -> tuple[Mapping[str, Any], int]:
+    """Return the description of a shard, and the number of its samples."""
+    n, size = _header(stream)
     try:
-        described = json.loads(data)
+        described = json.loads(stream.read(max(size, 0)))
     except (ValueError, RecursionError):
         described = None
     if not isinstance(described, Mapping):
         raise TokenStreamError("the shard does not describe its columns", where=where)
-    return described
+    return described, n

@@ -8,35 +8,24 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from glob import glob
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.base.suggestions import wrong_argument
-from tokdfa.stores.columns import TableStore, is_arrow_stream
-from tokdfa.stores.folder import (
-    SPLITS,
-    STATE,
-    is_litdata,
-    open_dataset,
-    open_litdata,
-    open_litdata_chunk,
-    read_index,
-    split_files,
-)
+from tokdfa.stores import folder as folders
+from tokdfa.stores.archives import NpzStore, TarStore, compression_of, damage, is_tar, opened
+from tokdfa.stores.columns import DAMAGED, TableStore, is_arrow_stream
 from tokdfa.stores.indexed import MAGIC, open_datatrove, open_megatron, open_olmo
-from tokdfa.stores.jsonl import JsonlStore, TarStore, is_tar
 from tokdfa.stores.mds import is_mds, is_mds_shard, open_mds, open_mds_shard, shard_name
-from tokdfa.stores.npy import ZIP, NpzStore
-from tokdfa.stores.packed import compression_of, damage, opened
-from tokdfa.stores.raw import dtype_of, is_llmc, open_bin, open_llmc, open_npy, size_of
-from tokdfa.stores.store import Dtype, Store
-from tokdfa.stores.text import WrittenStore
+from tokdfa.stores.raw import NPY, ZIP, dtype_of, is_llmc, open_bin, open_llmc, open_npy, size_of
+from tokdfa.stores.store import Dtype, Store, refused
+from tokdfa.stores.text import JsonlStore, WrittenStore
 
 __all__ = ["names_another_format", "open_store"]
 
 _HEAD = 4096
-_NPY = b"\x93NUMPY"
 _SUFFIXES = (".npy", ".bin", ".json", ".txt")
 """The suffixes of files of nothing but ids."""
 
@@ -119,9 +108,9 @@ def open_store(path: str | Path, *, dtype: str | None = None, field: str | None 
 def _raw(path: Path, suffix: str, head: bytes, dtype: Dtype | None) -> Store | None:
     """Return the store of a file of raw integers; None if it is something else."""
     typed = open_megatron if head.startswith(MAGIC) else open_llmc if is_llmc(head) else None
-    if typed is None and (head.startswith(_NPY) or suffix == ".npy"):
+    if typed is None and (head.startswith(NPY) or suffix == ".npy"):
         size_of(path)
-        if not head.startswith((_NPY, *ZIP)) and suffix == ".npy":
+        if not head.startswith((NPY, *ZIP)) and suffix == ".npy":
             return open_olmo(path, dtype)
         typed = open_npy
     if typed is not None:
@@ -142,8 +131,8 @@ def _bin(path: Path, dtype: Dtype | None) -> Store:
     index, beside = path.with_suffix(".idx"), path.with_name("index.json")
     if index.is_file():
         return open_megatron(path)
-    if beside.is_file() and is_litdata(content := read_index(beside)):
-        return open_litdata_chunk(path, content)
+    if beside.is_file() and folders.is_litdata(content := folders.read_index(beside)):
+        return folders.open_litdata_chunk(path, content)
     what = "a .bin file does not record the type of its integers"
     raise TokenStreamError(what, where=str(path), hint="give --dtype, such as uint16")
 
@@ -152,33 +141,28 @@ def _records(path: Path, head: bytes, field: str | None) -> Store:
     """Return the store of a tar or of a file of JSON objects, which may be packed."""
     compression = compression_of(head)
     if compression:
-        try:
-            with opened(path, compression) as stream:
-                head = stream.read(_HEAD)
-        except damage() as error:
-            what = "the file is cut short or damaged"
-            raise TokenStreamError(what, value=str(error), where=str(path)) from None
+        with refused("the file is cut short or damaged", damage, lambda: path), opened(path, compression) as stream:
+            head = stream.read(_HEAD)
     if is_tar(head):
         return TarStore(path, compression, field)
     suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
     if suffixes & {".jsonl", ".ndjson"} or head.lstrip().startswith((b"{", b"[{")):
         return JsonlStore(path, compression, field)
     if suffixes & {*_RECORDS, ".tar"}:
-        what = "the file is damaged or cut short, or not what its name says"
-        raise TokenStreamError(what, value=path.suffix, where=str(path))
+        raise TokenStreamError(DAMAGED, value=path.suffix, where=str(path))
     raise _refusal(path)
 
 
 def _folder(path: Path, dtype: Dtype | None, field: str | None) -> Store:
-    index: Any = read_index(path / "index.json") if (path / "index.json").is_file() else None
-    if is_litdata(index):
-        return _of_raw(open_litdata(path), dtype, field)
+    index: Any = folders.read_index(path / "index.json") if (path / "index.json").is_file() else None
+    if folders.is_litdata(index):
+        return _of_raw(folders.open_litdata(path), dtype, field)
     if is_mds(index):
         return open_mds(path, field, dtype)
-    if (path / STATE).is_file() or (path / SPLITS).is_file():
+    if (path / folders.STATE).is_file() or (path / folders.SPLITS).is_file():
         if dtype is not None:
             raise _no_dtype(path, dtype)
-        return open_dataset(path, field)
+        return folders.open_dataset(path, field)
     raise _refusal(path)
 
 
@@ -216,11 +200,7 @@ def _refusal(path: Path) -> TokdfaError | OSError:
 
 def _refused_folder(path: Path) -> TokenStreamError:
     with os.scandir(path) as entries:
-        found = {
-            Path(entry.name).suffix.lower()
-            for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
-            if entry.is_file()
-        }
+        found = {Path(entry.name).suffix.lower() for entry in islice(entries, _MOST_ENTRIES) if entry.is_file()}
     known = sorted(found & {*_SUFFIXES, *_RECORDS})
     if not known:
         hint = f"no {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]} file is in it"
@@ -244,6 +224,7 @@ def _hint(path: Path) -> str:
 
 _PACKED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".br", ".snappy")
 _KNOWN = (".npy", ".npz", ".bin", ".ds", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".mds", ".tar")
+_DESCRIPTIONS = ("index.json", folders.STATE, folders.SPLITS, "dataset_info.json")
 _MAY_BE_PACKED = (".jsonl", ".ndjson", ".mds", ".tar")
 
 
@@ -280,21 +261,19 @@ def _under(path: Path) -> Iterator[Path]:
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:
-    index = folder / "index.json"
     content: Any = None
-    if index.is_file():
-        # The index may belong to something else; opening the files reports their faults.
-        with suppress(TokdfaError):
-            content = read_index(index)
-    if is_litdata(content):
+    # An index may belong to something else; opening the files reports their faults.
+    with suppress(TokdfaError, FileNotFoundError):
+        content = folders.read_index(folder / "index.json")
+    if folders.is_litdata(content):
         names = (each.get("filename") for each in content["chunks"] if isinstance(each, dict))
         yield from (folder / Path(str(name)).name for name in names)
         return
     if is_mds(content):
         yield from (folder / shard_name(folder, shard) for shard in content["shards"])
         return
-    if (folder / SPLITS).is_file() or (folder / STATE).is_file():
-        yield from split_files(folder)
+    if (folder / folders.SPLITS).is_file() or (folder / folders.STATE).is_file():
+        yield from folders.split_files(folder)
         return
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -314,6 +293,4 @@ def _is_known(path: Path) -> bool:
 
 def _is_beside(path: Path) -> bool:
     """Return whether a file belongs to a store, but has no ids."""
-    name = path.name
-    ends = (".idx", ".index", ".loss", ".metadata", ".csv.gz")
-    return name.endswith(ends) or name in ("index.json", STATE, SPLITS, "dataset_info.json")
+    return path.name.endswith((".idx", ".index", ".loss", ".metadata", ".csv.gz")) or path.name in _DESCRIPTIONS

@@ -13,19 +13,23 @@ from __future__ import annotations
 
 import re
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.npy import read_header
 from tokdfa.stores.store import CHUNK, Chunk, Dtype, Place, Problem, Store
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""The first bytes of an archive of arrays."""
 
 
 def dtype_of(name: str) -> Dtype:
@@ -74,8 +78,8 @@ def _read(stream: FileIO, dtype: Dtype, count: int, path: Path, first: int, unit
     while done < integers.nbytes:
         read = stream.readinto(view[done:])
         if not read:
-            place = f"{path}, {unit} {first + done // dtype.itemsize}"
-            raise TokenStreamError("the file was cut short while it was read", where=place)
+            where = f"{path}, {unit} {first + done // dtype.itemsize}"
+            raise TokenStreamError("the file was cut short while it was read", where=where)
         done += read
     return integers
 
@@ -89,6 +93,10 @@ class Boundaries:
 
     count: int
     starts_from: Callable[[int, int], Int64Array]
+
+    def document_at(self, index: int) -> int:
+        """Return the last document that begins at `index` or before it; -1 if there is none."""
+        return bisect_right(range(self.count), index, key=lambda number: int(self.starts_from(number, 1)[0])) - 1
 
 
 class IntegerFile:
@@ -116,22 +124,7 @@ class IntegerFile:
 
 
 class RawStore(Store):
-    """A store with ids as integers one after the other in one file.
-
-    Parameters
-    ----------
-    path : Path
-        The path that was asked for.
-    format : str
-    ids : IntegerFile
-        The ids.
-    boundaries : Boundaries, optional
-    mask : Path, optional
-        A file of one byte an id: whether it counts in training.
-    files : tuple of Path
-        All files of the store; the one of the ids is the first.
-    problems : sequence of Problem
-    """
+    """A store with ids as integers one after the other in one file; a mask has one byte an id."""
 
     def __init__(
         self,
@@ -190,7 +183,7 @@ class RawStore(Store):
         """Return the last start of a document up to an id."""
         if self._boundaries is None:
             return step
-        document = document_at(self._boundaries, step)
+        document = self._boundaries.document_at(step)
         return 0 if document < 0 else int(self._boundaries.starts_from(document, 1)[0])
 
     def place(self, number: int, token: int, index: int) -> Place:
@@ -213,7 +206,7 @@ class _Cursor:
     def __init__(self, boundaries: Boundaries, begin: int) -> None:
         self._boundaries = boundaries
         # The first document that begins at `begin` or later.
-        self._next = document_at(boundaries, begin - 1) + 1
+        self._next = boundaries.document_at(begin - 1) + 1
         self._read: Int64Array = np.empty(0, dtype=np.int64)
 
     def until(self, stop: int, first: int) -> tuple[Int64Array, Int64Array]:
@@ -234,28 +227,13 @@ class _Cursor:
         return starts, np.arange(number, number + len(starts), dtype=np.int64)
 
 
-def document_at(boundaries: Boundaries, index: int) -> int:
-    """Return the last document that begins at `index` or before it; -1 if there is none."""
-    low, high = 0, boundaries.count
-    while low < high:
-        middle = (low + high) // 2
-        if int(boundaries.starts_from(middle, 1)[0]) <= index:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
-
-
 def open_bin(path: Path, dtype: Dtype) -> RawStore:
     """Open a file that contains only integers of type `dtype`."""
     size = size_of(path)
     if size % dtype.itemsize:
-        raise TokenStreamError(
-            f"the file ends in the middle of a {dtype.name}",
-            value=f"{size} bytes",
-            where=str(path),
-            hint="is it another --dtype, or is the file cut short?",
-        )
+        what = f"the file ends in the middle of a {dtype.name}"
+        hint = "is it another --dtype, or is the file cut short?"
+        raise TokenStreamError(what, value=f"{size} bytes", where=str(path), hint=hint)
     return RawStore(path, "raw integers", IntegerFile(path, dtype, 0, size // dtype.itemsize))
 
 
@@ -273,22 +251,112 @@ def open_npy(path: Path) -> RawStore:
     return RawStore(path, ".npy", IntegerFile(path, dtype, begin, count))
 
 
-_HEADER = 1024
+# Headers of .npy files, which are Python literals. numpy evaluates them, and lets every exception of that through.
+
+NPY = b"\x93NUMPY"
+# The length of a header takes two bytes in version 1 and four in later ones.
+_LENGTHS = {1: 2, 2: 4, 3: 4}
+_LONGEST = 10_000
+"""The same limit as numpy's; the header of an array of integers has about a hundred bytes."""
+
+_VALUE = r"""'[^'\\]*+'|"[^"\\]*+"|True|False|\([^()\\]*+\)|\[[^\\]*\]"""
+_S = r"[ \t\n]*+"
+_FIELD = rf"""{_S}(?:'([a-z_]++)'|"([a-z_]++)"){_S}:{_S}({_VALUE}){_S}"""
+_NPY_HEADER = re.compile(rf"{_S}\{{(?:{_FIELD},){{2}}{_FIELD},?{_S}\}}{_S}")
+_NPY_FIELDS = re.compile(_FIELD)
+_LENGTH = r"(?:0|[1-9][0-9]{0,18})L?"
+_SHAPE = re.compile(rf"\({_S}(?:{_LENGTH}{_S},{_S})*+(?:{_LENGTH}{_S})?\)")
+_INTEGERS = re.compile(r"[<>=|]?[iu][1248]")
+
+
+def read_header(stream: IO[bytes], name: str) -> tuple[Dtype, int]:
+    """Return the type and the number of the integers in a .npy file, and leave the stream where they begin.
+
+    The format is described in ``numpy.lib.format``: magic bytes, version, length, and a dictionary with ``descr``,
+    ``fortran_order`` and ``shape`` written as Python writes it. `name` is for messages.
+    """
+
+    def refuse(what: str) -> NoReturn:
+        raise TokenStreamError(f"not a complete .npy file of integers: {what}", where=name)
+
+    begin = stream.read(len(NPY) + 2)
+    if begin.startswith(ZIP):
+        raise TokenStreamError("an archive of arrays was given where one array is expected", where=name)
+    if not begin.startswith(NPY) or len(begin) < len(NPY) + 2:
+        refuse("it does not begin like a .npy file")
+    major, minor = begin[-2:]
+    if major not in _LENGTHS or minor:
+        refuse(f"there is no format version {major}.{minor}")
+    size = stream.read(_LENGTHS[major])
+    length = int.from_bytes(size, "little")
+    if len(size) < _LENGTHS[major] or length > _LONGEST:
+        refuse("its header has no length" if len(size) < _LENGTHS[major] else f"its header has {length:,} bytes")
+    data = stream.read(length)
+    if len(data) < length:
+        refuse("its header is cut short")
+    header = data.decode("latin-1")
+    fields = {single or double: value for single, double, value in _NPY_FIELDS.findall(header)}
+    if not _NPY_HEADER.fullmatch(header) or fields.keys() != {"descr", "fortran_order", "shape"}:
+        refuse(f"its header is {header.rstrip()[:120]!r}")
+    if fields["fortran_order"] not in ("True", "False"):
+        refuse(f"fortran_order is {fields['fortran_order']}")
+    dtype = _dtype(fields["descr"], name)
+    return dtype, _count(fields["shape"], name)
+
+
+def _dtype(value: str, name: str) -> Dtype:
+    if _INTEGERS.fullmatch(value[1:-1]):
+        return np.dtype(value[1:-1])
+    try:
+        shown = np.dtype(value[1:-1]).name
+    except (TypeError, ValueError, OverflowError, SyntaxError):
+        shown = value
+    raise TokenStreamError("ids must be integers", value=shown, where=name)
+
+
+def _count(value: str, name: str) -> int:
+    if not _SHAPE.fullmatch(value):
+        what = "not a complete .npy file of integers: its shape is not a tuple"
+        raise TokenStreamError(what, value=value, where=name)
+    shape = tuple(map(int, re.findall(r"[0-9]+", value)))
+    if len(shape) != 1 or "," not in value:
+        raise TokenStreamError("ids must be in one dimension", value=shape, where=name, hint="flatten the array")
+    return shape[0]
+
+
+def npy_file(ids: npt.ArrayLike) -> tuple[bytes, memoryview]:
+    """Return the header and the data of a .npy file of integers, to be written one after the other."""
+    array = np.ascontiguousarray(ids)
+    return npy_header(array.dtype, len(array)), array.view(np.uint8).data
+
+
+def npy_header(dtype: Dtype, count: int) -> bytes:
+    """Return the header of a .npy file of as many integers."""
+    header = BytesIO()
+    numpy_format: Any = np.lib.format
+    fields = {"descr": numpy_format.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)}
+    numpy_format.write_array_header_1_0(header, fields)
+    return header.getvalue()
+
+
+_HEADER, _LLMC = 1024, struct.Struct("<3i")
 _DTYPES = {20240520: (1, "<u2"), 20240801: (7, "<u4")}
 _EVALUATION = 20240522
 
 
 def is_llmc(head: bytes) -> bool:
     """Return whether a file with these first bytes is a token file."""
-    return len(head) >= 12 and _fields(head)[0] in (*_DTYPES, _EVALUATION) and 0 <= _fields(head)[1] < 256
+    if len(head) < _LLMC.size:
+        return False
+    magic, version, _ = _LLMC.unpack_from(head)
+    return magic in (*_DTYPES, _EVALUATION) and 0 <= version < 256
 
 
 def open_llmc(path: Path) -> RawStore:
     """Open a token file."""
     with path.open("rb") as stream:
-        head = stream.read(_HEADER)
-        size = stream.seek(0, 2)
-    magic, version, count = _fields(head)
+        head, size = stream.read(_HEADER), stream.seek(0, 2)
+    magic, version, count = _LLMC.unpack_from(head)
     if magic == _EVALUATION:
         what = "a file of evaluations, and not a stream of ids"
         raise TokenStreamError(what, where=str(path), hint="give a file of tokens")
@@ -304,8 +372,3 @@ def open_llmc(path: Path) -> RawStore:
         problems.append(Problem(str(path), what))
     n_ids = max(min(count, (size - _HEADER) // dtype.itemsize), 0)
     return RawStore(path, "llm.c", IntegerFile(path, dtype, _HEADER, n_ids), problems=problems)
-
-
-def _fields(head: bytes) -> tuple[int, int, int]:
-    magic, version, count = struct.unpack("<3i", head[:12])
-    return magic, version, count

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray, running_sum
+from tokdfa.base.arrays import BoolArray, Int64Array, IntegerArray, id_array, offsets_of
 from tokdfa.base.errors import TokdfaError, TokenStreamError
 from tokdfa.base.suggestions import nearest
 
@@ -21,50 +22,30 @@ CHUNK = 1 << 18
 
 
 class Chunk(NamedTuple):
-    """Some ids of a store, one after the other.
-
-    Attributes
-    ----------
-    ids : integer array
-        One-dimensional, of any width; not checked to be ids of a tokenizer.
-    starts : int64 array or None
-        The positions in `ids` at which documents begin, ascending; equal ones are empty documents, and the last may be
-        ``len(ids)``. None if the store has no documents.
-    numbers : int64 array or None
-        For each of these documents its number in the file: a row, a line, a sample.
-    mask : bool array or None
-        For each id whether it counts in training; None if the store has no such mask.
-    """
+    """Some ids of a store, one after the other: of any width, and not checked to be ids of a tokenizer."""
 
     ids: IntegerArray
+    # The indices in `ids` at which documents begin, ascending; equal ones are empty documents, and the last may be
+    # ``len(ids)``. None if the store has no documents.
     starts: Int64Array | None = None
-    numbers: Int64Array | None = None
-    mask: BoolArray | None = None
+    numbers: Int64Array | None = None  # Of each of these documents its number in the file: a row, a line, a sample
+    mask: BoolArray | None = None  # For each id whether it counts in training; None if the store has no such mask
 
 
 Document = tuple[int, IntegerArray, BoolArray | None]
 """The number of a document in its file, its ids, with no mix of uint64 and signed ones, and their mask."""
 
 
-def iter_document_chunks(documents: Iterable[Document], size: int | None = None) -> Iterator[Chunk]:
-    """Yield documents, joined to chunks of at least `size` ids."""
-    waiting: list[Document] = []
-    n = 0
-    for document in documents:
-        waiting.append(document)
-        n += len(document[1])
-        if n >= (size or CHUNK):
-            yield _joined(waiting)
-            waiting, n = [], 0
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(documents: list[Document]) -> Chunk:
-    numbers, ids, masks = zip(*documents, strict=True)
-    starts = running_sum(np.array([*map(len, ids)], dtype=np.int64))[:-1]
-    mask = None if masks[0] is None else np.concatenate(masks)
-    return Chunk(np.concatenate(ids), starts, np.array(numbers, dtype=np.int64), mask)
+def ids_of(value: object, where: str) -> IntegerArray:
+    """Return the ids of a list that was read as JSON."""
+    if not isinstance(value, list):
+        raise TokenStreamError("the ids must be a list of integers", value=value, where=where)
+    try:
+        ids = id_array(value)
+    except TokenStreamError as error:
+        place = f"{where}, {error.where}" if error.where else where
+        raise TokenStreamError(error.what, value=error.value, where=place) from None
+    return signed(ids, where)
 
 
 def signed(ids: IntegerArray, where: str) -> IntegerArray:
@@ -78,24 +59,26 @@ def signed(ids: IntegerArray, where: str) -> IntegerArray:
     return ids.astype(np.int64)
 
 
-class Place(NamedTuple):
-    """Where in a file an id is.
+@contextmanager
+def refused(
+    what: str, errors: Callable[[], tuple[type[Exception], ...]], where: Callable[[], object]
+) -> Iterator[None]:
+    """Refuse a file where the library that reads it raises one of some errors."""
+    try:
+        yield
+    except TokenStreamError:
+        raise
+    except errors() as error:
+        raise TokenStreamError(what, value=str(error), where=str(where())) from None
 
-    Attributes
-    ----------
-    file : str
-    unit : str
-        The unit of `number`: ``byte``, ``row``, ``line``, ``sample``, ``member`` or ``token``.
-    number : int
-        The offset of the byte; the row, sample or member from 0, or the line from 1.
-    token : int
-        The index of the id in that record; for ``byte`` and ``token``, in all of the file.
-    """
+
+class Place(NamedTuple):
+    """Where in a file an id is."""
 
     file: str
-    unit: str
-    number: int
-    token: int
+    unit: str  # Of the number: ``byte``, ``row``, ``line``, ``sample``, ``member`` or ``token``
+    number: int  # The offset of the byte; the row, sample or member from 0, or the line from 1
+    token: int  # The index of the id in that record; for ``byte`` and ``token``, in all of the file
 
     def __str__(self) -> str:
         if self.unit == "token":
@@ -105,18 +88,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """An inconsistency of a store.
+    """An inconsistency of a store."""
 
-    Attributes
-    ----------
-    where : str
-        The file, with the location in it if known.
-    what : str
-        The problem, in one sentence without a full stop.
-    """
-
-    where: str
-    what: str
+    where: str  # The file, with the location in it if known
+    what: str  # One sentence without a full stop
 
     @classmethod
     def of(cls, error: Exception, path: object) -> Problem:
@@ -187,24 +162,12 @@ class Store(ABC):
         """Yield the ids of steps `begin` to `end` (exclusive), in order; of all steps by default.
 
         Steps are ids in stores of raw integers, groups of rows in tables, and everything at once elsewhere. `size` is
-        how many ids are read at once, or bytes of text; it changes the cost, never the ids.
-
-        Raises
-        ------
-        TokenStreamError
-            If the file is damaged or cut short; the error says where.
-        OSError
-            If it cannot be read.
+        how many ids are read at once, or bytes of text; it changes the cost, never the ids. A file that is damaged or
+        cut short is a TokenStreamError, and says where.
         """
 
     def starts(self) -> Int64Array:
-        """Return the ids with which documents begin, in order; 8 bytes each.
-
-        Raises
-        ------
-        TokenStreamError, OSError
-            As :meth:`iter_chunks` does; unless they are recorded apart, all of the store is read.
-        """
+        """Return the ids with which documents begin, in order; all of the store is read unless they are recorded."""
         found = [np.empty(0, dtype=np.int64)]
         first = 0
         for chunk in self.iter_chunks():
@@ -218,20 +181,37 @@ class Store(ABC):
         return step
 
     def place(self, number: int, token: int, index: int) -> Place:
-        """Return where an id is.
-
-        Parameters
-        ----------
-        number : int
-            The number of its document in the file, as chunks give it.
-        token : int
-            Its position in that document.
-        index : int
-            Its position in all of the store.
-        """
+        """Return where an id is: in document `number` of the file its id `token`, and in all of the store `index`."""
         if not self.has_documents:
             return Place(str(self.files[0]), "token", index, index)
         return Place(str(self.files[0]), self.unit, number, token)
+
+
+class DocumentStore(Store):
+    """A store that is read as a whole, document by document."""
+
+    @abstractmethod
+    def _documents(self) -> Iterator[Document]:
+        """Yield all documents."""
+
+    def iter_chunks(self, begin: int = 0, end: int | None = None, *, size: int | None = None) -> Iterator[Chunk]:
+        """Yield the documents, joined to chunks of at least `size` ids; see :meth:`Store.iter_chunks`."""
+        waiting: list[Document] = []
+        n = 0
+        for document in self._documents():
+            waiting.append(document)
+            n += len(document[1])
+            if n >= (size or CHUNK):
+                yield _joined(waiting)
+                waiting, n = [], 0
+        if waiting:
+            yield _joined(waiting)
+
+
+def _joined(documents: list[Document]) -> Chunk:
+    numbers, ids, masks = zip(*documents, strict=True)
+    mask = None if masks[0] is None else np.concatenate(masks)
+    return Chunk(np.concatenate(ids), offsets_of(ids)[:-1], np.array(numbers, dtype=np.int64), mask)
 
 
 IDS = ("input_ids", "token_ids", "tokens", "ids")
@@ -260,11 +240,6 @@ def ids_field(names: Sequence[str], field: str | None, where: str, fitting: Sequ
         hint = f"did you mean {near}?" if near else f"there are {', '.join(names)}"
         raise TokenStreamError("the field is missing", value=field, where=where, hint=hint if names else None)
     return field
-
-
-def mask_field(names: Sequence[str]) -> str | None:
-    """Return the field of the mask, if there is one."""
-    return MASK if MASK in names else None
 
 
 def value_of(record: object, field: str, where: str) -> object:

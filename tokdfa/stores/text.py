@@ -1,7 +1,8 @@
-"""Integers as text: separated by white space, or as a JSON array; in files and streams."""
+"""Integers as text: separated by white space, or as a JSON array, in files and streams; and JSONL, also packed."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -10,9 +11,10 @@ from typing import BinaryIO, Literal, NoReturn
 
 import numpy as np
 
-from tokdfa.base.arrays import IntegerArray
+from tokdfa.base.arrays import BoolArray, IntegerArray
 from tokdfa.base.errors import TokenStreamError
-from tokdfa.stores.store import Chunk, Store
+from tokdfa.stores.archives import damage, opened
+from tokdfa.stores.store import MASK, Chunk, Document, DocumentStore, Store, ids_field, ids_of, value_of
 
 BLOCK = 1 << 20
 """The number of bytes of text that are read at once."""
@@ -104,29 +106,29 @@ class _JsonArray:
         self._name = name
         self._rest = b""
         self._offset = 0  # The offset at which the rest begins.
-        self._place: Literal["before", "inside", "behind"] = "before"
+        self._part: Literal["before", "inside", "behind"] = "before"
         self._empty = True
 
     def read(self, block: bytes) -> IntegerArray:
         """Return the integers that this block completes."""
         self._rest += block
         ids: IntegerArray = np.empty(0, dtype=np.int64)
-        if self._place == "before" and self._skip_space():
+        if self._part == "before" and self._skip_space():
             if not self._rest.startswith(b"["):
                 self._refuse("expected an array of integers", _ONE_STREAM if self._rest.startswith(b"{") else None)
             self._take(1)
-            self._place = "inside"
-        if self._place == "inside":
+            self._part = "inside"
+        if self._part == "inside":
             ids = self._items()
-        if self._place == "behind" and self._skip_space():
+        if self._part == "behind" and self._skip_space():
             self._refuse("there is data after the array", _ONE_STREAM if self._rest.startswith(b"[") else None)
         return ids
 
     def finish(self) -> None:
         """Check that the array has ended."""
-        if self._place == "before":
+        if self._part == "before":
             raise TokenStreamError("no ids: the input is empty", where=self._name)
-        if self._place == "inside":
+        if self._part == "inside":
             where = f"{self._name}, byte {self._offset + len(self._rest)}"
             raise TokenStreamError("the array is not closed", where=where, hint="is the file cut short?")
 
@@ -151,7 +153,7 @@ class _JsonArray:
         self._empty = False
         self._take(end + 1)
         if bracket >= 0:
-            self._place = "behind"
+            self._part = "behind"
         return ids
 
     def _take(self, length: int) -> None:
@@ -214,3 +216,59 @@ def _refuse_item(item: bytes, where: str) -> NoReturn:
 
 def _shown(data: bytes) -> str:
     return data[:LONGEST].decode("utf-8", "backslashreplace")
+
+
+def iter_json_lines(path: Path, compression: str = "") -> Iterator[tuple[int, object | TokenStreamError]]:
+    """Yield the values of the lines of a file that are not blank, each with the number of its line, from 1.
+
+    A line that is not JSON yields an error; so does damage in a packed file, once, and ends the iteration.
+    """
+    number = 0
+    with opened(path, compression) as stream:
+        try:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield number, _value(line)
+        except damage() as error:
+            yield number + 1, TokenStreamError("the file is cut short or damaged", value=str(error))
+
+
+def _value(line: bytes) -> object | TokenStreamError:
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        what = "the line is not JSON" if line.endswith(b"\n") else "the last line is not whole"
+        return TokenStreamError(what, value=_shown(line), hint=str(error))
+    return value
+
+
+class JsonlStore(DocumentStore):
+    """A file with one JSON object a line; the ids in a field, by default one with a usual name, are a document."""
+
+    def __init__(self, path: Path, compression: str = "", field: str | None = None) -> None:
+        first = next((value for _, value in iter_json_lines(path, compression)), None)
+        if isinstance(first, TokenStreamError):
+            raise TokenStreamError(first.what, value=first.value, where=f"{path}, line 1", hint=first.hint)
+        if first is None:
+            raise TokenStreamError("no ids: the file is empty", where=str(path))
+        names = [*first] if isinstance(first, dict) else []
+        self._field = None if isinstance(first, list) and field is None else ids_field(names, field, str(path))
+        self._mask = MASK if MASK in names else None
+        self._compression = compression
+        name = "JSONL" + (f" ({compression})" if compression else "")
+        super().__init__(path, name, has_documents=True, has_mask=self._mask is not None, unit="line")
+
+    def _documents(self) -> Iterator[Document]:
+        for number, value in iter_json_lines(self.path, self._compression):
+            where = f"{self.path}, line {number}"
+            if isinstance(value, TokenStreamError):
+                raise TokenStreamError(value.what, value=value.value, where=where, hint=value.hint)
+            ids = ids_of(value if self._field is None else value_of(value, self._field, where), where)
+            mask = None if self._mask is None else _mask(value_of(value, self._mask, where), len(ids), where)
+            yield number, ids, mask
+
+
+def _mask(value: object, n: int, where: str) -> BoolArray:
+    if not isinstance(value, list) or len(value) != n or not all(flag in (0, 1) for flag in value):
+        raise TokenStreamError("the mask must have a 0 or 1 for each id", value=value, where=where)
+    return np.array(value, dtype=np.bool_)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
     from tokdfa.jobs.guiding.api import Guide
     from tokdfa.jobs.guiding.bans import Ban
-    from tokdfa.jobs.searching.matches import Matches
+    from tokdfa.jobs.searching.stream import Matches
     from tokdfa.jobs.validation.result import Validation
     from tokdfa.regex.finder import Wanted
     from tokdfa.tokenizers.boundaries.protocol import Boundaries

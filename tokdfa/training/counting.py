@@ -243,7 +243,7 @@ class Checkpoint:
 def _read_arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an archive as `save` writes them; nothing where one is missing or of another kind."""
     # The stores are not needed where nothing is resumed.
-    from tokdfa.stores.npy import read_header
+    from tokdfa.stores.raw import read_header
 
     found: dict[str, npt.NDArray[Any]] = {}
     if not data.startswith(b"PK\x03\x04"):

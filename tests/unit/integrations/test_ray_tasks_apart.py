@@ -20,7 +20,7 @@ def test_values_in_order() -> None:
 
 def test_errors_are_raised_here() -> None:
     tokenizer = tokdfa.default_tokenizer()
-    job = ("nowhere", tokenizer, Options(), 1, 0, ["x.npy"])
+    job = ("nowhere", tokenizer, Options(), 1, ["x.npy"])
     with pytest.raises(tokdfa.TokdfaError) as caught:
         next(iterate_apart(run_tasks, *job, lost="all is lost"))
     # Without Ray the address is never looked at.

@@ -9,9 +9,8 @@ from typing import cast
 from tokdfa.automata.alphabet import Word
 from tokdfa.draw.graph import word_label
 from tokdfa.draw.report import page as html
-from tokdfa.jobs.rollouts.result import counted
+from tokdfa.jobs.rollouts.result import PARTS, Tally, counted
 from tokdfa.jobs.rollouts.stretches import StretchClass
-from tokdfa.jobs.rollouts.tally import PARTS, Tally
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 MOST_ROWS = 20

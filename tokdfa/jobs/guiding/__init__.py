@@ -1,8 +1,9 @@
 """Guides: the ids that can come next so that a canonical stream continues, in a language of texts if one is given.
 
 Read `api` first: the function `guide`, and `Guide` with its states, masks and forced ids. `bans` has the ids after
-which a text has none of some words. Both are `masked` automata. `matcher` keeps the states of a sequence, for engines;
-`forcing` decides whether forced text may be encoded separately, by its `jumps`.
+which a text has none of some words. Both are `masked` automata; a `Matcher` keeps the states of a sequence, for
+engines. `fast_forward` decides whether forced text may be encoded separately.
+
 Below them, from the bottom up:
 
 - `splits`: the pre-tokenizer read by ids, incomplete symbols included;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,33 +12,22 @@ from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.jobs.guiding.bans import Ban
 from tokdfa.jobs.guiding.masked import Masked, checked_end, checked_size
-from tokdfa.jobs.guiding.prefixes import Place, PrefixAutomaton, prefixes_of
+from tokdfa.jobs.guiding.prefixes import PrefixAutomaton, State, prefixes_of
 from tokdfa.jobs.guiding.texts import texts_of
 from tokdfa.jobs.guiding.tokens import tokens_of
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 __all__ = ["Guide", "State", "guide"]
 
-State: TypeAlias = Place
-"""A state of a guide: a tuple of four integers."""
-
-_ENDED = Place(-1, 0, 0, 0)
+_ENDED = State(-1, 0, 0, 0)
 
 
-class Guide(Masked[Place]):
+class Guide(Masked[State]):
     """An automaton of the canonical streams of a tokenizer with their text in a language, without dead ends.
 
     Made by :func:`tokdfa.guide`. From every state that :meth:`step` returns, some stream continues to its end. States
     are tuples of four integers, which can be kept, compared and used again; a guide has no state of its own. Threads
     may share it.
-
-    Parameters
-    ----------
-    prefixes : PrefixAutomaton
-    end : tuple of int
-        The ids that end a sequence. They are allowed where the stream may end, and nothing follows them.
-    vocab_size : int
-        The number of bits of a mask.
 
     Attributes
     ----------
@@ -48,7 +36,9 @@ class Guide(Masked[Place]):
     ended : State
         The state after an id of `end`.
     end : tuple of int
+        The ids that end a sequence. They are allowed where the stream may end, and nothing follows them.
     vocab_size : int
+        The number of bits of a mask.
 
     Examples
     --------
@@ -115,39 +105,39 @@ class Guide(Masked[Place]):
         Examples
         --------
         >>> guide = tokdfa.guide(tokdfa.default_tokenizer())
-        >>> state, places = guide.read_any([64, 261, 1193])
-        >>> places, guide.is_final(state)
+        >>> state, refused = guide.read_any([64, 261, 1193])
+        >>> refused, guide.is_final(state)
         ((2,), True)
         """
         state = self.initial if state is None else state
-        places = []
-        for place, id in enumerate(self._checked(ids)):
+        refused = []
+        for index, id in enumerate(self._checked(ids)):
             target = self.step(state, id)
             if target is None:
-                places.append(place)
+                refused.append(index)
                 target = self._anew(state, id)
                 if target is None:
                     what = "no canonical stream goes on after this id with a text of the language"
-                    raise TokenStreamError(what, value=id, where=f"token {place}")
+                    raise TokenStreamError(what, value=id, where=f"token {index}")
             state = target
-        return state, tuple(places)
+        return state, tuple(refused)
 
     def _anew(self, state: State, id: int) -> State | None:
         """Return the state after an id in any context; only the language is kept."""
         if state == self.ended or id in self._ends:
             return None
         splits, prefixes = self._tokens.splits, self._prefixes
-        start = Place(splits.anywhere, 0, 0, state.text)
+        start = State(splits.anywhere, 0, 0, state.text)
         target = prefixes.target(start, id)
         if target is not None and prefixes.goes_on(target):
             return target
         text = prefixes.texts.after_id(state.text, id) if id < self._tokens.n_ids else 0
-        target = Place(splits.anywhere, 0, 0, text)
+        target = State(splits.anywhere, 0, 0, text)
         return target if text and prefixes.goes_on(target) else None
 
     def __repr__(self) -> str:
-        texts = self._prefixes.texts
-        what = f"{texts.n_states} states over bytes" if texts.n_states > 1 else "all texts"
+        n_states = self._prefixes.texts.n_states
+        what = f"{n_states} states over bytes" if n_states > 1 else "all texts"
         return f"<Guide: {what}, {self.vocab_size} ids>"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -32,14 +33,6 @@ class Ban(Masked[int]):
     Made by :func:`tokdfa.ban`. States are integers, which can be kept, compared and used again; a ban has no state of
     its own. Threads may share it. :class:`tokdfa.Matcher` takes it, and ``tokdfa.guide(..., ban=...)``.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    machine : ByteMachine
-        The sequences of bytes that remain.
-    end : tuple of int
-    vocab_size : int
-
     Attributes
     ----------
     initial : int
@@ -49,6 +42,7 @@ class Ban(Masked[int]):
     end : tuple of int
     vocab_size : int
     machine : ByteMachine
+        The sequences of bytes that remain.
 
     Examples
     --------
@@ -76,9 +70,9 @@ class Ban(Masked[int]):
         self._controls = frozenset(tokenizer.control_ids.tolist())
         self._without_text = frozenset(np.flatnonzero(np.diff(offsets) == 0).tolist())
         self._empty: set[int] = set()
-        self._control_bits = np.zeros(-(-n // 32), dtype=np.uint32)
-        for id in self._controls:
-            self._control_bits[id >> 5] |= np.uint32(1 << (id & 31))
+        is_control = np.zeros(-(-n // 32) * 32, dtype=np.bool_)
+        is_control[tokenizer.control_ids] = True
+        self._control_bits = np.packbits(is_control, bitorder="little").view(np.uint32)
         root = np.zeros_like(self._control_bits)
         kernels.mask_like(self._ban, machine.initial, 0, root)
         self._root = root | self._control_bits
@@ -106,8 +100,7 @@ class Ban(Masked[int]):
         return mask
 
     def _check(self, state: int) -> None:
-        is_one = isinstance(state, (int, np.integer)) and 0 < state < len(self.machine.final)
-        if not is_one:
+        if not (isinstance(state, (int, np.integer)) and 0 < state < len(self.machine.final)):
             raise WrongTypeError("the ban has no such state", value=state)
 
     def is_final(self, state: int) -> bool:
@@ -290,13 +283,10 @@ def _alive(machine: ByteMachine, trie: TokenTrie) -> BoolArray:
     columns = machine.column[np.maximum(trie.symbol, 0)]
     struct = trie_of(columns, trie.depth, trie.end, trie.first)
     flat = machine.table.reshape(-1)
-    targets: dict[int, Int32Array] = {}
-    changed = True
-    while changed and not alive[1:].all():
-        changed = False
+    targets = cache(lambda state: np.unique(tokens_from(struct, flat, machine.table.shape[1], state)[1]))
+    n_alive = -1
+    while n_alive < (n_now := int(alive.sum())):
+        n_alive = n_now
         for state in np.flatnonzero(~alive).tolist()[1:]:
-            if state not in targets:
-                targets[state] = np.unique(tokens_from(struct, flat, machine.table.shape[1], state)[1])
-            if alive[targets[state]].any():
-                alive[state] = changed = True
+            alive[state] = alive[targets(state)].any()
     return alive

@@ -1,11 +1,11 @@
-"""Automata over ids with a mask for each state: the ids that can come next, for engines."""
+"""Automata over ids with a mask for each state, the ids that can come next; sequences guided by one, for engines."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from tokdfa.base.errors import TokenStreamError, WrongTypeError
 from tokdfa.base.locks import SHARED
 from tokdfa.base.suggestions import SuggestsNames
 
+__all__ = ["Matcher"]
+
 MAX_MASKS = 1 << 12
 
 S = TypeVar("S")
@@ -23,15 +25,8 @@ S = TypeVar("S")
 class Masked(SuggestsNames, ABC, Generic[S]):
     """An automaton over ids, where some ids end a sequence; its states can be kept, compared and used again.
 
-    Parameters
-    ----------
-    initial, ended : state
-        The state of no ids, and that after an id of `end`.
-    end : tuple of int
-    vocab_size : int
-        The number of bits of a mask.
-    n_ids : int
-        The number of ids of the tokenizer.
+    `initial` is the state of no ids, and `ended` the state after an id of `end`. A mask has `vocab_size` bits, and the
+    tokenizer has `n_ids` ids.
     """
 
     _refusal: str
@@ -107,10 +102,10 @@ class Masked(SuggestsNames, ABC, Generic[S]):
         (...)
         """
         state = self.initial if state is None else state
-        for place, id in enumerate(self._checked(ids)):
+        for index, id in enumerate(self._checked(ids)):
             target = self.step(state, id)
             if target is None:
-                raise TokenStreamError(self._refusal, value=id, where=f"token {place}", hint=self._hint)
+                raise TokenStreamError(self._refusal, value=id, where=f"token {index}", hint=self._hint)
             state = target
         return state
 
@@ -203,10 +198,7 @@ class Masked(SuggestsNames, ABC, Generic[S]):
 
     def masks(self, states: Sequence[S]) -> Int32Array:
         """Return the masks of several states, as an int32 array of shape (states, ceil(vocab_size / 32))."""
-        masks = np.empty((len(states), self._n_words), dtype=np.int32)
-        for place, state in enumerate(states):
-            masks[place] = self.mask(state)
-        return masks
+        return np.array([self.mask(state) for state in states], dtype=np.int32).reshape(-1, self._n_words)
 
 
 def checked_end(end: int | Iterable[int] | None, vocab_size: int) -> tuple[int, ...]:
@@ -228,3 +220,138 @@ def checked_size(vocab_size: int | None, n_ids: int) -> int:
     if size < n_ids:
         raise WrongTypeError(f"the tokenizer has {n_ids} ids, more than this", value=size, where="vocab_size")
     return int(size)
+
+
+class Matcher(SuggestsNames):
+    """A sequence that is guided: it has the states after each of its ids, so that ids can be taken back.
+
+    The methods have the names and meanings of xgrammar's matcher and of the grammars of vLLM.
+
+    Parameters
+    ----------
+    guide : Guide or Ban
+
+    Attributes
+    ----------
+    guide : Guide or Ban
+
+    Examples
+    --------
+    >>> guide = tokdfa.default_tokenizer().guide("a single man")
+    >>> matcher = tokdfa.Matcher(guide)
+    >>> matcher.accept_tokens([64, 2513]), matcher.accept_tokens([64])
+    (True, False)
+    >>> matcher.rollback(1)
+    >>> matcher.find_jump_forward_ids().tolist()
+    [2513, 462]
+    """
+
+    def __init__(self, guide: Masked[Any]) -> None:
+        self.guide = guide
+        self._states: list[Any] = [guide.initial]
+
+    @property
+    def state(self) -> Any:
+        """The state after the accepted ids."""
+        return self._states[-1]
+
+    @property
+    def n_accepted(self) -> int:
+        """The number of ids accepted and not rolled back."""
+        return len(self._states) - 1
+
+    def accept_tokens(self, ids: Iterable[int]) -> bool:
+        """Accept ids if all of them are allowed, one after the other; return whether they are."""
+        found = self._read(ids)
+        accepted = found[-1:] != [None]
+        if accepted:
+            self._states += [state for state in found if state is not None]
+        return accepted
+
+    def validate_tokens(self, ids: Iterable[int]) -> list[int]:
+        """Return the longest prefix of ids that would be accepted; the matcher remains as it is."""
+        ids = list(ids)
+        found = self._read(ids)
+        return ids[: len(found) - (found[-1:] == [None])]
+
+    def _read(self, ids: Iterable[int]) -> list[Any]:
+        """Return the states after ids up to the first one that is not allowed, after which there is None."""
+        found: list[Any] = []
+        for id in ids:
+            found.append(self.guide.step(found[-1] if found else self.state, id))
+            if found[-1] is None:
+                break
+        return found
+
+    def rollback(self, n: int) -> None:
+        """Take back the last n ids.
+
+        Raises
+        ------
+        TokenStreamError
+            If fewer are accepted.
+        """
+        if not 0 <= n <= self.n_accepted:
+            raise TokenStreamError(f"{self.n_accepted} ids are accepted, so this number cannot be taken back", value=n)
+        del self._states[len(self._states) - n :]
+
+    def reset(self) -> None:
+        """Take back all ids."""
+        del self._states[1:]
+
+    def is_terminated(self) -> bool:
+        """Return whether the sequence has ended: by an id of ``guide.end``, or because nothing can follow."""
+        guide = self.guide
+        return self.state == guide.ended or (not guide.end and guide.is_exhausted(self.state))
+
+    def fill_bitmask(self, bitmask: Any, index: int = 0) -> None:
+        """Write the mask of the ids that can come next into row `index` of a bitmask.
+
+        Parameters
+        ----------
+        bitmask : int32 array or CPU tensor of shape (sequences, ceil(vocab_size / 32)), or one row of it
+        index : int
+
+        Raises
+        ------
+        WrongTypeError
+            If it has another type or shape, or cannot be written.
+        TokenStreamError
+            If the bitmask does not have this row.
+        """
+        rows = checked_bitmask(bitmask, self.guide.vocab_size)
+        if not 0 <= index < len(rows):
+            raise TokenStreamError(f"the bitmask has {len(rows)} rows, none with this number", value=index)
+        rows[index] = self.guide.mask(self.state)
+
+    def find_jump_forward_ids(self) -> Int32Array:
+        """Return the ids that must follow as long as there is one choice; see :meth:`Guide.forced`."""
+        return self.guide.forced(self.state)
+
+    def copy(self) -> Matcher:
+        """Return a matcher that continues separately."""
+        other = Matcher(self.guide)
+        other._states = self._states.copy()
+        return other
+
+
+def allocate_bitmask(n_sequences: int, vocab_size: int) -> Int32Array:
+    """Return a bitmask that allows everything: an int32 array of shape (sequences, ceil(vocab_size / 32))."""
+    return np.full((n_sequences, -(-vocab_size // 32)), -1, dtype=np.int32)
+
+
+def checked_bitmask(bitmask: Any, vocab_size: int) -> Int32Array:
+    """Return a bitmask as an array of two dimensions that shares its memory."""
+    rows = bitmask
+    if not isinstance(bitmask, np.ndarray):
+        if not hasattr(bitmask, "numpy") or getattr(getattr(bitmask, "device", None), "type", "cpu") != "cpu":
+            what, hint = "a bitmask is an int32 array or a tensor on the CPU", "fill one on the CPU and copy it"
+            raise WrongTypeError(what, value=type(bitmask).__name__, hint=hint)
+        rows = bitmask.numpy()
+    n_words = -(-vocab_size // 32)
+    found = f"{rows.dtype} of shape {rows.shape}"
+    if rows.dtype != np.int32 or rows.ndim not in (1, 2) or rows.shape[-1] != n_words:
+        raise WrongTypeError(f"a bitmask for {vocab_size} ids is int32 of shape (sequences, {n_words})", value=found)
+    if not rows.flags.writeable:
+        raise WrongTypeError("the bitmask cannot be written", value=found)
+    return np.atleast_2d(rows)

@@ -31,7 +31,7 @@ MAX_SLOTS = 1 << 21
 _Answer = TypeVar("_Answer", bound="tuple[Any, ...]")
 
 
-class Place(NamedTuple):
+class State(NamedTuple):
     """A state of the prefix automaton."""
 
     split: int  # The state of the pre-tokenizer
@@ -58,55 +58,56 @@ class PrefixAutomaton:
     def __init__(self, tokens: Tokens, texts: Texts, any: PrefixAutomaton | None = None) -> None:
         self.tokens = tokens
         self.texts = texts
-        self.initial = Place(tokens.splits.initial, NONE, 0, texts.initial)
+        self.initial = State(tokens.splits.initial, NONE, 0, texts.initial)
         self._n_words = -(-tokens.n_ids // 32)
-        self._n_rows = len(tokens.followers.pointer) - 1
+        self._n_rows = len(tokens.follow_sets.pointer) - 1
         self._final_text: list[bool] = texts.final.tolist()
         self._bases: OrderedDict[tuple[int, int, int], Base] = OrderedDict()
         self._cache = kernels.cache_of(1 << 12, 1 << 10, int(tokens.trie.depth.max(initial=0)), texts.n_states + 1)
         self._answers = self._cache.pointer
         self._any = any
         self._guide: Struct = Struct(
-            "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.followers.struct, ids=tokens.struct,
+            "tokdfa_guide", splits=tokens.splits.struct, followers=tokens.follow_sets.struct, ids=tokens.struct,
             texts=texts.struct, cache=self._cache, any=None if any is None else any._guide,
         )  # fmt: skip
 
-    def is_final(self, place: Place) -> bool:
+    def is_final(self, state: State) -> bool:
         """Return whether a stream may end in a state."""
-        place = self.checked(place)
-        return self.tokens.splits.is_final(place.split) and self._final_text[place.text]
+        state = self.checked(state)
+        return self.tokens.splits.is_final(state.split) and self._final_text[state.text]
 
-    def checked(self, place: tuple[int, ...]) -> Place:
+    def checked(self, state: tuple[int, ...]) -> State:
         """Return a state of this automaton; refuse anything else."""
-        if isinstance(place, tuple) and len(place) == 4 and all(isinstance(part, (int, np.integer)) for part in place):
-            found = Place(*place)
-            limits = self.tokens.splits.n_states, self._n_rows, self.tokens.spelled.n_states, self.texts.n_states + 1
+        if isinstance(state, tuple) and len(state) == 4 and all(isinstance(part, (int, np.integer)) for part in state):
+            found = State(*state)
+            splits, scan = self.tokens.splits, self.tokens.special_scan
+            limits = splits.n_states, self._n_rows, scan.n_states, self.texts.n_states + 1
             if min(found) >= 0 and found.split and found.text and all(map(lt, found, limits)):
                 return found
-        raise WrongTypeError("the guide has no such state", value=place)
+        raise WrongTypeError("the guide has no such state", value=state)
 
-    def target(self, place: Place, id: int) -> Place | None:
+    def target(self, state: State, id: int) -> State | None:
         """Return the state after an id, whether or not any stream continues from there; None if there is none."""
-        return self._after(kernels.target, place, id)
+        return self._after(kernels.target, state, id)
 
-    def step(self, place: Place, id: int) -> Place | None:
+    def step(self, state: State, id: int) -> State | None:
         """Return the state after an id; None if no stream continues from there."""
-        return self._after(kernels.step, place, id)
+        return self._after(kernels.step, state, id)
 
-    def _after(self, find: Callable[[Struct, Place, int], int], place: Place, id: int) -> Place | None:
+    def _after(self, find: Callable[[Struct, State, int], int], state: State, id: int) -> State | None:
         """Return the state after an id, which a kernel finds; None if there is none."""
         found = self._answers
         while True:
             with SHARED:
-                status = find(self._guide, place, id)
+                status = find(self._guide, state, id)
                 if status > 0:
-                    return Place(found.found_split, found.found_row, found.found_spelled, found.found_text)
+                    return State(found.found_split, found.found_row, found.found_spelled, found.found_text)
                 missing = found.missing_core, found.missing_column
             if not status:
                 return None
-            self._help(status, place, missing)
+            self._help(status, state, missing)
 
-    def _asked(self, ask: Callable[..., _Answer], place: Place, *arguments: object) -> _Answer:
+    def _asked(self, ask: Callable[..., _Answer], state: State, *arguments: object) -> _Answer:
         """Return the answer of a kernel, status first, once it lacks nothing."""
         while True:
             with SHARED:
@@ -114,53 +115,46 @@ class PrefixAutomaton:
                 missing = self._answers.missing_core, self._answers.missing_column
             if answer[0] >= 0:
                 return answer
-            self._help(answer[0], place, missing)
+            self._help(answer[0], state, missing)
 
-    def targets(self, place: Place, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
-        """Return the states of the parts after each of some ids, for any row of a state.
+    def targets(self, state: State, ids: Int32Array) -> tuple[Int32Array, Int32Array, Int32Array, Int32Array]:
+        """Return the parts of the states after each of some ids, for any row of a state.
 
-        Returns
-        -------
-        free, cut, spelled, text : int32 arrays
-            Those of the pre-tokenizer if the row does not forbid the id, and if it does; 0 for none.
+        The first two are of the pre-tokenizer, if the row does not forbid the id, and if it does; 0 for none.
         """
-        return self._asked(kernels.targets, place, place.split, place.spelled, place.text, ids)[1]
+        return self._asked(kernels.targets, state, state.split, state.spelled, state.text, ids)[1]
 
-    def goes_on(self, place: Place) -> bool:
+    def goes_on(self, state: State) -> bool:
         """Return whether a canonical stream continues from a state, or ends there."""
-        return bool(self._asked(kernels.goes_on, place, place)[0])
+        return bool(self._asked(kernels.goes_on, state, state)[0])
 
-    def base(self, place: Place) -> Base:
+    def base(self, state: State) -> Base:
         """Return the next ids of the states that differ only in the row."""
-        key = place.split, place.spelled, place.text
+        key = state.split, state.spelled, state.text
         known = self._bases.get(key)
         if known is None:
-            differing = self.tokens.spelled.differing(place.spelled)
-            known = Base(*self._asked(kernels.find_next, place, *key, differing, self._n_words)[1:])
+            differing = self.tokens.special_scan.differing(state.spelled)
+            known = Base(*self._asked(kernels.find_next, state, *key, differing, self._n_words)[1:])
             with SHARED:
                 self._bases[key] = known
                 if len(self._bases) > MAX_BASES:
                     self._bases.popitem(last=False)
         return known
 
-    def mask(self, place: Place) -> Uint32Array:
+    def mask(self, state: State) -> Uint32Array:
         """Return the mask of the ids with which a stream continues; a new array."""
-        place = self.checked(place)
-        base = self.base(place)
+        state = self.checked(state)
+        base = self.base(state)
         bits = base.allowed.copy()
-        kernels.forbid(self.tokens.followers.struct, place.row, base.fragile, bits)
+        kernels.forbid(self.tokens.follow_sets.struct, state.row, base.fragile, bits)
         return bits
 
-    def allowed(self, place: Place) -> Int32Array:
-        """Return the ids with which a stream continues, ascending."""
-        return np.flatnonzero(np.unpackbits(self.mask(place).view(np.uint8), bitorder="little")).astype(np.int32)
-
-    def _help(self, status: int, place: Place, missing: tuple[int, int]) -> None:
+    def _help(self, status: int, state: State, missing: tuple[int, int]) -> None:
         """Provide the kernels with a `missing` cell or a larger cache, or say why it cannot be provided.
 
         No lock is held meanwhile: a missing cell may need tables that another thread builds, waiting for this one.
         """
-        self.checked(place)
+        self.checked(state)
         if status == kernels.MISSING:
             self.tokens.splits.fill(*missing)
         elif status == kernels.TABLE_FULL:
@@ -171,7 +165,7 @@ class PrefixAutomaton:
             what = f"{kernels.MOST_SEARCHED} states did not show whether any canonical stream goes on"
             raise LimitExceededError(what, hint="use a narrower language")
         else:
-            raise AssertionError(f"the kernels know this state, but not the id: {place}")
+            raise AssertionError(f"the kernels know this state, but not the id: {state}")
 
     def _enlarge(self) -> None:
         """Give the cache more slots, or allow a longer search."""
@@ -203,9 +197,9 @@ BaseKey: TypeAlias = tuple[int, int, int]
 """The split, the spelled special token and the text of a state, without its row."""
 
 
-def base_of(place: Place) -> BaseKey:
+def base_of(state: State) -> BaseKey:
     """Return the base of a state."""
-    return place.split, place.spelled, place.text
+    return state.split, state.spelled, state.text
 
 
 class Moves(NamedTuple):
@@ -223,10 +217,10 @@ class Moves(NamedTuple):
     size: Int64Array  # The number of bytes
     position: Int32Array  # The position of each id in the rows; -1 for ids that none forbids
 
-    def place(self, number: int, *, is_forbidden: bool) -> Place:
+    def state(self, number: int, *, is_forbidden: bool) -> State:
         """Return the state after the id at an index."""
         split = self.cut if is_forbidden else self.free
-        return Place(*(int(part[number]) for part in (split, self.row, self.spelled, self.text)))
+        return State(*(int(part[number]) for part in (split, self.row, self.spelled, self.text)))
 
 
 class MoveTables:
@@ -234,83 +228,67 @@ class MoveTables:
 
     def __init__(self, prefixes: PrefixAutomaton) -> None:
         self._prefixes = prefixes
-        self._followers = prefixes.tokens.followers
+        self._follow_sets = prefixes.tokens.follow_sets
         self._sizes = np.diff(prefixes.tokens.tokenizer.id_spellings.offsets)
         self._known: OrderedDict[BaseKey, Moves] = OrderedDict()
         self._n_kept = 0
 
     def of(self, key: BaseKey) -> Moves:
         """Return the moves of a base."""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._find(key)
-            self._n_kept += len(known.ids)
+        if key not in self._known:
+            self._known[key] = self._find(key)
+            self._n_kept += len(self._known[key].ids)
             while self._n_kept > MAX_IDS and len(self._known) > 1:
                 self._n_kept -= len(self._known.popitem(last=False)[1].ids)
-        else:
-            self._known.move_to_end(key)
-        return known
+        self._known.move_to_end(key)
+        return self._known[key]
 
     def _find(self, key: BaseKey) -> Moves:
-        prefixes, followers = self._prefixes, self._followers
-        split, spelled, text = key
-        place = Place(split, 0, spelled, text)
-        base = prefixes.base(place)
+        prefixes, sets = self._prefixes, self._follow_sets
+        state = State(key[0], 0, *key[1:])
+        base = prefixes.base(state)
         allowed, fragile = (np.unpackbits(bits.view(np.uint8), bitorder="little") for bits in base)
         ids = np.flatnonzero(allowed).astype(np.int32)
-        free, cut, spelled_after, text_after = prefixes.targets(place, ids)
+        free, cut, spelled_after, text_after = prefixes.targets(state, ids)
         cut[fragile[ids] != 0] = 0
-        position = followers.position[ids]
-        return Moves(
-            ids,
-            free,
-            cut,
-            followers.row_of[ids],
-            spelled_after,
-            text_after,
-            self._sizes[ids].astype(np.int64),
-            position,
-        )
+        rows, sizes = sets.row_of[ids], self._sizes[ids].astype(np.int64)
+        return Moves(ids, free, cut, rows, spelled_after, text_after, sizes, sets.position[ids])
 
-    def ways(self, place: Place) -> tuple[Moves, BoolArray, Int64Array]:
+    def ways(self, state: State) -> tuple[Moves, BoolArray, Int64Array]:
         """Return the moves of the base of a state, which of them its row forbids, and the indices of those it has."""
-        moves = self.of(base_of(place))
-        forbidden = self.count_forbidding(moves, np.array([place.row], dtype=np.int64)) > 0
+        moves = self.of(base_of(state))
+        forbidden = self.count_forbidding(moves, np.array([state.row], dtype=np.int64)) > 0
         return moves, forbidden, np.flatnonzero(~forbidden | (moves.cut > 0))
 
     def count_forbidding(self, moves: Moves, rows: Int64Array) -> Int64Array:
         """Return for each id of some moves the number of `rows` that forbid it."""
-        followers = self._followers
+        sets = self._follow_sets
         spans, _ = self._spans_of(rows)
-        n = len(followers.id_at) + 1
-        steps = np.bincount(followers.start[spans], minlength=n) - np.bincount(followers.stop[spans], minlength=n)
+        n = len(sets.id_at) + 1
+        steps = np.bincount(sets.start[spans], minlength=n) - np.bincount(sets.stop[spans], minlength=n)
         # The last entry is for ids without a position.
         return np.append(np.cumsum(steps), 0)[moves.position]
 
     def spans(self, moves: Moves, rows: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array, Int64Array]:
         """Return which of the ids of some moves each of `rows` forbids, as spans of them by their positions.
 
-        Returns
-        -------
-        order : int64 array
-            The numbers of the ids that a row may forbid to some effect, by their positions.
-        which, low, high : int64 arrays, one entry a span
-            The number of the row among `rows`, and the first and the last number in `order`, exclusively.
+        `order` has the indices of the ids that a row may forbid to some effect, by their positions. A span has the
+        index of its row, and the first and the last index in `order`, exclusively.
         """
-        followers = self._followers
+        sets = self._follow_sets
         order = np.flatnonzero((moves.position >= 0) & (moves.free != moves.cut))
         order = order[np.argsort(moves.position[order], kind="stable")]
         positions = moves.position[order]
         spans, lengths = self._spans_of(rows)
-        low = np.searchsorted(positions, followers.start[spans])
-        high = np.searchsorted(positions, followers.stop[spans])
+        low = np.searchsorted(positions, sets.start[spans])
+        high = np.searchsorted(positions, sets.stop[spans])
         which = np.repeat(np.arange(len(rows)), lengths)
         is_any = low < high
         return order, which[is_any], low[is_any], high[is_any]
 
     def _spans_of(self, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Return the intervals of rows, one row after the other, and their number for each row."""
-        pointer = self._followers.pointer.astype(np.int64)
+        pointer = self._follow_sets.pointer.astype(np.int64)
         lengths = pointer[rows + 1] - pointer[rows]
         ends = np.cumsum(lengths)
         return np.arange(int(lengths.sum())) + np.repeat(pointer[rows] - (ends - lengths), lengths), lengths

@@ -48,13 +48,10 @@ class Cuts:
         # whole symbol of class c.
         self.following: Int32Array = np.ascontiguousarray(np.concatenate(levels), dtype=np.int32).reshape(-1)
         # The cut of each first byte; 0 for others.
-        self.leads = [0] * 256
-        for lead in range(0xC2, 0xE0):
-            self.leads[lead] = int(numbers[0][lead & 0x1F])
-        for lead in range(0xE0, 0xF0):
-            self.leads[lead] = int(numbers[1][lead & 0x0F])
-        for lead in range(0xF0, 0xF5):
-            self.leads[lead] = int(numbers[2][lead & 0x07])
+        self.leads = [0] * 0xC2
+        for number, last, mask in zip(numbers, (0xE0, 0xF0, 0xF5), (0x1F, 0x0F, 0x07), strict=True):
+            self.leads += [int(number[lead & mask]) for lead in range(len(self.leads), last)]
+        self.leads += [0] * (256 - 0xF5)
 
     def of(self, data: bytes) -> int:
         """Return the cut of the first bytes of a symbol; 0 if no symbol begins with them, or if they are none."""
@@ -101,40 +98,28 @@ class _Class(NamedTuple):
     label: int = -1  # The id, if a forbidden piece has it; otherwise -1
 
 
+class IdKinds(NamedTuple):
+    """Kinds of ids, with one entry an id, and the forbidden pieces as ids."""
+
+    usable: BoolArray  # Some canonical stream has it, and it is not a special token
+    special: BoolArray
+    alone: BoolArray  # It is given only for whole pieces
+    forbidden: Sequence[tuple[int, ...]]
+
+
 class Splits:
-    """The automaton of a pre-tokenizer over classes of ids.
+    """The automaton of a pre-tokenizer over classes of ids, given the spellings of all ids.
 
     A state is a core, which is a set of guesses where pieces begin and which part of a forbidden piece has been read,
     and the incomplete symbol at the end, if there is one. A piece is forbidden if it is itself a token, and merging
     gives several tokens for it: it is given as the one token. The table over cores is filled where it is read.
-
-    Parameters
-    ----------
-    lifted : LiftedSplitting
-    text, offsets : uint8 and int64 arrays
-        The spellings of all ids.
-    usable, special, alone : bool arrays, one entry an id
-        The ids of tokens that some canonical stream has, the ids of special tokens, and the ids given only for whole
-        pieces.
-    forbidden : sequence of tuple of int
-        The forbidden pieces, as ids.
     """
 
-    def __init__(
-        self,
-        lifted: LiftedSplitting,
-        text: np.ndarray,
-        offsets: np.ndarray,
-        *,
-        usable: BoolArray,
-        special: BoolArray,
-        alone: BoolArray,
-        forbidden: Sequence[tuple[int, ...]] = (),
-    ) -> None:
+    def __init__(self, lifted: LiftedSplitting, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> None:
         self._lifted = lifted
         self._tree: list[dict[int, int]] = [{}, {}]
         self._ends: set[int] = set()
-        for piece in forbidden:
+        for piece in kinds.forbidden:
             node = _ROOT
             for id in piece:
                 if id not in self._tree[node]:
@@ -145,7 +130,7 @@ class Splits:
         self._cuts = Cuts(lifted.hypotheses.class_of_code_point)
         self._classes = [_Class(None)]
         # One entry an id; class 0 has the ids that no canonical stream has.
-        self.class_of: Int32Array = self._classify(text, offsets, usable, special, alone, forbidden)
+        self.class_of: Int32Array = self._classify(text, offsets, kinds)
         n_classes = len(self._classes)
         self._n_symbols = lifted.hypotheses.n_classes
         self._width = 4 * n_classes + self._n_symbols
@@ -168,9 +153,9 @@ class Splits:
             width=self._width,
         )  # fmt: skip
         # Classes of one kind differ only in the symbols that they complete or cut off.
-        kinds: dict[object, int] = {}
+        numbers: dict[object, int] = {}
         self._kind_of: Int32Array = np.array(
-            [kinds.setdefault(self._kind(known), len(kinds)) for known in self._classes]
+            [numbers.setdefault(self._kind(known), len(numbers)) for known in self._classes]
         )
         self._of_kind: dict[tuple[int, int, int], int] = {}
         self._initial_core = self._number({(False, False, _ROOT): 1})
@@ -178,7 +163,7 @@ class Splits:
         every = (1 << len(lifted.hypotheses.moves)) - 1
         # The state between two symbols of any text.
         self.anywhere = self._number({(False, False, _NOWHERE): every}) * self._cuts.n_cuts
-        if not forbidden:
+        if not kinds.forbidden:
             self._fill_all()
 
     @property
@@ -204,14 +189,10 @@ class Splits:
         core = 1
         while core < min(len(self._cores), MOST_AT_ONCE):
             for way in range(4):
-                found = [self._target(core, 2 * number + way if way < 2 else way * n + number) for number in firsts]
-                targets = np.array(found, dtype=np.int32)[self._kind_of]
-                if way < 2:
-                    self._targets[core, way : 2 * n : 2] = targets
-                else:
-                    self._targets[core, way * n : (way + 1) * n] = targets
-            found = [self._completed(core, symbol) for symbol in range(self._n_symbols)]
-            self._targets[core, 4 * n :] = found
+                columns = slice(way, 2 * n, 2) if way < 2 else slice(way * n, (way + 1) * n)
+                found = [self._target(core, range(4 * n)[columns][number]) for number in firsts]
+                self._targets[core, columns] = np.array(found, dtype=np.int32)[self._kind_of]
+            self._targets[core, 4 * n :] = [self._completed(core, symbol) for symbol in range(self._n_symbols)]
             core += 1
 
     def _kind(self, known: _Class) -> object:
@@ -228,10 +209,9 @@ class Splits:
             return self._completed(core, column - 4 * n)
         way, number = (column & 1, column >> 1) if column < 2 * n else divmod(column, n)
         key = core, way, int(self._kind_of[number])
-        target = self._of_kind.get(key)
-        if target is None:
-            target = self._of_kind[key] = self._target_by_way(core, way, self._classes[number])
-        return target
+        if key not in self._of_kind:
+            self._of_kind[key] = self._target_by_way(core, way, self._classes[number])
+        return self._of_kind[key]
 
     def _target_by_way(self, core: int, way: int, known: _Class) -> int:
         """Return the core after an id: one that begins with a symbol, within a piece (1) or not (0), or ends one."""
@@ -254,12 +234,10 @@ class Splits:
         for guess in self._cores[core]:
             longer = self._tree[guess.node].get(known.label, _NOWHERE)
             may_begin = guess.node not in self._ends
-            if longer == first:
-                ways = [(may_continue, may_begin, longer)]
-            else:
+            ways = [(may_continue, may_begin, longer)]
+            if longer != first:
                 # Apart for those pieces that the token continues and those that it begins.
-                ways = [(True, False, longer)] if may_continue else []
-                ways += [(False, True, first)] if may_begin else []
+                ways = [(True, False, longer)] * may_continue + [(False, True, first)] * may_begin
             for may_cross, may_start, node in ways:
                 self._add(found, parts, guess.hypotheses, not may_start, not may_cross, node)
         return self._number(found)
@@ -330,24 +308,12 @@ class Splits:
         self._cores.append(core)
         self._number_of[core] = number
 
-    def _classify(
-        self,
-        text: np.ndarray,
-        offsets: np.ndarray,
-        usable: BoolArray,
-        special: BoolArray,
-        alone: BoolArray,
-        forbidden: Sequence[tuple[int, ...]],
-    ) -> Int32Array:
-        hypotheses = self._lifted.hypotheses
+    def _classify(self, text: np.ndarray, offsets: np.ndarray, kinds: IdKinds) -> Int32Array:
+        usable, special, alone, forbidden = kinds
+        nfa = self._lifted.hypotheses
+        byte_classes = np.zeros(256, dtype=np.int32)
         keys, told = words.take_apart(
-            text,
-            offsets,
-            ~usable,
-            hypotheses.class_of_code_point,
-            hypotheses.n_classes,
-            np.zeros(256, dtype=np.int32),
-            self._effect_after,
+            text, offsets, ~usable, nfa.class_of_code_point, nfa.n_classes, byte_classes, self._effect_after
         )
         numbered = words.number_keys(keys, MAX_CLASSES)
         if numbered is None:

@@ -1,6 +1,6 @@
 """The tables over the ids of a tokenizer by which its canonical streams are read id by id.
 
-`Followers` are the ids that may not follow a token within a piece, as rows of intervals; `SpelledSpecials` searches the
+`FollowSets` are the ids that may not follow a token within a piece, as rows of intervals; `SpecialScan` searches the
 text of ids for all special tokens at once.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from tokdfa.base.arrays import BoolArray, Int32Array
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.jobs.guiding.byte_machines import without_words
-from tokdfa.jobs.guiding.splits import Splits
+from tokdfa.jobs.guiding.splits import IdKinds, Splits
 from tokdfa.kernels.dfa.explicit import tokens_from, trie_of
 from tokdfa.kernels.guiding.product import followers_of
 from tokdfa.kernels.library import Struct
@@ -32,7 +32,7 @@ WHOLE = -1
 """The state in which a text has a whole special token."""
 
 
-class SpelledSpecials:
+class SpecialScan:
     """The automaton that finds the contents of special tokens in a text, and the effect of each id on it.
 
     No content is within another one. State 0 is for a text that ends with the beginning of no content, and
@@ -50,20 +50,16 @@ class SpelledSpecials:
             machine = without_words(contents)
             table = machine.table[:, machine.column]
             struct = trie_of(np.maximum(trie.symbol, 0).astype(np.int32), trie.depth, trie.end, trie.first)
-            places, targets = tokens_from(struct, table.reshape(-1), 256, 1)
+            indices, targets = tokens_from(struct, table.reshape(-1), 256, 1)
             self.from_start[trie.words] = WHOLE
-            self.from_start[trie.words[places]] = targets - 1
+            self.from_start[trie.words[indices]] = targets - 1
         self.n_states = len(table) - 1
         self.table: Int32Array = (table - 1)[1:].reshape(-1)
 
     def differing(self, state: int) -> Int32Array:
         """Return the ids that lead to another state than from state 0."""
-        known = self._differing.get(state)
-        if known is None:
-            known = self._differing[state] = np.array(self._find(state), dtype=np.int32)
-        return known
-
-    def _find(self, state: int) -> list[int]:
+        if state in self._differing:
+            return self._differing[state]
         trie, table = self._trie, self.table.tolist()
         found: list[int] = []
         stack = [(0, state, 0)]
@@ -78,7 +74,8 @@ class SpelledSpecials:
                     found += trie.words[trie.first[child] : trie.first[child + 1]].tolist()
                     stack.append((child, after, plain))
                 child = int(trie.end[child])
-        return found
+        self._differing[state] = np.array(found, dtype=np.int32)
+        return self._differing[state]
 
 
 NONE = 0
@@ -90,7 +87,7 @@ ALL = 1
 _N_OTHERS = 2
 
 
-class Followers:
+class FollowSets:
     """The sets of ids that may not follow a token within a piece; tokens with the same set share a row.
 
     Row r forbids the ids at the positions ``start[i]`` to ``stop[i]`` for i from ``pointer[r]`` to ``pointer[r + 1]``.
@@ -138,21 +135,14 @@ class Tokens(OfTokenizer["Tokenizer"]):
         is_alone = np.zeros(n, dtype=np.bool_)
         is_alone[alone] = True
         of = tokenizer.derived(neighbours)
-        self.followers = Followers(of, n, alone)
+        self.follow_sets = FollowSets(of, n, alone)
         # One entry an id: whether some canonical stream has it; special tokens are told apart.
-        self.usable: BoolArray = (self.followers.position >= 0) | is_alone
+        self.usable: BoolArray = (self.follow_sets.position >= 0) | is_alone
         self.usable &= ~self.special
         self.trie = TokenTrie(text.astype(np.int32), offsets, ~self.usable)
-        self.spelled = SpelledSpecials(contents, self.trie, n)
-        self.splits = Splits(
-            LiftedSplitting(splitting),
-            text,
-            offsets,
-            usable=self.usable,
-            special=self.special,
-            alone=is_alone,
-            forbidden=_merged(tokenizer, alone),
-        )
+        self.special_scan = SpecialScan(contents, self.trie, n)
+        kinds = IdKinds(self.usable, self.special, is_alone, _merged(tokenizer, [*map(self.bytes_of, alone.tolist())]))
+        self.splits = Splits(LiftedSplitting(splitting), text, offsets, kinds)
         # The usable ids, in the order of the trie, and the ids of special tokens, ascending.
         self.words: Int32Array = self.trie.words.astype(np.int32)
         self.special_ids: Int32Array = np.flatnonzero(self.special).astype(np.int32)
@@ -160,8 +150,8 @@ class Tokens(OfTokenizer["Tokenizer"]):
         special_of[self.special_ids] = np.arange(len(self.special_ids), dtype=np.int32)
         self.struct = Struct(
             "tokdfa_guide_ids",
-            class_of=self.splits.class_of, row_of=self.followers.row_of, position=self.followers.position,
-            special_of=special_of, from_start=self.spelled.from_start, spelled=self.spelled.table, text=text,
+            class_of=self.splits.class_of, row_of=self.follow_sets.row_of, position=self.follow_sets.position,
+            special_of=special_of, from_start=self.special_scan.from_start, spelled=self.special_scan.table, text=text,
             offsets=offsets, symbol=self.trie.symbol, depth=self.trie.depth, end=self.trie.end, first=self.trie.first,
             words=self.words, byte_id=self._ids_of_bytes(), special_ids=self.special_ids,
             **self._ending(),
@@ -170,7 +160,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
     def _ids_of_bytes(self) -> Int32Array:
         """Return the id of each byte, -1 if it has none or only one given for whole pieces."""
         ids = self.words[self.trie.depth[np.repeat(np.arange(self.trie.n_nodes), np.diff(self.trie.first))] == 1]
-        ids = ids[self.followers.position[ids] >= 0]
+        ids = ids[self.follow_sets.position[ids] >= 0]
         found = np.full(256, -1, dtype=np.int32)
         text, offsets = self.tokenizer.id_spellings
         found[text[offsets[ids]]] = ids
@@ -179,7 +169,7 @@ class Tokens(OfTokenizer["Tokenizer"]):
     def _ending(self) -> dict[str, Int32Array]:
         """Return the ids that begin with the last bytes of a symbol, by their positions."""
         text, offsets = self.tokenizer.id_spellings
-        position, id_at = self.followers.position, self.followers.id_at
+        position, id_at = self.follow_sets.position, self.follow_sets.id_at
         ids = id_at[id_at >= 0]
         ids = ids[self.usable[ids]]
         ids = ids[(text[offsets[ids]] & 0xC0) == 0x80]
@@ -203,29 +193,24 @@ def tokens_of(tokenizer: AnyTokenizer) -> Tokens:
 
 def _splitting_of(tokenizer: Tokenizer) -> Splitting:
     """Return the splitting of texts, if they are judged id by id."""
-    why = None
-    splitting = tokenizer.splitting
-    if tokenizer.why_not("bytes") is not None:
-        why = "the dictionary is not over bytes"
-    elif tokenizer.why_not("spelling") is not None:
-        why = f"the tokenizer {'normalizes' if tokenizer.why_not('form') is None else 'rewrites'} texts"
-    elif tokenizer.suffix is not None:
-        why = "words end with a suffix"
-    elif splitting.prefix_space is not None or splitting.metaspace is not None:
-        why = "the pre-tokenizer inserts spaces"
-    elif splitting.byte_steps:
-        why = "the pre-tokenizer splits the bytes of a character"
-    elif any(step.behavior == "removed" for step in splitting.steps):
-        why = "the pre-tokenizer leaves out text"
-    if why is not None:
-        raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, so no guide knows the next id")
+    splitting, rewrites = tokenizer.splitting, tokenizer.why_not("spelling") is not None
+    reasons = {
+        "the dictionary is not over bytes": tokenizer.why_not("bytes") is not None,
+        "the tokenizer normalizes texts": rewrites and tokenizer.why_not("form") is None,
+        "the tokenizer rewrites texts": rewrites,
+        "words end with a suffix": tokenizer.suffix is not None,
+        "the pre-tokenizer inserts spaces": splitting.prefix_space is not None or splitting.metaspace is not None,
+        "the pre-tokenizer splits the bytes of a character": bool(splitting.byte_steps),
+        "the pre-tokenizer leaves out text": any(step.behavior == "removed" for step in splitting.steps),
+    }
+    for why, holds in reasons.items():
+        if holds:
+            raise UnsupportedFeatureError(f"{why}: its streams are judged as a whole, so no guide knows the next id")
     return splitting
 
 
-def _merged(tokenizer: Tokenizer, alone: Int32Array) -> list[tuple[int, ...]]:
+def _merged(tokenizer: Tokenizer, words: list[bytes]) -> list[tuple[int, ...]]:
     """Return the ids that merging gives for the words of tokens that are given for whole pieces instead."""
-    text, offsets = tokenizer.id_spellings
-    words = [text[offsets[id] : offsets[id + 1]].tobytes() for id in alone.tolist()]
     if not words:
         return []
     encoded = tokenizer.piece_ids.merge(words)

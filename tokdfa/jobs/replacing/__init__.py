@@ -2,8 +2,8 @@
 
 Read `api` first (`replace` and `Replacer`), then `regions` (the ids around matches that have to be encoded again, up to
 the boundaries on both sides), `text_run` (the replacing in one text, chunk by chunk; matches are found on the ids, or
-where that is not enough, in the decoded text), `rewriting` (templates, and the new ids of a region) and `output` (the
-ids given out, with the new ones in their places). `result` holds the answer.
+where that is not enough, in the decoded text), `rewriting` (templates, and the new ids of a region) and `result` (the
+ids given out, with new ones in place of some, and the answer).
 
 Used by: the command `replace`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace as replaced
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,12 @@ import regex
 from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, id_array
 from tokdfa.base.errors import PatternError, TokenStreamError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
-from tokdfa.jobs.replacing.output import Output, unchanged
 from tokdfa.jobs.replacing.regions import cuts_of
-from tokdfa.jobs.replacing.result import Change, Changes, Replacement
+from tokdfa.jobs.replacing.result import Change, Changes, Output, Replacement, unchanged
 from tokdfa.jobs.replacing.rewriting import Template, Tuning, check_replacement
 from tokdfa.jobs.replacing.text_run import Job, TextRun
 from tokdfa.jobs.searching.api import DEFAULT_MAX_PENDING, Searcher
 from tokdfa.jobs.validation.validator import Validator, checked_separator, document_starts
-from tokdfa.jobs.validation.violation import Violation
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.regex.syntax import is_nullable, parse
 from tokdfa.regex.unicode.versions import known_versions
@@ -144,17 +142,12 @@ class Replacer(SuggestsNames):
         # The classes of the installed library, which reads the captures of groups.
         version = regex.__version__
         table = f"regex=={version}" if version in known_versions("regex") else "regex"
-        searcher = Searcher(
-            tokenizer,
-            pattern,
-            wanted="first",
-            table=table,
-            max_states=max_states,
-            max_seconds=max_seconds,
-            max_pending=max_pending,
-        )
+        limits: dict[str, Any] = {"max_states": max_states, "max_seconds": max_seconds, "max_pending": max_pending}
+        searcher = Searcher(tokenizer, pattern, wanted="first", table=table, **limits)
         for word in () if isinstance(pattern, str) else pattern:
-            _check_word(word)
+            # It may begin or end within a symbol.
+            if isinstance(word, bytes) and word != word.decode("utf-8", "ignore").encode("utf-8"):
+                raise PatternError("a word that is not UTF-8 cannot be replaced", value=word)
         template = Template(pattern, replacement)
         budget = Budget(max_states, max_seconds)
         in_text = isinstance(pattern, str) and (template.looks_far or is_nullable(parse(pattern, table, budget)))
@@ -163,16 +156,8 @@ class Replacer(SuggestsNames):
             in_text = True
         is_control = np.zeros(tokenizer.n_ids, dtype=np.bool_)
         is_control[tokenizer.control_ids] = True
-        self._job = Job(
-            None if in_text else searcher._plan,
-            cuts,
-            is_control,
-            template,
-            tokenizer.decoder,
-            max_pending=max_pending,
-            max_seconds=max_seconds,
-            tuning=self._tuning,
-        )
+        plan = None if in_text else searcher._plan
+        self._job = Job(plan, cuts, is_control, template, tokenizer.decoder, max_pending, max_seconds, self._tuning)
 
     def replace(self, ids: npt.ArrayLike, *, documents: int | npt.ArrayLike | None = None) -> Replacement:
         """Return the new ids of a stream.
@@ -222,6 +207,9 @@ class Replacer(SuggestsNames):
         yield run.finish()
 
 
+_CHECKED = "without check, ids that are not around a match stay as they are"
+
+
 class _Run:
     """Replacing in one stream: it is cut into texts, and each of them is a run of its own."""
 
@@ -265,23 +253,26 @@ class _Run:
     def feed(self, ids: IntegerArray) -> Replacement:
         """Take more ids, and return the new ids that are settled."""
         self._read(ids, is_all=False)
-        return self._take()
+        return self._output.take(documents=self._starts is not None)
 
-    def _validate(self, ids: IntegerArray) -> None:
+    def _validate(self, ids: IntegerArray | None) -> None:
+        """Refuse ids that are not canonical, or the end of the stream if it shows such."""
         if self._validator is not None:
-            for violation in self._validator.iter_feed(ids):
-                raise _not_canonical(violation)
+            found = self._validator.iter_finish() if ids is None else self._validator.iter_feed(ids)
+            for violation in found:
+                what = f"the ids are not canonical: {violation.reason}"
+                raise TokenStreamError(what, where=f"token {violation.index}", hint=_CHECKED)
 
     def _read(self, ids: IntegerArray, *, is_all: bool) -> None:
         self._validate(ids)
         checked, alone = self._checked(ids)
         at = 0
-        for position, is_alone in self._boundaries(len(ids), alone):
-            self._feed(checked[at:position], is_all=is_all)
+        for index, is_alone in self._boundaries(len(ids), alone):
+            self._feed(checked[at:index], is_all=is_all)
             self._end_text()
-            at = position
+            at = index
             if is_alone:
-                self._output.give(ids[position : position + 1].astype(np.int32))
+                self._output.give(ids[index : index + 1].astype(np.int32))
                 at += 1
             else:
                 self._output.begin_document()
@@ -291,9 +282,7 @@ class _Run:
 
     def finish(self) -> Replacement:
         """End the stream, and return the rest of it."""
-        if self._validator is not None:
-            for violation in self._validator.iter_finish():
-                raise _not_canonical(violation)
+        self._validate(None)
         self._end_text()
         for start in () if self._starts is None else self._starts[self._starts >= self._n_read].tolist():
             if start > self._n_read:
@@ -302,9 +291,6 @@ class _Run:
             self._output.begin_document()
             self._is_open = True
             self._end_text()
-        return self._take()
-
-    def _take(self) -> Replacement:
         return self._output.take(documents=self._starts is not None)
 
     def _checked(self, ids: IntegerArray) -> tuple[Int32Array, Int64Array]:
@@ -324,13 +310,13 @@ class _Run:
             separators = np.union1d(separators, np.flatnonzero(ends_text[checked]))
         return checked, separators
 
-    def _boundaries(self, n: int, alone: Int64Array) -> Iterator[tuple[int, bool]]:
-        """Yield the positions where texts end, each with whether the id there is in no text, or a document begins."""
-        positions = [(position, True) for position in alone.tolist()]
+    def _boundaries(self, n: int, alone: Int64Array) -> list[tuple[int, bool]]:
+        """Return the indices where texts end, each with whether the id there is in no text, or a document begins."""
+        found = [(index, True) for index in alone.tolist()]
         if self._starts is not None:
             low, high = np.searchsorted(self._starts, [self._n_read, self._n_read + n])
-            positions += [(start - self._n_read, False) for start in self._starts[low:high].tolist()]
-        yield from sorted(positions)
+            found += [(start - self._n_read, False) for start in self._starts[low:high].tolist()]
+        return sorted(found)
 
     def _feed(self, ids: Int32Array, *, is_all: bool) -> None:
         if not len(ids):
@@ -349,20 +335,3 @@ class _Run:
             self._text.finish()
         self._text = None
         self._is_open = False
-
-
-def _check_word(word: str | bytes) -> None:
-    """Refuse a word that may begin or end within a symbol."""
-    if isinstance(word, bytes):
-        try:
-            word.decode("utf-8")
-        except UnicodeDecodeError:
-            raise PatternError("a word that is not UTF-8 cannot be replaced", value=word) from None
-
-
-def _not_canonical(violation: Violation) -> TokenStreamError:
-    return TokenStreamError(
-        f"the ids are not canonical: {violation.reason}",
-        where=f"token {violation.index}",
-        hint="without check, ids that are not around a match stay as they are",
-    )

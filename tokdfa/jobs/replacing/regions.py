@@ -18,8 +18,6 @@ from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.round_trip import RoundTrip
 from tokdfa.tokenizers.tokenizer import Tokenizer, has_rules
 
-__all__ = ["OPEN", "Cuts", "cuts_of", "last_cut", "regions"]
-
 _LONGEST_STEP = 1 << 16
 
 
@@ -45,8 +43,10 @@ def regions(
     if cuts.tables is not None:
         return regions_around(cuts.tables, ids, matches, cuts.beside(text), begins=begins, final=final)
     starts, ends = matches[:, 0], matches[:, 1]
-    lefts = _near_left(cuts, ids, starts, begins, near).tolist()
-    rights = _near_right(cuts, ids, ends, final, near).tolist()
+    steps = np.arange(near + 1)
+    # Whether there is a cut next to the match depends on its replacement, unless the id there parts the text.
+    lefts = _near(cuts, ids, starts[:, None] - steps, _parts(cuts, ids, starts - 1, begins), 0, True).tolist()
+    rights = _near(cuts, ids, ends[:, None] + steps, _parts(cuts, ids, ends, final), len(ids), final).tolist()
     found: list[tuple[int, int, int, int]] = []
     for number, (start, end, left, right) in enumerate(zip(starts.tolist(), ends.tolist(), lefts, rights, strict=True)):
         current = found[-1] if found else (0, 0, 0, 0)
@@ -64,10 +64,10 @@ def regions(
     return np.array(found, dtype=np.int64)
 
 
-def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
-    """Return the last cut before a position; 0 if none is found."""
+def last_cut(cuts: Cuts, ids: Int32Array, index: int) -> int:
+    """Return the last cut before an index; 0 if none is found."""
     step = 64
-    stop = place
+    stop = index
     while stop > 1:
         low = max(stop - step, 1)
         found = np.flatnonzero(cuts.between(ids[low - 1 : stop - 1], ids[low:stop]))
@@ -78,10 +78,10 @@ def last_cut(cuts: Cuts, ids: Int32Array, place: int) -> int:
     return 0
 
 
-def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
-    """Return the first cut after a position, or OPEN if there is none yet."""
+def _next_cut(cuts: Cuts, ids: Int32Array, index: int, final: bool) -> int:
+    """Return the first cut after an index, or OPEN if there is none yet."""
     step = 64
-    low = place + 1
+    low = index + 1
     while low < len(ids):
         stop = min(low + step, len(ids))
         found = np.flatnonzero(cuts.between(ids[low - 1 : stop - 1], ids[low:stop]))
@@ -92,38 +92,24 @@ def _next_cut(cuts: Cuts, ids: Int32Array, place: int, final: bool) -> int:
     return len(ids) if final else OPEN
 
 
-def _near_left(cuts: Cuts, ids: Int32Array, places: Int64Array, begins: bool, near: int) -> Int64Array:
-    """Return the last cut up to each position, among the last `near` ids; OPEN if there is none among these."""
-    at = places[:, None] - np.arange(near + 1)
-    is_cut = _between(cuts, ids, at)
-    is_cut[at == 0] = True
-    # Whether there is a cut next to the match depends on its replacement.
-    is_cut[:, 0] = cuts.parts[ids[places - 1]] if len(ids) else False
-    is_cut[places == 0, 0] = begins
-    return _first(is_cut, at)
-
-
-def _near_right(cuts: Cuts, ids: Int32Array, places: Int64Array, final: bool, near: int) -> Int64Array:
-    """Return the first cut from each position on, among the next `near` ids; OPEN if there is none among these."""
-    at = places[:, None] + np.arange(near + 1)
-    is_cut = _between(cuts, ids, at)
-    is_cut[at == len(ids)] = final
-    inside = places < len(ids)
-    is_cut[inside, 0] = cuts.parts[ids[places[inside]]]
-    return _first(is_cut, at)
-
-
-def _between(cuts: Cuts, ids: Int32Array, at: Int64Array) -> BoolArray:
-    """Return for each position whether there is a cut between two ids."""
-    if len(ids) < 2:
-        return np.zeros(at.shape, dtype=np.bool_)
-    inside = np.clip(at, 1, len(ids) - 1)
-    found: BoolArray = cuts.between(ids[inside - 1], ids[inside]) & (inside == at)
+def _parts(cuts: Cuts, ids: Int32Array, at: Int64Array, otherwise: bool) -> BoolArray:
+    """Return whether the id at each index parts the text; `otherwise` where there is none."""
+    found = np.full(len(at), otherwise)
+    inside = (at >= 0) & (at < len(ids))
+    found[inside] = cuts.parts[ids[at[inside]]]
     return found
 
 
-def _first(is_cut: BoolArray, at: Int64Array) -> Int64Array:
-    """Return the first position of each row that is a cut; OPEN for rows without one."""
+def _near(
+    cuts: Cuts, ids: Int32Array, at: Int64Array, is_cut_at_first: BoolArray, edge: int, is_cut_at_edge: bool
+) -> Int64Array:
+    """Return the first of the indices in each row of `at` before which there is a cut; OPEN for rows without one."""
+    is_cut = np.zeros(at.shape, dtype=np.bool_)
+    if len(ids) > 1:
+        inside = np.clip(at, 1, len(ids) - 1)
+        is_cut = cuts.between(ids[inside - 1], ids[inside]) & (inside == at)
+    is_cut[at == edge] = is_cut_at_edge
+    is_cut[:, 0] = is_cut_at_first
     rows, first = np.arange(len(at)), is_cut.argmax(axis=1)
     return np.where(is_cut[rows, first], at[rows, first], OPEN)
 
@@ -132,22 +118,12 @@ def _first(is_cut: BoolArray, at: Int64Array) -> Int64Array:
 
 
 class Cuts(ABC):
-    """The positions between ids where the text before and the text after are encoded separately, and how that is done.
+    """The positions between ids where the text before and the text after are encoded separately, and how."""
 
-    Attributes
-    ----------
-    parts : bool array, one entry an id
-        Whether the text before the id and the text after it are always encoded separately.
-    ends_text : bool array, one entry an id
-        Whether also a text ends before the id and another one begins after it.
-    spells_alone : bool
-        Whether an id spells the same wherever it is.
-    tables : Struct or None
-        The cuts as the kernels take them; None if they depend on more than classes of symbols.
-    """
-
-    spells_alone: ClassVar[bool]
-    tables: Struct | None = None
+    spells_alone: ClassVar[bool]  # Whether an id spells the same wherever it is
+    tables: Struct | None = None  # As the kernels take them; None if cuts depend on more than classes of symbols
+    # One entry an id: whether the text before it and the text after it are always encoded separately, and whether also
+    # a text ends before it and another one begins after it.
     parts: BoolArray
     ends_text: BoolArray
 
@@ -163,21 +139,12 @@ class Cuts(ABC):
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:
         """Return the bytes of ids after a cut, and the end of each id in them; `begins` is whether they begin a text.
 
-        Raises
-        ------
-        TokenStreamError
-            If the tokenizer cannot spell ids that are not UTF-8.
+        Ids that are not UTF-8 are refused if the tokenizer cannot spell them.
         """
 
     @abstractmethod
     def encode(self, text: str, *, begins: bool) -> Int32Array:
-        """Return the ids of a text after a cut.
-
-        Raises
-        ------
-        AlphabetError
-            If the text has a symbol for which the tokenizer has no token.
-        """
+        """Return the ids of a text after a cut; a symbol for which there is no token is an AlphabetError."""
 
 
 def cuts_of(tokenizer: AnyTokenizer) -> Cuts:
@@ -281,7 +248,7 @@ class _CutsOfRoundTrip(Cuts):
             apart: BoolArray = self.parts[left] | self.parts[right]
             return apart
         keys = left.astype(np.int64) << 32 | right
-        distinct, place = np.unique(keys, return_inverse=True)
+        distinct, number = np.unique(keys, return_inverse=True)
         known = self._known
         # No lock is held meanwhile: tables may be needed that another thread builds, waiting for this one.
         for key in distinct.tolist():
@@ -289,7 +256,7 @@ class _CutsOfRoundTrip(Cuts):
                 pair = np.array([key >> 32, key & 0xFFFFFFFF], dtype=np.int32)
                 known[key] = bool(self._round_trip.boundaries.always_cut(pair)[0])
         values = np.array([known[key] for key in distinct.tolist()], dtype=np.bool_)
-        found: BoolArray = values[place].reshape(left.shape)
+        found: BoolArray = values[number].reshape(left.shape)
         return found
 
     def spelled(self, ids: Int32Array, *, begins: bool) -> tuple[bytes, Int64Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import regex
@@ -16,6 +16,9 @@ from tokdfa.jobs.replacing.regions import Cuts
 from tokdfa.kernels.replacing.regions import kinds_of
 from tokdfa.regex.syntax import Assertion, Atomic, Node, Repeat, children, parse
 
+_Spans: TypeAlias = Sequence[tuple[int, int]]
+"""Where matches begin and end in the bytes of a region."""
+
 # An escaped backslash, or a group. An octal escape that looks like a group does no harm.
 _GROUP = regex.compile(r"\\(?:(g<0>)|(g<|[1-9])|(?s:.))")
 
@@ -24,21 +27,11 @@ class Template:
     r"""A replacement, as `re.sub` reads it: ``\1`` and ``\g<name>`` are groups, and ``\n`` is a line feed.
 
     The pattern is an expression, or words, which have no groups.
-
-    Attributes
-    ----------
-    text : bytes or None
-        The replacement, if it is the same for all matches.
-    captures : bool
-        Whether it depends on the captures of the pattern's groups.
-    looks_far : bool
-        Whether captures may depend on text that is far from the match.
-    pattern : regex.Pattern
-        The expression; for words, one that matches any text.
     """
 
     def __init__(self, pattern: str | Iterable[str | bytes], replacement: str) -> None:
         self._replacement = replacement
+        # The expression; for words, one that matches any text.
         self.pattern: Any = regex.compile(pattern if isinstance(pattern, str) else "(?s:.*)")
         try:
             _with_groups_of(self.pattern).expand(replacement)
@@ -46,9 +39,10 @@ class Template:
             what = f"the replacement is not a template for this pattern: {error}"
             raise PatternError(what, value=replacement, hint=r"a backslash is written \\") from None
         groups = [found.group(1, 2) for found in _GROUP.finditer(replacement)]
+        # Whether it depends on the captures of the groups, and these on text that is far from the match.
         self.captures = any(other is not None for _, other in groups)
-        self.text: bytes | None = None
         self.looks_far = False
+        self.text: bytes | None = None  # The replacement, if it is the same for all matches
         if not any(whole or other for whole, other in groups):
             self.text = _encoded(regex.sub("x", replacement, "x"), replacement)
         elif self.captures and isinstance(pattern, str):
@@ -206,14 +200,7 @@ class Rewriter:
         return rewritten
 
     def _replacements(
-        self,
-        ids: Int32Array,
-        first: int,
-        stop: int,
-        data: bytes,
-        ends: Int64Array,
-        spans: Sequence[tuple[int, int]],
-        final: bool,
+        self, ids: Int32Array, first: int, stop: int, data: bytes, ends: Int64Array, spans: _Spans, final: bool
     ) -> list[bytes] | None:
         """Return the replacements of the matches in ids `first` to `stop`; None if they depend on further ids."""
         template = self._template
@@ -230,31 +217,22 @@ class Rewriter:
         for start, end in spans:
             begin = max((at for at in text_begins if at <= start), default=0)
             high = min((at for at in text_ends if at >= end), default=None)
-            if high is not None:
-                replacement = self._captured(data[begin:high], ids[:0], start - begin, end - begin, True)
-                replacements.append(self._found(replacement, data[start:end]))
-                continue
             while True:
-                after = ids[stop : stop + size]
+                after = ids[stop : stop + size] if high is None else ids[:0]
                 bounds = np.flatnonzero(self._is_control[after])
-                n_after = int(bounds[0]) if len(bounds) else len(after)
-                is_all = bool(len(bounds)) or (final and stop + size >= len(ids))
-                after = ids[stop : stop + n_after]
-                replacement = self._captured(data[begin:], after, start - begin, end - begin, is_all)
-                if replacement is not None or is_all:
-                    replacements.append(self._found(replacement, data[start:end]))
+                is_all = high is not None or len(bounds) > 0 or (final and stop + size >= len(ids))
+                after = after[: bounds[0]] if len(bounds) else after
+                replacement = self._captured(data[begin:high], after, start - begin, end - begin, is_all)
+                if replacement is not None:
+                    replacements.append(replacement)
                     break
+                if is_all:
+                    what = "the library regex does not find this match, so what its groups capture is not known"
+                    raise PatternError(what, value=data[start:end].decode("utf-8", "replace"))
                 if stop + size >= len(ids):
                     return None
                 size *= 16
         return replacements
-
-    def _found(self, replacement: bytes | None, match: bytes) -> bytes:
-        """Return the replacement of a match, or refuse it if all of the text does not tell it."""
-        if replacement is None:
-            what = "the library regex does not find this match, so what its groups capture is not known"
-            raise PatternError(what, value=match.decode("utf-8", "replace"))
-        return replacement
 
     def _captured(self, data: bytes, after: Int32Array, start: int, end: int, is_all: bool) -> bytes | None:
         """Return the replacement of a match, read with the text after the region; None if it needs more of that.
@@ -274,14 +252,7 @@ class Rewriter:
         return self._template.of_match(match)
 
     def _around_bad_bytes(
-        self,
-        ids: Int32Array,
-        data: bytes,
-        ends: Int64Array,
-        spans: Sequence[tuple[int, int]],
-        replacements: Sequence[bytes],
-        first: int,
-        begins: bool,
+        self, ids: Int32Array, data: bytes, ends: Int64Array, spans: _Spans, new: list[bytes], first: int, begins: bool
     ) -> Int32Array:
         """Return the new ids of a region with bytes that are not UTF-8: ids that cannot do without such bytes stay."""
         begin_of = np.concatenate(([0], ends))
@@ -302,7 +273,7 @@ class Rewriter:
                 parts.append(ids[before + 1 : stop])
                 continue
             own = [(start - low, end - low) for start, end in spans[inside]]
-            text = _replaced(data[low:high], own, replacements[inside]).decode("utf-8")
+            text = _replaced(data[low:high], own, new[inside]).decode("utf-8")
             try:
                 parts.append(self._cuts.encode(text, begins=begins and before < 0))
             except AlphabetError as error:
@@ -334,7 +305,7 @@ def _spans(rows: Sequence[Sequence[int]], ends: Int64Array, start: int) -> list[
     return [(begin, begin + row[3]) for begin, row in zip(begins, rows, strict=True)]
 
 
-def _replaced(data: bytes, spans: Sequence[tuple[int, int]], replacements: Sequence[bytes]) -> bytes:
+def _replaced(data: bytes, spans: _Spans, replacements: Sequence[bytes]) -> bytes:
     parts: list[bytes] = []
     at = 0
     for (start, end), replacement in zip(spans, replacements, strict=True):

@@ -10,16 +10,20 @@ import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray
 from tokdfa.base.errors import LimitExceededError, TokenStreamError
-from tokdfa.jobs.replacing.output import Output, OwnIds
-from tokdfa.jobs.replacing.regions import OPEN, Cuts, last_cut, regions
+from tokdfa.jobs.replacing.regions import Cuts, last_cut, regions
+from tokdfa.jobs.replacing.result import Output, OwnIds
 from tokdfa.jobs.replacing.rewriting import Found, Rewriter, Template, Tuning
-from tokdfa.jobs.searching.matches import Matches
 from tokdfa.jobs.searching.plan import SearchPlan
-from tokdfa.jobs.searching.stream import Stream
+from tokdfa.jobs.searching.stream import Matches, Stream
+from tokdfa.kernels.replacing.regions import OPEN
 from tokdfa.tokenizers.decoder import Decoder
 
 _NO_ROWS: Int64Array = np.empty((0, 4), dtype=np.int64)
 _NO_IDS: Int32Array = np.empty(0, dtype=np.int32)
+_HELD = (
+    "from there on nothing certainly cuts the text, or the pattern is matched in the decoded text; "
+    "raise max_pending, or replace in parts"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +46,6 @@ class Job:
     def rewriter(self) -> Rewriter:
         """The rewriter of regions, which remembers the last ones of all streams."""
         return Rewriter(self.cuts, self.is_control, self.template, self.tuning)
-
-    def can_copy(self, ids: IntegerArray) -> bool:
-        """Return whether the search can copy ids: they are in the form that it takes, and spell the same anywhere."""
-        flags = ids.flags
-        assert self.plan is not None
-        return ids.dtype == np.int32 and flags.c_contiguous and flags.aligned and not self.plan.words.varies
 
 
 class TextRun:
@@ -74,12 +72,8 @@ class TextRun:
         if self._search is not None and self._n_waiting >= self._wait:
             self._proceed(final=False)
         if self._n_waiting > self._job.max_pending:
-            raise LimitExceededError(
-                f"more than {self._job.max_pending} tokens would have to be held",
-                where=f"token {self._output.n_in}",
-                hint="from there on nothing certainly cuts the text, or the pattern is matched in the decoded text; "
-                "raise max_pending, or replace in parts",
-            )
+            what = f"more than {self._job.max_pending} tokens would have to be held"
+            raise LimitExceededError(what, where=f"token {self._output.n_in}", hint=_HELD)
 
     def finish(self) -> None:
         """End the text, and give out the remaining ids."""
@@ -95,6 +89,9 @@ class TextRun:
         They are copied from where the first match is found, so that ids without one are only read.
         """
         assert self._job.plan is not None
+        # The search can copy ids if they are in the form that it takes, and spell the same anywhere.
+        flags, varies = ids.flags, self._job.plan.words.varies
+        can_copy = ids.dtype == np.int32 and flags.c_contiguous and flags.aligned and not varies
         size, n = self._job.tuning.first_block, len(ids)
         search = self._search = Stream(self._job.plan, self._job.max_pending, n)
         at = 0
@@ -102,8 +99,8 @@ class TextRun:
             self._add(search.read(ids[at : at + size]))
             at += size
             size = min(2 * size, self._job.tuning.block)
-            if len(self._rows) and at < n and self._job.can_copy(ids):
-                own = OwnIds.room_for(n)
+            if len(self._rows) and at < n and can_copy:
+                own = OwnIds.buffer_for(n)
                 self._add(search.finish_in_copy(ids.view(np.int32), own.ids))
                 return own
         self._add(search.finish())
@@ -152,14 +149,11 @@ class TextRun:
             found = Found(rows)
         settled = len(ids) if self._search is None else self._search.settled - self._first
         bound = len(ids) if final else last_cut(job.cuts, ids, min(settled, len(ids) - 1))
-        around = regions(
-            job.cuts, ids, found.rows, job.template.text, begins=self._begins, final=final, near=job.tuning.near
-        )
+        ends = {"begins": self._begins, "final": final}
+        around = regions(job.cuts, ids, found.rows, job.template.text, **ends, near=job.tuning.near)
         is_open = (around[:, 1] == OPEN) | (around[:, 1] > bound)
         n_closed = int(is_open.argmax()) if is_open.any() else len(around)
-        edits = job.rewriter.rewrite(
-            ids, around[:n_closed], found, first=self._output.n_in, begins=self._begins, final=final
-        )
+        edits = job.rewriter.rewrite(ids, around[:n_closed], found, first=self._output.n_in, **ends)
         n_edits = len(edits.kind)
         n_done = int(around[n_edits - 1, 3]) if n_edits else 0
         if n_edits < len(around):

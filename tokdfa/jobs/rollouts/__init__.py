@@ -6,14 +6,10 @@ an edge it is a junction. Read in this order:
 
 1. `api`: `check_rollout`, `check_rollouts` and the lazy `iter_rollout_checks`; `rollout` is their input, with the mask
    of sampled ids, and `result` holds the answers and sums them up in a line.
-2. `stretches`: the exact definitions of a stretch, a bug, drift and a junction.
-3. `finding`: many rollouts by one walk, or word by word (`words`), and by the definition where neither decides. `cause`
-   says why a stretch is not canonical.
-4. `prefix`: `check_prefix`, which explains why ids do not begin with the ids of the turn before; `control`: special
-   tokens in streams.
-5. For the command: `frameworks`, the fields of each, `records`, their rollouts, `reading` files, and `tally`, the sums
-   of many checks.
-
+2. `stretches`: the exact definitions of a stretch, a bug, drift and a junction, and why a stretch is not canonical.
+3. `finding`: many rollouts by one walk, or word by word, and by the definition where neither decides.
+4. `prefix`: `check_prefix`, which explains why ids do not begin with the ids of the turn before.
+5. For the command: `frameworks`, the fields of each, and `records`, their rollouts, also from files.
 
 Used by: the command `rollouts`, and the hooks in `integrations`.
 

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_array, running_sum
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, id_array, offsets_of
 from tokdfa.base.errors import TokdfaError, TokenStreamError, WrongTypeError
 from tokdfa.jobs.rollouts.finding import finder_of
+from tokdfa.jobs.rollouts.frameworks import Names
 from tokdfa.jobs.rollouts.result import NONE_MISSING, Found, RolloutCheck, RolloutChecks
-from tokdfa.jobs.rollouts.rollout import Documents, Names, Rollout, checked_prompt, sampled_ids
+from tokdfa.jobs.rollouts.rollout import Documents, Rollout, checked_prompt, sampled_ids
 from tokdfa.jobs.rollouts.stretches import OUT_OF_RANGE, Counts, classes_of, in_order, joined, without_ids
 from tokdfa.jobs.validation.api import n_accepted
 from tokdfa.jobs.validation.validator import checked_separator, document_starts
@@ -225,7 +226,7 @@ class _Prepared(NamedTuple):
 
 def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAMES) -> _Prepared:
     try:
-        place = names.ids
+        part = names.ids
         ids, unknown = tokenizer.decoder.check_known(rollout.ids)
         given = id_array(rollout.ids) if len(unknown) else ids
         begins, ends = _documents(given, rollout.documents)
@@ -233,12 +234,12 @@ def _prepared(tokenizer: AnyTokenizer, rollout: Rollout, names: Names = _NO_NAME
         if len(unknown):
             missing = dict(zip(unknown.tolist(), given[unknown].tolist(), strict=True))
             begins, ends, unknown = _between(unknown, begins, ends)
-        place = names.prompt
+        part = names.prompt
         prompt = checked_prompt(rollout.prompt, len(ids))
-        place = names.mask
+        part = names.mask
         return _Prepared(ids, sampled_ids(rollout.mask, prompt, given), begins, ends, missing, unknown)
     except TokdfaError as error:
-        raise (_at(error, place) if place else error) from None
+        raise (_at(error, part) if part else error) from None
 
 
 def _documents(ids: IntegerArray, documents: Documents) -> tuple[Int64Array, Int64Array]:
@@ -296,27 +297,21 @@ def _outcomes(
 ) -> list[tuple[S, RolloutCheck | TokdfaError]]:
     """Return the checks of some rollouts, and the errors of the others, which cannot be checked."""
     prepared = [rollout for _, rollout in parcel if isinstance(rollout, _Prepared)]
-    checks: Iterator[RolloutCheck | TokdfaError]
     try:
         checks = iter(_checked_parcel(tokenizer, prepared) if prepared else [])
-    except TokdfaError:
-        # Which of them it is shows when they are checked one by one.
-        checks = (_check_or_error(tokenizer, rollout) for rollout in prepared)
-    return [(where, next(checks) if isinstance(rollout, _Prepared) else rollout) for where, rollout in parcel]
-
-
-def _check_or_error(tokenizer: AnyTokenizer, rollout: _Prepared) -> RolloutCheck | TokdfaError:
-    try:
-        return _checked_parcel(tokenizer, [rollout])[0]
     except TokdfaError as error:
-        return error
+        if len(parcel) == 1:
+            return [(parcel[0][0], error)]
+        # Which of them it is shows when they are checked one by one.
+        return [_outcomes(tokenizer, [each])[0] for each in parcel]
+    return [(where, next(checks) if isinstance(rollout, _Prepared) else rollout) for where, rollout in parcel]
 
 
 def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[RolloutCheck]:
     """Return the checks of some rollouts; their ids are walked over as one array."""
     finder = tokenizer.derived(finder_of)
     ids = np.concatenate([rollout.ids for rollout in parcel]) if len(parcel) > 1 else parcel[0].ids
-    offsets = running_sum(np.fromiter((len(rollout.ids) for rollout in parcel), dtype=np.int64, count=len(parcel)))
+    offsets = offsets_of([rollout.ids for rollout in parcel])
     firsts = offsets.tolist()
     if all(rollout.begins is _ONE for rollout in parcel):
         begins, ends = offsets[:-1], offsets[1:]
@@ -334,34 +329,29 @@ def _checked_parcel(tokenizer: AnyTokenizer, parcel: list[_Prepared]) -> list[Ro
         return [_checked_parcel(tokenizer, [rollout])[0] for rollout in parcel]
     if not len(sizes):
         return [RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout)) for rollout in parcel]
-    number = np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1
     # A stretch without ids may be at the very end.
-    number = np.minimum(number, len(parcel) - 1)
+    number = np.minimum(np.searchsorted(offsets, found.bounds[:, 0], side="right") - 1, len(parcel) - 1)
     if all(rollout.sampled is None for rollout in parcel):
         classes = np.ones(len(sizes), dtype=np.int64)
     else:
-        sampled = np.concatenate([_all_flags(rollout) for rollout in parcel])
+        flags = ((rollout.sampled, len(rollout.ids)) for rollout in parcel)
+        sampled = np.concatenate([np.ones(n, dtype=np.bool_) if own is None else own for own, n in flags])
         classes = classes_of(found.bounds, sampled, offsets[number], offsets[number + 1])
-    key, room = 3 * number + classes, 3 * len(parcel)
-    counts = np.bincount(key, minlength=room).reshape(-1, 3).tolist()
-    ids_in = np.bincount(key, sizes, minlength=room).astype(np.int64).reshape(-1, 3).tolist()
+    key, n_keys = 3 * number + classes, 3 * len(parcel)
+    counts = np.bincount(key, minlength=n_keys).reshape(-1, 3).tolist()
+    ids_in = np.bincount(key, sizes, minlength=n_keys).astype(np.int64).reshape(-1, 3).tolist()
     bounds = np.searchsorted(number, np.arange(len(parcel) + 1)).tolist()
     checks = []
-    for rollout, first, low, high, count, n_ids in zip(
-        parcel, firsts[:-1], bounds[:-1], bounds[1:], counts, ids_in, strict=True
-    ):
-        own = Found(found, classes, low, high, first) if low < high else None
-        sums = Counts(*count), Counts(*n_ids)
+    for at, rollout in enumerate(parcel):
+        low, high = bounds[at : at + 2]
+        own = Found(found, classes, low, high, firsts[at]) if low < high else None
+        sums = Counts(*counts[at]), Counts(*ids_in[at])
         checks.append(RolloutCheck(tokenizer, rollout.ids, _n_sampled(rollout), *sums, own, rollout.missing))
     return checks
 
 
 def _n_sampled(rollout: _Prepared) -> int:
     return len(rollout.ids) if rollout.sampled is None else int(np.count_nonzero(rollout.sampled))
-
-
-def _all_flags(rollout: _Prepared) -> BoolArray:
-    return np.ones(len(rollout.ids), dtype=np.bool_) if rollout.sampled is None else rollout.sampled
 
 
 def _threaded(work: Callable[[P], R], parcels: Iterable[P], n_threads: int) -> Iterator[R]:
@@ -394,8 +384,8 @@ def _together(
             raise TokenStreamError(f"there are more {name} than rollouts", value=number)
 
 
-def _at(error: TokdfaError, place: object) -> TokdfaError:
+def _at(error: TokdfaError, rollout: object) -> TokdfaError:
     """Return an error that says in which rollout it is."""
-    where = f"{place}, {error.where}" if error.where else str(place)
+    where = f"{rollout}, {error.where}" if error.where else str(rollout)
     value: dict[str, Any] = {} if error.value is None else {"value": error.value}
     return type(error)(error.what, **value, where=where, hint=error.hint)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from tokdfa.base.errors import TokenStreamError
-
-if TYPE_CHECKING:
-    from tokdfa.jobs.rollouts.rollout import Names
 
 LABELS = "labels"
 """The usual name of labels: the ids, with -100 in place of those that do not count."""
@@ -17,31 +14,16 @@ NO_MASK = "none"
 """In place of the name of a mask: all ids after the prompt were sampled."""
 
 
+class Names(NamedTuple):
+    """The names of the ids, the mask and the prompt of a rollout in errors; empty for no name."""
+
+    ids: str = ""
+    mask: str = ""
+    prompt: str = ""
+
+
 class Fields(NamedTuple):
     """The fields of a record that make a rollout; dots go into objects, as in ``tokens.prompt_ids``.
-
-    Attributes
-    ----------
-    ids : str
-        The ids: all of the rollout, or only the ones after the prompt if the prompt is a list of ids.
-    prompt : str or None
-        The ids of the prompt, or their number.
-    mask : str or None
-        Whether each id was sampled; it may be missing from a record, and then all ids after the prompt were. If it is
-        called ``labels``, it has -100 for ids that were not sampled, and the id itself for others.
-    response : str or None
-        The number of ids after the prompt, which are the last ones.
-    ranges : str or None
-        The sampled ids as pairs of a first index and the one after the last.
-    each : str or None
-        A list of objects, each a rollout; `ids` is a field of these.
-    messages : str or None
-        A list of messages, some with `prompt` and `ids`; together they are one rollout.
-    needs_mask : bool
-        Whether a record without the mask is an error.
-    others : tuple of str
-        Fields named like a mask that do not say which ids were sampled. Any such field that is not used is an error,
-        unless the caller chose a mask: it may be the mask that is missing.
 
     Examples
     --------
@@ -49,15 +31,24 @@ class Fields(NamedTuple):
     ('tokens', 'loss_mask', 'response_length')
     """
 
-    ids: str
-    prompt: str | None = None
+    ids: str  # All of the rollout, or only the ids after the prompt if the prompt is a list of ids
+    prompt: str | None = None  # The ids of the prompt, or their number
+    # Whether each id was sampled; it may be missing from a record, and then all ids after the prompt were. If it is
+    # called ``labels``, it has -100 for ids that were not sampled, and the id itself for others.
     mask: str | None = None
-    response: str | None = None
-    ranges: str | None = None
-    each: str | None = None
-    messages: str | None = None
-    needs_mask: bool = False
+    response: str | None = None  # The number of ids after the prompt, which are the last ones
+    ranges: str | None = None  # The sampled ids as pairs of a first index and the one after the last
+    each: str | None = None  # A list of objects, each a rollout; `ids` is a field of these
+    messages: str | None = None  # A list of messages, some with `prompt` and `ids`; together they are one rollout
+    needs_mask: bool = False  # Whether a record without the mask is an error
+    # Fields named like a mask that do not say which ids were sampled. Any such field that is not used is an error,
+    # unless the caller chose a mask: it may be the mask that is missing.
     others: tuple[str, ...] | None = ()
+
+    @property
+    def own(self) -> list[str]:
+        """The fields of the ids, the prompt, the mask, the response and the ranges, as far as there are any."""
+        return [name for name in self[:5] if name is not None]
 
     @property
     def has_labels(self) -> bool:
@@ -74,11 +65,15 @@ class Fields(NamedTuple):
         return ", ".join(f"{name} ({part})" for part, name in parts.items() if name is not None)
 
     def check_unused(self, names: Iterable[object], path: str = "") -> None:
-        """Refuse a field of an object that may be a mask and is not used; `path` is the field with it, and a dot."""
+        """Refuse a field of an object that may be a mask and is not used; `path` is the field with it, and a dot.
+
+        Of a mapping, fields that are null do not count.
+        """
         if self.others is None:
             return
-        used = [name for name in (self.ids, self.prompt, self.mask, self.response, self.ranges) if name is not None]
-        known = {*self.others, *used, *(name.partition(".")[0] for name in used)}
+        if isinstance(names, Mapping):
+            names = [name for name, value in names.items() if value is not None]
+        known = {*self.others, *self.own, *(name.partition(".")[0] for name in self.own)}
         for name in names:
             full = f"{path}{name}"
             if isinstance(name, str) and ("mask" in name.lower() or name == LABELS) and not {name, full} & known:
@@ -100,9 +95,7 @@ class Fields(NamedTuple):
 
     @property
     def names(self) -> Names:
-        """The names of the ids, the mask and the prompt in errors."""
-        from tokdfa.jobs.rollouts.rollout import Names
-
+        """Their names in errors."""
         both = f"field {self.ids}" if self.prompt is None else f"fields {self.prompt} and {self.ids}"
         others = (self.mask or self.ranges, self.prompt or self.response)
         return Names(both, *("" if name is None else f"field {name}" for name in others))
@@ -112,10 +105,8 @@ class Fields(NamedTuple):
         """The outermost fields, without the fields of `each` and `messages`."""
         if self.messages is not None:
             return (self.messages.partition(".")[0],)
-        inner = () if self.each is None else (self.each,)
-        own = (self.ids, self.prompt, self.mask, self.response, self.ranges, *inner)
-        names = (name.partition(".")[0] for name in own if name is not None and not (self.each and name == self.ids))
-        return tuple(dict.fromkeys(names))
+        names = self.own if self.each is None else [*(name for name in self.own if name != self.ids), self.each]
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in names))
 
 
 FRAMEWORKS = {
@@ -159,9 +150,9 @@ def fields_of(
         return Fields(ids, prompt, needs_mask=needs_mask)._replace(**chosen)
     if framework not in FRAMEWORKS:
         raise TokenStreamError("no such framework", value=framework, hint=f"those known are {', '.join(FRAMEWORKS)}")
-    marked = FRAMEWORKS[framework].ranges or FRAMEWORKS[framework].messages
-    if needs_mask and marked is not None:
-        what = f"a mask cannot be given for {framework}, whose {marked} says what was sampled"
+    said = FRAMEWORKS[framework].ranges or FRAMEWORKS[framework].messages
+    if needs_mask and said is not None:
+        what = f"a mask cannot be given for {framework}, whose {said} says what was sampled"
         raise TokenStreamError(what, value=mask, hint="leave --mask out, or give --ids without --framework")
     given = {"ids": ids, "prompt": prompt}
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from tokdfa.automata.alphabet import quoted
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.rollouts.cause import cause_of
 from tokdfa.jobs.rollouts.finding import finder_of
 from tokdfa.jobs.rollouts.result import counted
-from tokdfa.jobs.rollouts.stretches import Stretches
+from tokdfa.jobs.rollouts.stretches import Stretches, cause_of
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.violation import Cause, common_prefix
 from tokdfa.jobs.validation.wording import MOST_NAMED
@@ -105,7 +104,21 @@ class PrefixCheck(Displayed):
     @property
     def reason(self) -> str:
         """The answer in one sentence."""
-        return _sentence(self)
+        match self.kind.value:
+            case "holds":
+                return f"b begins with a: {counted(self.index, 'id')}"
+            case "too-short":
+                return f"b ends after {counted(self.index, 'id')}, and a goes on with {_ids(self.ids_a)}"
+            case "text":
+                return (
+                    f"the text itself differs from byte {self.byte_offset} on: "
+                    f"a goes on with {_quoted(self.text_a)}, b with {_quoted(self.text_b)}"
+                )
+        reason = "" if self.cause is None else _because(self.cause, self.canonical)
+        return (
+            f"token {self.index} differs, in the same text: a has {_ids(self.ids_a)}, b has {_ids(self.ids_b)}; "
+            f"{_SIDES[self.canonical]}{reason}"
+        )
 
 
 def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) -> PrefixCheck:
@@ -160,7 +173,6 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
             kind=PrefixKind.TEXT, index=index, byte_offset=same, text_a=text_a[shown], text_b=text_b[shown]
         )
     stop_a, stop_b = _meeting(ends_a, ends_b, begin, len(text_a))
-    part_a, part_b = left[index:stop_a], right[index:stop_b]
     shown = slice(begin, begin + _SHOWN)
     wrong_a, wrong_b = (_wrong(tokenizer, ids, index, stop) for ids, stop in ((left, stop_a), (right, stop_b)))
     which = {(False, False): "both", (False, True): "a", (True, False): "b", (True, True): "neither"}
@@ -174,8 +186,8 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
         kind=PrefixKind.TOKENIZATION,
         index=index,
         byte_offset=begin,
-        ids_a=tuple(part_a.tolist()),
-        ids_b=tuple(part_b.tolist()),
+        ids_a=tuple(left[index:stop_a].tolist()),
+        ids_b=tuple(right[index:stop_b].tolist()),
         text_a=text_a[shown],
         text_b=text_b[shown],
         canonical=which[wrong_a is not None, wrong_b is not None],
@@ -184,6 +196,12 @@ def check_prefix(tokenizer: AnyTokenizer, a: npt.ArrayLike, b: npt.ArrayLike) ->
 
 
 _SHOWN = 48
+_SIDES = {
+    "a": "a is canonical there",
+    "b": "b is canonical there",
+    "both": "both are canonical in their own text",
+    "neither": "neither is canonical there",
+}
 
 
 def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> tuple[int, int]:
@@ -197,37 +215,9 @@ def _meeting(ends_a: Int64Array, ends_b: Int64Array, begin: int, size: int) -> t
 def _wrong(tokenizer: AnyTokenizer, ids: Int32Array, begin: int, stop: int) -> Cause | None:
     """Return why the ids from `begin` to `stop` are not canonical in their stream; None if they are."""
     found: Stretches = tokenizer.derived(finder_of).find(ids, np.array([0]), np.array([len(ids)]))
-    for at in np.flatnonzero((found.bounds[:, 0] < stop) & (found.bounds[:, 1] > begin)).tolist():
-        stretch = found.chosen(at, at + 1)
-        low, high = stretch.bounds[0].tolist()
-        cause, _ = cause_of(tokenizer, ids[low:high], stretch.canonical, int(stretch.outcomes[0]))
-        return cause
+    for low, high, canonical, outcome in found.where((found.bounds[:, 0] < stop) & (found.bounds[:, 1] > begin)).rows():
+        return cause_of(tokenizer, ids[low:high], canonical, outcome)[0]
     return None
-
-
-def _sentence(check: PrefixCheck) -> str:
-    """Return in one sentence whether ids b begin with ids a, and if not, where and why."""
-    match check.kind.value:
-        case "holds":
-            return f"b begins with a: {counted(check.index, 'id')}"
-        case "too-short":
-            return f"b ends after {counted(check.index, 'id')}, and a goes on with {_ids(check.ids_a)}"
-        case "text":
-            return (
-                f"the text itself differs from byte {check.byte_offset} on: "
-                f"a goes on with {_quoted(check.text_a)}, b with {_quoted(check.text_b)}"
-            )
-    sides = {
-        "a": "a is canonical there",
-        "b": "b is canonical there",
-        "both": "both are canonical in their own text",
-        "neither": "neither is canonical there",
-    }
-    reason = "" if check.cause is None else _because(check.cause, check.canonical)
-    return (
-        f"token {check.index} differs, in the same text: a has {_ids(check.ids_a)}, b has {_ids(check.ids_b)}; "
-        f"{sides[check.canonical]}{reason}"
-    )
 
 
 def _because(cause: Cause, canonical: str) -> str:

@@ -1,32 +1,37 @@
-"""Rollouts in the records that frameworks write."""
+"""Rollouts in the records that frameworks write, and in files of them: JSONL, Parquet and Arrow, record by record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tokdfa.base.arrays import BoolArray
-from tokdfa.base.errors import TokenStreamError
+from tokdfa.base.errors import TokdfaError, TokenStreamError, UnsupportedFeatureError
 from tokdfa.base.suggestions import nearest
 from tokdfa.jobs.rollouts.frameworks import Fields
 from tokdfa.jobs.rollouts.rollout import Rollout, by_labels
+from tokdfa.stores.columns import DAMAGED, iter_batches, lists_of, pyarrow_errors
+from tokdfa.stores.text import iter_json_lines
 
 
 def rollouts_of(record: object, fields: Fields) -> list[tuple[str, Rollout]]:
-    """Return the rollouts of a record, each with its place in it; empty if there is only one.
+    """Return the rollouts of a record, each with its part of it; empty if there is only one.
 
     If the ids of a record are a list of lists, it is a batch, and the other fields are lists too.
     """
     if not isinstance(record, Mapping):
         raise TokenStreamError("a record must be an object", value=record)
     found = [(part, _read_labels(rollout, fields)) for part, rollout in _rollouts_of(record, fields)]
-    fields.check_unused(_filled(record))
+    fields.check_unused(record)
     parent = fields.ids.rpartition(".")[0]
     if parent and isinstance(inner := _optional(record, parent), Mapping):
-        fields.check_unused(_filled(inner), f"{parent}.")
+        fields.check_unused(inner, f"{parent}.")
     return found
 
 
@@ -35,22 +40,22 @@ def _rollouts_of(record: Mapping[str, Any], fields: Fields) -> list[tuple[str, R
         return [("", _of_messages(record, fields))]
     if fields.each is not None:
         return [*_of_each(record, fields)]
-    ids = _field(record, fields.ids)
-    if _is_batch(ids):
-        names = [name for name in fields[:5] if name is not None]
-        columns = {name: value for name in names if (value := _optional(record, name)) is not None}
+    ids = _optional(record, fields.ids)
+    hint = None
+    if ids is None and record:
+        names = [*map(str, record)]
+        near = nearest(fields.ids, names)
+        hint = f"did you mean {near}?" if near not in (None, fields.ids) else f"the record has {', '.join(names[:12])}"
+    ids = _list(ids, fields.ids, hint)
+    if len(ids) and isinstance(ids[0], (list, tuple, np.ndarray)):
+        columns = {name: value for name in fields.own if (value := _optional(record, name)) is not None}
         uneven = next((name for name, value in columns.items() if not _has_length(value, len(ids))), None)
         if uneven is not None:
             raise TokenStreamError("a batch has columns of different lengths", where=f"field {uneven}")
         # As flat names, dots included.
         rows = ({name: value[at] for name, value in columns.items()} for at in range(len(ids)))
-        return [(f"rollout {at}", _of_one(row, fields, _flat)) for at, row in enumerate(rows)]
+        return [(f"rollout {at}", _of_one(row, fields, lambda row, name: row.get(name))) for at, row in enumerate(rows)]
     return [("", _of_one(record, fields, _optional))]
-
-
-def _filled(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the fields of an object that are not null."""
-    return (name for name, value in record.items() if value is not None)
 
 
 def _read_labels(rollout: Rollout, fields: Fields) -> Rollout:
@@ -82,11 +87,10 @@ Get = Callable[[Mapping[str, Any], str], Any]
 
 
 def _of_one(record: Mapping[str, Any], fields: Fields, get: Get) -> Rollout:
-    ids = _list(_required(get(record, fields.ids), fields.ids), fields.ids)
+    ids = _list(get(record, fields.ids), fields.ids)
     mask = _mask(record, fields, get)
     if fields.ranges is not None:
-        ranges = _required(get(record, fields.ranges), fields.ranges)
-        return Rollout(ids, _from_ranges(ranges, len(ids), fields.ranges))
+        return Rollout(ids, _from_ranges(get(record, fields.ranges), len(ids), fields.ranges))
     if fields.response is not None:
         response = _number(_required(get(record, fields.response), fields.response), fields.response)
         if response > len(ids):
@@ -107,24 +111,29 @@ def _mask(record: Mapping[str, Any], fields: Fields, get: Get) -> Any:
     mask = get(record, fields.mask)
     if mask is None and not fields.needs_mask:
         return None
-    return _list(_required(mask, fields.mask), fields.mask)
+    return _list(mask, fields.mask)
 
 
 def _of_each(record: Mapping[str, Any], fields: Fields) -> Iterator[tuple[str, Rollout]]:
     """Yield the rollouts of the choices of a response; the prompt is a field of the response or of each choice."""
     assert fields.each is not None
-    choices = _required(_optional(record, fields.each), fields.each)
     outer = None if fields.prompt is None else _optional(record, fields.prompt)
-    for at, choice in enumerate(_list(choices, fields.each)):
-        where = f"{fields.each}[{at}]"
-        if not isinstance(choice, Mapping):
-            raise TokenStreamError("an object is expected", value=choice, where=f"field {where}")
-        fields.check_unused(_filled(choice), f"{where}.")
-        ids = _list(_required(_optional(choice, fields.ids), f"{where}.{fields.ids}"), f"{where}.{fields.ids}")
+    for where, choice in _objects(record, fields.each, fields):
+        ids = _list(_optional(choice, fields.ids), f"{where}.{fields.ids}")
         own = outer if fields.prompt is None or outer is not None else _optional(choice, fields.prompt)
         mask = _mask(choice, fields, _optional)
-        prompt = [] if fields.prompt is None else _list(_required(own, fields.prompt), fields.prompt)
+        prompt = [] if fields.prompt is None else _list(own, fields.prompt)
         yield where, from_parts(prompt, ids, mask)
+
+
+def _objects(record: Mapping[str, Any], name: str, fields: Fields) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the objects of a list in a field, each with its name."""
+    for at, inner in enumerate(_list(_optional(record, name), name)):
+        where = f"{name}[{at}]"
+        if not isinstance(inner, Mapping):
+            raise TokenStreamError("an object is expected", value=inner, where=f"field {where}")
+        fields.check_unused(inner, f"{where}.")
+        yield where, inner
 
 
 def _of_messages(record: Mapping[str, Any], fields: Fields) -> Rollout:
@@ -133,21 +142,16 @@ def _of_messages(record: Mapping[str, Any], fields: Fields) -> Rollout:
     assert fields.prompt is not None
     ids: list[int] = []
     mask: list[int] = []
-    messages = _list(_required(_optional(record, fields.messages), fields.messages), fields.messages)
-    for at, message in enumerate(messages):
-        where = f"{fields.messages}[{at}]"
-        if not isinstance(message, Mapping):
-            raise TokenStreamError("an object is expected", value=message, where=f"field {where}")
-        fields.check_unused(_filled(message), f"{where}.")
+    for where, message in _objects(record, fields.messages, fields):
         if _optional(message, fields.ids) is None:
             continue
         own = [*_list(_optional(message, fields.ids), f"{where}.{fields.ids}")]
         name = f"{where}.{fields.prompt}"
-        before = [*_list(_required(_optional(message, fields.prompt), name), name)]
+        before = [*_list(_optional(message, fields.prompt), name)]
         if before[: len(ids)] != ids:
-            place = next((i for i, (a, b) in enumerate(zip(ids, before, strict=False)) if a != b), len(before))
+            index = next((i for i, (a, b) in enumerate(zip(ids, before, strict=False)) if a != b), len(before))
             what = "the message does not begin with the ids of the messages before it"
-            raise TokenStreamError(what, where=f"field {name}, token {place}", hint="check_prefix explains it")
+            raise TokenStreamError(what, where=f"field {name}, token {index}", hint="check_prefix explains it")
         mask += [0] * (len(before) - len(ids)) + [1] * len(own)
         ids = [*before, *own]
     if not ids:
@@ -178,27 +182,14 @@ def _optional(record: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _flat(record: Mapping[str, Any], name: str) -> Any:
-    return record.get(name)
-
-
-def _field(record: Mapping[str, Any], name: str) -> Any:
-    value = _optional(record, name)
-    hint = None
-    if value is None and record:
-        names = [*map(str, record)]
-        near = nearest(name, names)
-        hint = f"did you mean {near}?" if near not in (None, name) else f"the record has {', '.join(names[:12])}"
-    return _list(_required(value, name, hint), name)
-
-
 def _required(value: Any, name: str, hint: str | None = None) -> Any:
     if value is None:
         raise TokenStreamError("the field is missing or null", where=f"field {name}", hint=hint)
     return value
 
 
-def _list(value: Any, name: str) -> Any:
+def _list(value: Any, name: str, hint: str | None = None) -> Any:
+    value = _required(value, name, hint)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or isinstance(value, Mapping):
         raise TokenStreamError("a list is expected", value=value, where=f"field {name}")
     return value
@@ -210,9 +201,121 @@ def _number(value: Any, name: str) -> int:
     return int(value)
 
 
-def _is_batch(ids: Any) -> bool:
-    return len(ids) > 0 and isinstance(ids[0], (list, tuple, np.ndarray))
-
-
 def _has_length(value: Any, n: int) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and len([*value]) == n
+
+
+# Files
+
+_PACKED = {"": "", ".gz": "gz", ".zst": "zstd"}
+
+
+class Source(NamedTuple):
+    """Where a rollout is: its file, the number of its line (from 1) or row (from 0), and its part of the record."""
+
+    file: str
+    unit: str
+    number: int
+    part: str = ""
+
+    def __str__(self) -> str:
+        record = f"{self.file}, {self.unit} {self.number}" if self.number >= 0 else self.file
+        return f"{record}, {self.part}" if self.part else record
+
+
+Item = tuple[Source, Rollout | TokdfaError]
+
+
+def iter_rollouts(paths: Iterable[str | Path], fields: Fields) -> Iterator[Item]:
+    """Yield the rollouts of files, each with where it is, and errors in place of unreadable ones.
+
+    Files are ``.jsonl`` (or ``.ndjson``), also with ``.gz`` or ``.zst`` after it, one object a line; ``.parquet``; and
+    ``.arrow`` and ``.feather``, an Arrow stream or file. Lines that are not JSON, files that end too early, and fields
+    that are missing, null or of another shape give an error that names them; reading continues with the next record, or
+    with the next file after the last one. A file without rollouts gives an error, too.
+    """
+    for path in map(Path, [*paths]):
+        is_empty = True
+        for item in _items_of(path, fields):
+            is_empty = False
+            yield item
+        if is_empty:
+            yield Source(str(path), "", -1), TokenStreamError("no rollouts: the file has no records")
+
+
+def _items_of(path: Path, fields: Fields) -> Iterator[Item]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in (".gz", ".zst") else ""
+    kind = suffixes[-1] if suffixes else ""
+    if kind in (".jsonl", ".ndjson"):
+        return _lines(path, _PACKED[packed], fields)
+    if kind in (".parquet", ".arrow", ".feather") and not packed:
+        return _rows(path, fields)
+    hint = None
+    if path.is_dir():
+        hint = f"this is a folder: give its files, such as {path}/*.jsonl"
+    elif path.suffix.lower() in (".npy", ".bin", ".txt", ".json"):
+        hint = f"for one stream of ids: tokdfa validate TOK {path}"
+    what = "rollouts are read from .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .arrow and .feather files"
+    raise UnsupportedFeatureError(what, value="".join(path.suffixes), where=str(path), hint=hint)
+
+
+def _items(source: Source, record: object, fields: Fields) -> Iterator[Item]:
+    try:
+        found = rollouts_of(record, fields)
+    except TokdfaError as error:
+        yield source, error
+        return
+    for part, rollout in found:
+        yield source._replace(part=part), rollout
+
+
+def _lines(path: Path, compression: str, fields: Fields) -> Iterator[Item]:
+    for number, record in iter_json_lines(path, compression):
+        source = Source(str(path), "line", number)
+        if isinstance(record, TokenStreamError):
+            yield source, record
+        else:
+            yield from _items(source, record, fields)
+
+
+def _rows(path: Path, fields: Fields) -> Iterator[Item]:
+    number = -1
+    # Its error names the file.
+    with path.open("rb"):
+        pass
+    try:
+        for _, batch in iter_batches(path, partial(_wanted, fields=fields)):
+            names = batch.schema.names
+            for row in zip(*(_values(batch.column(name)) for name in names), strict=True):
+                number += 1
+                yield from _items(Source(str(path), "row", number), dict(zip(names, row, strict=True)), fields)
+    except TokenStreamError as error:
+        yield Source(str(path), "row", -1), error
+    except pyarrow_errors() as error:
+        yield Source(str(path), "row", number + 1), TokenStreamError(DAMAGED, value=str(error))
+
+
+def _wanted(names: Sequence[str], fields: Fields) -> list[str]:
+    """Return the columns that make a rollout and are there; masks need not be."""
+    optional = {fields.mask.partition(".")[0]} if fields.mask is not None and not fields.needs_mask else set()
+    if fields.each is not None and fields.prompt is not None:
+        optional.add(fields.prompt.partition(".")[0])
+    missing = [name for name in fields.columns if name not in names and name not in optional]
+    if missing:
+        hint = f"there are {', '.join(names)}"
+        raise TokenStreamError("the column is missing", where=f"field {missing[0]}", hint=hint)
+    fields.check_unused(names)
+    return [name for name in fields.columns if name in names]
+
+
+def _values(column: Any) -> Any:
+    """Return the values of a column: slices of one array where they are lists of integers without nulls."""
+    found = lists_of(column)
+    if found is None:
+        return column.to_pylist()
+    values, offsets = found
+    rows: list[Any] = [values[low:high] for low, high in pairwise(offsets.tolist())]
+    for at in np.flatnonzero(np.asarray(column.is_null())).tolist() if column.null_count else ():
+        rows[at] = None
+    return rows

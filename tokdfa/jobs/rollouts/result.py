@@ -1,8 +1,8 @@
-"""The answer for a rollout, and for many."""
+"""The answer for a rollout, and for many: check by check, or counted by class, by kind, by rule and by position."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -13,13 +13,12 @@ import numpy as np
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.suggestions import SuggestsNames
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.rollouts.cause import cause_of, remembered_cause
-from tokdfa.jobs.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches
+from tokdfa.jobs.rollouts.stretches import ENCODED, OUT_OF_RANGE, Counts, Shares, StretchClass, Stretches, cause_of
 from tokdfa.jobs.validation.kind import ViolationKind
 from tokdfa.jobs.validation.violation import Cause, Violation, common_prefix, out_of_range
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = ["NONE_MISSING", "Found", "RolloutCheck", "RolloutChecks", "Summed", "counted", "summary"]
+__all__ = ["RolloutCheck", "RolloutChecks"]
 
 _Violations: TypeAlias = tuple[Violation, ...]
 
@@ -168,13 +167,9 @@ class RolloutCheck(Summed, Displayed):
                 found[stretch_class].append(out_of_range(self._missing[start], start, offset))
                 continue
             cause, shown_by = cause_of(self._tokenizer, ids, canonical, outcome)
+            shown_at, right = max(start + shown_by, index), canonical if outcome == ENCODED else None
             violation = cause.at(
-                index=index,
-                detected_at=max(start + shown_by, index),
-                byte_offset=offset,
-                start=start,
-                ids=ids,
-                canonical_ids=canonical if outcome == ENCODED else None,
+                index=index, detected_at=shown_at, byte_offset=offset, start=start, ids=ids, canonical_ids=right
             )
             found[stretch_class].append(violation)
         return {each: tuple(violations) for each, violations in found.items()}
@@ -185,7 +180,7 @@ class RolloutCheck(Summed, Displayed):
             if outcome == OUT_OF_RANGE:
                 cause = Cause(kind=ViolationKind.ID_OUT_OF_RANGE, token=self._missing[start])
             else:
-                cause = remembered_cause(self._tokenizer, ids, canonical, outcome)
+                cause, _ = cause_of(self._tokenizer, ids, canonical, outcome)
             yield stretch_class, start, len(ids), cause
 
     def _size(self, begin: int, end: int) -> int:
@@ -198,10 +193,9 @@ class RolloutCheck(Summed, Displayed):
             return
         names = [*StretchClass]
         found, numbers, low, high, first = self._found
-        for at in range(low, high):
-            start, stop = (found.bounds[at] - first).tolist()
-            canonical = found.canonical[found.offsets[at] : found.offsets[at + 1]]
-            yield names[int(numbers[at])], start, self._ids[start:stop], canonical, int(found.outcomes[at])
+        rows = zip(numbers[low:high].tolist(), found.rows(low, high), strict=True)
+        for number, (start, stop, canonical, outcome) in rows:
+            yield names[number], start - first, self._ids[start - first : stop - first], canonical, outcome
 
     def __repr__(self) -> str:
         return f"RolloutCheck({self.reason})"
@@ -226,8 +220,8 @@ class RolloutChecks(Summed, SuggestsNames, Sequence[RolloutCheck]):
         self._checks = tuple(checks)
         self.tokens = sum(check.tokens for check in checks)
         self.sampled = sum(check.sampled for check in checks)
-        self.counts = Counts(*map(sum, zip(*(check.counts for check in checks), strict=True)))
-        self.ids_in = Counts(*map(sum, zip(*(check.ids_in for check in checks), strict=True)))
+        self.counts = Counts.total(check.counts for check in checks)
+        self.ids_in = Counts.total(check.ids_in for check in checks)
         self.out_of_range = sum(check.out_of_range for check in checks)
 
     @property
@@ -273,3 +267,62 @@ def summary(tokens: int, sampled: int, counts: Counts, shares: Shares, *, rollou
 def counted(count: int, noun: str, plural: str = "s") -> str:
     """Return a number and its noun, in the plural unless it is one."""
     return f"{count:,} {noun}{plural * (count != 1)}"
+
+
+PARTS = 40
+"""The number of parts into which each rollout is divided to count by position."""
+
+
+class Example(NamedTuple):
+    """A stretch and where it is."""
+
+    source: str
+    stretch_class: StretchClass
+    violation: Violation
+
+
+class Tally(Summed):
+    """The sums of the checks of many rollouts, in memory that does not grow with their number.
+
+    For each class there are the numbers of stretches, of ids in them and of rollouts that have some, and the first
+    `n_examples` stretches; and numbers by class and kind, by class and rule, and by class and part of the rollout in
+    which a stretch begins. `merges` has the two words that each rule merges.
+    """
+
+    def __init__(self, n_examples: int = 10) -> None:
+        self.rollouts = self.tokens = self.sampled = 0
+        self.counts = self.ids_in = self.rollouts_with = Counts()
+        self.kinds: Counter[tuple[StretchClass, ViolationKind]] = Counter()
+        self.rules: Counter[tuple[StretchClass, int]] = Counter()
+        self.places: Counter[tuple[StretchClass, int]] = Counter()
+        self.merges: dict[int, tuple[object, object]] = {}
+        self.examples: list[Example] = []
+        self._n_examples = n_examples
+        self._n_kept: Counter[StretchClass] = Counter()
+
+    @property
+    def _n_rollouts(self) -> int:
+        return self.rollouts
+
+    def add(self, check: RolloutCheck, source: object = "") -> None:
+        """Add the check of a rollout."""
+        self.rollouts += 1
+        self.tokens += check.tokens
+        self.sampled += check.sampled
+        if not any(check.counts):
+            return
+        self.counts = Counts.total((self.counts, check.counts))
+        self.ids_in = Counts.total((self.ids_in, check.ids_in))
+        self.rollouts_with = Counts.total((self.rollouts_with, Counts(*map(bool, check.counts))))
+        for stretch_class, start, _, cause in check.iter_causes():
+            self.kinds[stretch_class, cause.kind] += 1
+            self.places[stretch_class, PARTS * start // max(check.tokens, 1)] += 1
+            if cause.rule is not None and cause.merge is not None:
+                self.rules[stretch_class, cause.rule] += 1
+                self.merges.setdefault(cause.rule, cause.merge)
+        for stretch_class in StretchClass:
+            n_more = self._n_examples - self._n_kept[stretch_class]
+            if n_more > 0 and getattr(check.counts, stretch_class.value):
+                found = check.of_class(stretch_class)[:n_more]
+                self._n_kept[stretch_class] += len(found)
+                self.examples += (Example(str(source), stretch_class, violation) for violation in found)

@@ -1,4 +1,4 @@
-"""A rollout: its ids, which of them the model sampled, and the names of its parts in errors."""
+"""A rollout: its ids, and which of them the model sampled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tokdfa.base.arrays import BoolArray, IntegerArray
 from tokdfa.base.errors import TokenStreamError
 
-__all__ = ["Documents", "Names", "Rollout", "by_labels", "checked_prompt", "sampled_ids"]
+__all__ = ["Rollout"]
 
 _IGNORED = -100
 """The label of ids that do not count in training, as torch has it; the label of any other id is the id itself."""
@@ -34,14 +34,6 @@ class Rollout(NamedTuple):
     mask: npt.ArrayLike | None = None
     prompt: int = 0
     documents: Documents = None
-
-
-class Names(NamedTuple):
-    """The names of the ids, the mask and the prompt of a rollout in errors; empty for no name."""
-
-    ids: str = ""
-    mask: str = ""
-    prompt: str = ""
 
 
 def sampled_ids(mask: npt.ArrayLike | None, prompt: int, ids: IntegerArray) -> BoolArray | None:
@@ -99,9 +91,9 @@ def by_labels(labels: npt.NDArray[Any], ids: npt.NDArray[Any]) -> BoolArray:
     flags: BoolArray = labels != _IGNORED
     wrong = np.flatnonzero(flags & (labels != ids))
     if len(wrong):
-        place = int(wrong[0])
-        what = f"a label must be {_IGNORED} or the id itself, here {ids[place]}"
-        raise TokenStreamError(what, value=labels[place].item(), where=f"token {place} of the mask")
+        at = int(wrong[0])
+        what = f"a label must be {_IGNORED} or the id itself, here {ids[at]}"
+        raise TokenStreamError(what, value=labels[at].item(), where=f"token {at} of the mask")
     return flags
 
 
@@ -109,7 +101,6 @@ def _flags(array: npt.NDArray[Any]) -> BoolArray:
     flags: BoolArray = array != 0
     wrong = np.flatnonzero(flags & (array != 1))
     if len(wrong):
-        place = int(wrong[0])
-        where = f"token {place} of the mask"
-        raise TokenStreamError("the mask must be 0 and 1", value=array[place].item(), where=where)
+        at = int(wrong[0])
+        raise TokenStreamError("the mask must be 0 and 1", value=array[at].item(), where=f"token {at} of the mask")
     return flags

@@ -1,30 +1,24 @@
-"""The stretches of rollouts that differ from the encoding of their text, and their classes."""
+"""The stretches of rollouts that differ from the encoding of their text: their classes, and why they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
+from tokdfa.base.errors import AlphabetError, TokenStreamError
 from tokdfa.base.verdict import DescribedEnum
+from tokdfa.jobs.validation.engine import model_of
+from tokdfa.jobs.validation.judges.stretch import bad_bytes
+from tokdfa.jobs.validation.kind import ViolationKind
+from tokdfa.jobs.validation.model import Model
+from tokdfa.jobs.validation.violation import Cause, spelled
+from tokdfa.jobs.validation.wording import MOST_NAMED
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
-__all__ = [
-    "ENCODED",
-    "NOT_ENCODABLE",
-    "NOT_UTF8",
-    "OUT_OF_RANGE",
-    "Counts",
-    "Shares",
-    "StretchClass",
-    "Stretches",
-    "classes_of",
-    "in_order",
-    "joined",
-    "nothing",
-    "without_ids",
-]
+__all__ = ["Counts", "Shares", "StretchClass"]
 
 ENCODED, NOT_UTF8, NOT_ENCODABLE, OUT_OF_RANGE = 0, 1, 2, 3
 """Why a stretch is wrong: its text has other ids; no text has these ids; encoding is an error; no token has the id."""
@@ -45,37 +39,28 @@ class Stretches(NamedTuple):
     - An id that the tokenizer does not have is a stretch without canonical ids, and cuts the text as they do.
     - If the canonical ids spell another text, because the tokenizer normalizes it, no boundary is known to be shared
       except in the longest common prefix and suffix, and where the tokenizer always cuts the text.
-
-    Attributes
-    ----------
-    bounds : int64 array of shape (stretches, 2)
-        The first id of each and the one after the last, as indices in the given ids.
-    canonical : int32 array
-        The canonical ids of all stretches, one after the other.
-    offsets : int64 array
-        Stretch i has the canonical ids ``canonical[offsets[i]:offsets[i + 1]]``.
-    outcomes : int8 array
-        ENCODED, NOT_UTF8, NOT_ENCODABLE or OUT_OF_RANGE.
     """
 
-    bounds: Int64Array
+    bounds: Int64Array  # Of shape (stretches, 2): the first id of each and the one after the last, in the given ids
+    # Stretch i has the canonical ids ``canonical[offsets[i]:offsets[i + 1]]``.
     canonical: Int32Array
     offsets: Int64Array
-    outcomes: np.ndarray[tuple[int], np.dtype[np.int8]]
+    outcomes: np.ndarray[tuple[int], np.dtype[np.int8]]  # ENCODED, NOT_UTF8, NOT_ENCODABLE or OUT_OF_RANGE
 
-    def moved(self, places: int) -> Stretches:
+    @classmethod
+    def encoded(cls, bounds: Int64Array, canonical: Int32Array, offsets: Int64Array) -> Stretches:
+        """Return stretches of which the text has other ids."""
+        return cls(bounds, canonical, offsets, np.full(len(bounds), ENCODED, dtype=np.int8))
+
+    def moved(self, n: int) -> Stretches:
         """Return the same stretches with all bounds moved."""
-        return self._replace(bounds=self.bounds + places)
+        return self._replace(bounds=self.bounds + n)
 
-    def chosen(self, low: int, high: int) -> Stretches:
-        """Return the stretches from `low` to `high`."""
-        first, last = self.offsets[low], self.offsets[high]
-        return Stretches(
-            self.bounds[low:high],
-            self.canonical[first:last],
-            self.offsets[low : high + 1] - first,
-            self.outcomes[low:high],
-        )
+    def rows(self, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int, Int32Array, int]]:
+        """Yield the bounds, the canonical ids and the outcome of each stretch, or of those from `low` to `high`."""
+        for at in range(low, len(self.bounds) if high is None else high):
+            start, stop = self.bounds[at].tolist()
+            yield start, stop, self.canonical[self.offsets[at] : self.offsets[at + 1]], int(self.outcomes[at])
 
     def where(self, keep: BoolArray) -> Stretches:
         """Return some of the stretches."""
@@ -92,24 +77,17 @@ def nothing() -> Stretches:
 def joined(parts: Iterable[Stretches]) -> Stretches:
     """Return the stretches of all parts, which are in order."""
     found = [*parts]
-    if not found:
-        return nothing()
-    if len(found) == 1:
-        return found[0]
-    sizes = np.concatenate([np.diff(part.offsets) for part in found])
-    return Stretches(
-        np.concatenate([part.bounds for part in found]),
-        np.concatenate([part.canonical for part in found]),
-        running_sum(sizes),
-        np.concatenate([part.outcomes for part in found]),
-    )
+    if len(found) < 2:
+        return found[0] if found else nothing()
+    bounds, canonical, offsets, outcomes = zip(*found, strict=True)
+    sizes = np.concatenate([*map(np.diff, offsets)])
+    return Stretches(np.concatenate(bounds), np.concatenate(canonical), running_sum(sizes), np.concatenate(outcomes))
 
 
 def without_ids(bounds: Int64Array, outcome: int) -> Stretches:
     """Return stretches without canonical ids."""
     n = len(bounds)
-    offsets = np.zeros(n + 1, dtype=np.int64)
-    return Stretches(bounds, np.zeros(0, dtype=np.int32), offsets, np.full(n, outcome, dtype=np.int8))
+    return Stretches(bounds, np.zeros(0, np.int32), np.zeros(n + 1, np.int64), np.full(n, outcome, np.int8))
 
 
 def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretches:
@@ -121,16 +99,15 @@ def in_order(found: Stretches, boundaries: Int64Array | None = None) -> Stretche
         parts = [canonical[found.offsets[at] : found.offsets[at + 1]] for at in order.tolist()]
         canonical, sizes = np.concatenate((canonical[:0], *parts)), sizes[order]
     is_bad = outcomes == NOT_UTF8
-    goes_on = np.append(False, is_bad[1:] & is_bad[:-1] & (bounds[1:, 0] == bounds[:-1, 1]))[: len(bounds)]
+    is_next = np.append(False, is_bad[1:] & is_bad[:-1] & (bounds[1:, 0] == bounds[:-1, 1]))[: len(bounds)]
     if boundaries is not None:
-        goes_on &= ~np.isin(bounds[:, 0], boundaries)
-    if not goes_on.any():
+        is_next &= ~np.isin(bounds[:, 0], boundaries)
+    if not is_next.any():
         return Stretches(bounds, canonical, running_sum(sizes), outcomes)
-    first, last = ~goes_on, np.append(~goes_on[1:], True)
+    first, last = ~is_next, np.append(~is_next[1:], True)
     # Stretches that become one have no canonical ids.
-    return Stretches(
-        np.column_stack((bounds[first, 0], bounds[last, 1])), canonical, running_sum(sizes[first]), outcomes[first]
-    )
+    bounds = np.column_stack((bounds[first, 0], bounds[last, 1]))
+    return Stretches(bounds, canonical, running_sum(sizes[first]), outcomes[first])
 
 
 class StretchClass(DescribedEnum):
@@ -165,6 +142,11 @@ class Counts(NamedTuple):
     drift: int = 0
     junctions: int = 0
 
+    @classmethod
+    def total(cls, counts: Iterable[Counts]) -> Counts:
+        """Return the sum of some counts, class by class."""
+        return cls(*map(sum, zip(cls(), *counts, strict=True)))
+
 
 class Shares(NamedTuple):
     """The shares of ids in bugs, among ids not sampled; in drift, among sampled ids; in junctions, among all.
@@ -194,3 +176,95 @@ def classes_of(bounds: Int64Array, sampled: BoolArray, low: Int64Array, high: In
     n_sampled = until[stop] - until[begin]
     found: Int64Array = np.where(n_sampled == 0, 0, np.where(n_sampled == stop - begin, 1, 2))
     return found
+
+
+_MOST_CAUSES = 1 << 14
+
+
+def cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
+    """Return why a stretch is not canonical, and the number of its ids before the one that shows it.
+
+    The cause depends on the stretch alone: its ids, the canonical ones, and the outcome of encoding, as `Stretches` has
+    them. Stretches repeat, and the tokenizer keeps the causes of the last ones.
+    """
+    known = tokenizer.derived(_causes)
+    name = ids.tobytes(), canonical.tobytes(), outcome
+    found = known.get(name)
+    if found is None:
+        if len(known) >= _MOST_CAUSES:
+            known.clear()
+        found = known[name] = _cause_of(tokenizer, ids, canonical, outcome)
+    return found
+
+
+def _cause_of(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array, outcome: int) -> tuple[Cause, int]:
+    """Return the same, found now.
+
+    Every boundary of a piece is a boundary of the canonical ids, so no two ids of a stretch have one between them: a
+    pair that the token DFA does not allow is wrong here. If all pairs are allowed and all tokens are live, a token goes
+    past the end of a piece.
+    """
+    last = max(len(ids) - 1, 0)
+    if outcome == NOT_UTF8:
+        data, _ = tokenizer.round_trip.spelled(ids)
+        start, end = bad_bytes(data)
+        return Cause(kind=ViolationKind.NOT_UTF8, bad_bytes=data[start:end]), last
+    if outcome == NOT_ENCODABLE:
+        return Cause(kind=ViolationKind.NOT_ENCODABLE, error=_error(tokenizer, ids)), 0
+    intruders = np.setdiff1d(canonical[np.isin(canonical, tokenizer.special_ids)], ids)
+    if len(intruders) and tokenizer.found_specials:
+        special = int(intruders[0])
+        text = next(each.text for each in tokenizer.found_specials if each.id == special)
+        return Cause(kind=ViolationKind.SPECIAL_TOKEN, special=special, text=text), last
+    is_paired = tokenizer.why_not("rules") is None and tokenizer.why_not("spelling") is None
+    if is_paired and (model := model_of(tokenizer)).by_pairs:
+        return _by_pairs(model, ids, canonical)
+    trip = tokenizer.round_trip
+    right = canonical.tolist()[:MOST_NAMED]
+    if trip.takes_longest and len(ids):
+        spellings = spelled([int(ids[0]), *right], trip.spelling)
+        return Cause(kind=ViolationKind.NOT_LONGEST_MATCH, token=int(ids[0]), spellings=spellings), last
+    return _otherwise(tokenizer, ids, canonical), last
+
+
+def _causes(tokenizer: AnyTokenizer) -> dict[tuple[bytes, bytes, int], tuple[Cause, int]]:
+    """Return the cache of causes by the bytes of ids and canonical ids, filled by :func:`cause_of`."""
+    return {}
+
+
+def _by_pairs(model: Model, ids: Int32Array, canonical: Int32Array) -> tuple[Cause, int]:
+    """Return the cause where pairs of neighbours decide the result of merging."""
+    last = max(len(ids) - 1, 0)
+    wrong = np.flatnonzero(model.pairs.forbidden(ids)[1:] & ~model.dead[ids[1:]]) + 1
+    if len(wrong):
+        index = int(wrong[0])
+        return model.pair_cause(int(ids[index - 1]), int(ids[index])), index
+    if len(ids) and len(canonical) == 1 and model.alone[canonical[0]]:
+        text = model.tokenizer.decode(canonical)
+        return model.cause(ViolationKind.PIECE_IS_A_TOKEN, int(ids[0]), text=text), last
+    if model.special[ids].any():
+        return _otherwise(model.tokenizer, ids, canonical), last
+    dead = np.flatnonzero(model.dead[ids])
+    if len(dead):
+        index = int(dead[0])
+        kind = ViolationKind.WHOLE_PIECE_ONLY if model.alone[ids[index]] else ViolationKind.DEAD_TOKEN
+        return model.cause(kind, int(ids[index])), index
+    if model.tokenizer.pretokenizer is None:
+        return _otherwise(model.tokenizer, ids, canonical), last
+    return Cause(kind=ViolationKind.BOUNDARY), last
+
+
+def _otherwise(tokenizer: AnyTokenizer, ids: Int32Array, canonical: Int32Array) -> Cause:
+    named = [*ids.tolist()[:MOST_NAMED], *canonical.tolist()[:MOST_NAMED]]
+    spellings = spelled(named, tokenizer.round_trip.spelling)
+    return Cause(kind=ViolationKind.ENCODED_OTHERWISE, spellings=spellings)
+
+
+def _error(tokenizer: AnyTokenizer, ids: Int32Array) -> str:
+    """Return the error of the tokenizer for the text of ids."""
+    trip = tokenizer.round_trip
+    try:
+        trip.encode(trip.decode(ids).text)
+    except (AlphabetError, TokenStreamError) as error:
+        return str(error)
+    return "a symbol has no token"

@@ -1,8 +1,8 @@
 """Searching the text of streams of ids, without decoding them.
 
 Read `api` first (`search` and `Searcher`), then `plan` (the spelling of ids, the effect of every id on the
-automaton of a pattern, and when it pays to compute it) and `stream` (a search under way, chunk by chunk). `matches`
-holds the results.
+automaton of a pattern, and when it pays to compute it) and `stream` (a search under way, chunk by chunk, its matches,
+and the special tokens of a stream).
 
 Used by: `Tokenizer.search`, the command `search`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,13 @@ import numpy.typing as npt
 from tokdfa.base.arrays import Int64Array, id_array
 from tokdfa.base.errors import LimitExceededError, WrongTypeError
 from tokdfa.base.suggestions import SuggestsNames, is_tokenizer, wrong_argument
-from tokdfa.jobs.searching.matches import Match, Matches
 from tokdfa.jobs.searching.plan import DEFAULT, SearchPlan, Tuning, Words
-from tokdfa.jobs.searching.stream import Stream
+from tokdfa.jobs.searching.stream import Match, Matches, Stream
 from tokdfa.regex.budget import DEFAULT_MAX_SECONDS, DEFAULT_MAX_STATES, Budget
 from tokdfa.regex.finder import Wanted, finder
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.protocol import AnyTokenizer
-
-__all__ = ["DEFAULT_MAX_MATCHES", "DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
+__all__ = ["DEFAULT_MAX_PENDING", "Match", "Matches", "Searcher", "search"]
 
 DEFAULT_MAX_PENDING = 1 << 24
 DEFAULT_MAX_MATCHES = 1 << 26
@@ -47,11 +44,8 @@ def search(
     Match(start_byte=2, end_byte=5, start_token=1, end_token=2)
     """
     if isinstance(ids, str) and not isinstance(pattern, str):
-        raise WrongTypeError(
-            "ids are integers, and the pattern comes before them",
-            value=ids,
-            hint="tokdfa.search(tokenizer, pattern, ids), or tokenizer.search(pattern, ids)",
-        )
+        hint = "tokdfa.search(tokenizer, pattern, ids), or tokenizer.search(pattern, ids)"
+        raise WrongTypeError("ids are integers, and the pattern comes before them", value=ids, hint=hint)
     if is_tokenizer(pattern) or is_tokenizer(ids):
         raise wrong_argument(tokenizer, "a tokenizer", "tokdfa.search(tokenizer, pattern, ids)", swapped=True)
     searcher = Searcher(tokenizer, pattern, wanted=wanted, aligned=aligned, table=table, max_seconds=max_seconds)
@@ -90,8 +84,6 @@ class Searcher(SuggestsNames):
     max_pending : int
         The number of tokens for which a match that has begun may stay undecided before the search gives up. Memory
         grows only with these tokens.
-    max_matches : int
-        The largest number of matches that :meth:`search` returns.
 
     Raises
     ------
@@ -124,14 +116,12 @@ class Searcher(SuggestsNames):
         max_states: int = DEFAULT_MAX_STATES,
         max_seconds: float = DEFAULT_MAX_SECONDS,
         max_pending: int = DEFAULT_MAX_PENDING,
-        max_matches: int = DEFAULT_MAX_MATCHES,
     ) -> None:
         if not is_tokenizer(tokenizer):
             call = "tokdfa.Searcher(tokenizer, pattern)"
             raise wrong_argument(tokenizer, "a tokenizer", call, swapped=is_tokenizer(pattern))
         self.tokenizer = tokenizer
         self.max_pending = max_pending
-        self.max_matches = max_matches
         tuning = self._tuning
         words = Words.of(tokenizer)
 
@@ -147,18 +137,22 @@ class Searcher(SuggestsNames):
         else:
             self._plan = build()
 
-    def search(self, ids: npt.ArrayLike) -> Matches:
+    def search(self, ids: npt.ArrayLike, *, max_matches: int = DEFAULT_MAX_MATCHES) -> Matches:
         """Return the matches in the text of some ids.
 
         Parameters
         ----------
         ids : array_like of int
             The ids of the whole text, in one dimension. A memory-mapped array is read in blocks.
+        max_matches : int
+            The largest number of matches that is returned.
 
         Raises
         ------
         TokenStreamError
             If they are not integers in one dimension, or one of them is not an id; the error says which.
+        LimitExceededError
+            If there are more matches.
         """
         array = id_array(ids)
         found: list[Int64Array] = []
@@ -171,14 +165,10 @@ class Searcher(SuggestsNames):
         for matches in blocks:
             found.append(matches.rows)
             count += len(matches)
-            if count > self.max_matches:
-                raise LimitExceededError(
-                    f"there are more than {self.max_matches} matches",
-                    hint="use iter_matches, which yields them one after the other, or raise max_matches",
-                )
-        if len(found) == 1:
-            return Matches(found[0])
-        return Matches(np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64))
+            if count > max_matches:
+                hint = "use iter_matches, which yields them one after the other, or raise max_matches"
+                raise LimitExceededError(f"there are more than {max_matches} matches", hint=hint)
+        return Matches(found[0] if len(found) == 1 else np.concatenate((np.empty((0, 4), dtype=np.int64), *found)))
 
     def iter_matches(self, chunks: Iterable[npt.ArrayLike]) -> Iterator[Matches]:
         """Yield the matches in a text, given its ids in chunks, as soon as they are settled.

@@ -35,9 +35,8 @@ class RecentlyMade(Generic[T]):
     def find(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key, made now unless it is kept."""
         with SHARED:
-            found = self._kept.pop(key, None)
-            if found is not None:
-                self._kept[key] = found
+            if key in self._kept:
+                self._kept[key] = found = self._kept.pop(key)
                 return found
         made = make()
         with SHARED:

@@ -1,18 +1,22 @@
-"""A search under way, chunk by chunk."""
+"""A search under way, chunk by chunk, and its matches; where streams have special tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.arrays import Int32Array, Int64Array, IntegerArray, checked_ids
+from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, IntegerArray, checked_ids
 from tokdfa.base.errors import LimitExceededError, TokenStreamError
-from tokdfa.jobs.searching.matches import Matches
-from tokdfa.jobs.searching.plan import Placed, SearchPlan
+from tokdfa.base.verdict import Displayed
+from tokdfa.jobs.searching.plan import Placed, SearchPlan, Words
 from tokdfa.kernels.library import Struct
 from tokdfa.kernels.search.search import FINAL, Copying
+from tokdfa.tokenizers.protocol import AnyTokenizer
+
+__all__ = ["Match", "Matches"]
 
 _SHORT = frozenset(map(np.dtype, (np.uint8, np.int16, np.uint16, np.int32, np.uint32)))
 """The types of integers of which every one that is an id has the same 32 bits."""
@@ -20,18 +24,72 @@ _OF_32_BITS = frozenset(map(np.dtype, (np.int32, np.uint32)))
 _NOTHING: Int32Array = np.empty(0, dtype=np.int32)
 
 
+class Match(NamedTuple):
+    """The position of a match, in bytes of the text and in tokens of the stream.
+
+    It is half open: the end byte and the end token are the first ones after the match.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> tokdfa.search(tokenizer, "man", tokenizer.encode("a single man"))[0]
+    Match(start_byte=9, end_byte=12, start_token=2, end_token=3)
+    """
+
+    start_byte: int
+    end_byte: int
+    start_token: int
+    end_token: int
+
+
+class Matches(Displayed, Sequence[Match]):
+    """Matches in an int64 array of shape (n, 4), one row per match; as a sequence it holds :class:`Match` objects.
+
+    Examples
+    --------
+    >>> tokenizer = tokdfa.default_tokenizer()
+    >>> found = tokdfa.search(tokenizer, "[a-z]+", tokenizer.encode("a single man"))
+    >>> len(found), found[-1].start_byte
+    (3, 9)
+    >>> found.rows.tolist()
+    [[0, 1, 0, 1], [2, 8, 1, 2], [9, 12, 2, 3]]
+    """
+
+    def __init__(self, rows: Int64Array) -> None:
+        self.rows = rows
+        rows.setflags(write=False)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> Matches: ...
+    def __getitem__(self, index: int | slice) -> Match | Matches:
+        if isinstance(index, slice):
+            return Matches(self.rows[index])
+        return Match(*self.rows[index].tolist())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Match]:
+        return (Match(*row) for row in self.rows.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Matches):
+            return NotImplemented
+        return np.array_equal(self.rows, other.rows)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} matches>"
+
+
 class Stream:
     """The state of a search: the ids that may still be needed, and the current position.
 
     For many ids, `n_expected` of them, it pays to prepare more. Without `spells`, the ids of matches are not kept for
     :meth:`spell`. Items that cannot be ids are refused as they are read.
-
-    Attributes
-    ----------
-    settled : int
-        The token of the stream before which no further match begins.
-    offsets : int64 array
-        For each leftmost match just yielded, the number of bytes of its first token that come before it.
     """
 
     def __init__(self, plan: SearchPlan, max_pending: int, n_expected: int = 0, *, spells: bool = False) -> None:
@@ -49,7 +107,8 @@ class Stream:
         self.n_read = 0
         self.first = self.first_byte = 0  # the position of the buffer in the stream, in tokens and in bytes
         self.ids = _NOTHING  # the ids at hand when matches are yielded
-        self.settled = 0
+        self.settled = 0  # the token of the stream before which no further match begins
+        # For each leftmost match just yielded, the number of bytes of its first token that come before it.
         self.offsets = self.search.offsets
 
     def read(self, block: npt.ArrayLike) -> Iterator[Matches]:
@@ -130,7 +189,7 @@ class Stream:
         """Put further ids into the buffer, and check them there."""
         words = self.plan.words
         if not words.varies and type(block) is np.ndarray and block.dtype in _SHORT and block.ndim == 1:
-            added = self._room_for(len(block))
+            added = self._slots_for(len(block))
             added[:] = block
             # Read as unsigned, negative ids are the largest.
             if added.view(np.uint32).max(initial=0) < words.first_hole:
@@ -142,10 +201,10 @@ class Stream:
         self._append(self._placed.read(ids))
 
     def _append(self, ids: Int32Array) -> None:
-        self._room_for(len(ids))[:] = ids
+        self._slots_for(len(ids))[:] = ids
         self.filled += len(ids)
 
-    def _room_for(self, n: int) -> Int32Array:
+    def _slots_for(self, n: int) -> Int32Array:
         """Return the next n slots of the buffer, which is enlarged if it has too few."""
         size = self.filled + n
         if size > len(self.buffer):
@@ -165,8 +224,8 @@ class Stream:
         words = self.plan.words
         ids = checked_ids(block, words.n_ids, first=self.n_read)
         if len(ids) and ids.max() >= words.first_hole and words.holes[ids].any():
-            place = int(np.argmax(words.holes[ids]))
-            raise TokenStreamError("no token has this id", value=int(ids[place]), where=f"token {self.n_read + place}")
+            at = int(np.argmax(words.holes[ids]))
+            raise TokenStreamError("no token has this id", value=int(ids[at]), where=f"token {self.n_read + at}")
         return ids
 
     def takes(self, ids: IntegerArray) -> bool:
@@ -175,14 +234,11 @@ class Stream:
 
     def _to_copy(self, block: npt.ArrayLike) -> Int32Array:
         """Return ids in the form in which the search copies and checks them."""
-        if type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT:
-            same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
-            flags = same.flags
-            if not (flags.c_contiguous and flags.aligned):
-                same = same.copy()
-            ids: Int32Array = same.view(np.int32)
-            return ids
-        return self._checked(block)
+        if not (type(block) is np.ndarray and block.ndim == 1 and block.dtype in _SHORT):
+            return self._checked(block)
+        same: IntegerArray = block if block.dtype in _OF_32_BITS else block.astype(np.int32)
+        ids: Int32Array = np.require(same, requirements=["C", "A"]).view(np.int32)
+        return ids
 
     def _search_in_copy(self, block: npt.ArrayLike, options: int) -> Iterator[Matches]:
         """Yield the matches found with further ids, which are copied and checked meanwhile."""
@@ -194,8 +250,8 @@ class Stream:
             ids, limit=words.first_hole, filled=self.filled, longest=self.plan.finder.longest, step=self._at_a_time
         )
         while True:
-            room = self._room_in_cache()
-            for found in self.search.leftmost_in_copy(self._machine, copying, room, self.plan.options | options):
+            part = self._cached_part()
+            for found in self.search.leftmost_in_copy(self._machine, copying, part, self.plan.options | options):
                 yield from self._matches(found)
             self.filled, self.first = copying.pointer.filled, at.first
             done = copying.pointer.done
@@ -210,10 +266,10 @@ class Stream:
                 self.n_read = n_before + len(ids)
                 copying.pointer.limit = words.n_ids
 
-    def _room_in_cache(self) -> Int32Array:
+    def _cached_part(self) -> Int32Array:
         """Return a part of the buffer that begins with the ids in it, with capacity for more."""
         size = 2 * max(self._at_a_time, self.filled)
-        self._room_for(size - self.filled)
+        self._slots_for(size - self.filled)
         return self.buffer[:size]
 
     def _step(self, options: int) -> Iterator[Matches]:
@@ -253,3 +309,83 @@ class Stream:
         if len(found):
             self.offsets = self.search.offsets
             yield Matches(found.reshape(-1, 4))
+
+
+def iter_special_tokens(
+    tokenizer: AnyTokenizer,
+    names: Collection[str],
+    chunks: Iterable[IntegerArray],
+    mask: Iterable[IntegerArray] | None = None,
+) -> Iterator[tuple[Match, str]]:
+    """Yield where a stream has the ids of special tokens, and which ones, in memory that does not grow with it.
+
+    The name "all" stands for all special tokens. The mask has, for each id, 1 if it counts, such as one that a model
+    sampled, and otherwise 0; it is cut into chunks in any way.
+    """
+    contents = {special.id: special.content for special in tokenizer.specials}
+    wanted = {*names}
+    unknown = sorted(wanted.difference(contents.values(), {"all"}))
+    if unknown:
+        some = ", ".join([*contents.values()][:8])
+        hint = f"this tokenizer has {some}" if some else "this tokenizer has none"
+        raise TokenStreamError("no such special token", value=unknown[0], hint=hint)
+    is_wanted: BoolArray = np.zeros(tokenizer.n_ids, dtype=np.bool_)
+    is_wanted[[id for id, content in contents.items() if "all" in wanted or content in wanted]] = True
+    words = Words.of(tokenizer)
+    flags = None if mask is None else _Flags(mask)
+    token = byte = 0
+    for ids in _placed(tokenizer, words, chunks):
+        sizes = words.lengths[ids]
+        ids = ids % words.n_ids
+        ends = byte + np.cumsum(sizes)
+        found = is_wanted[ids]
+        if flags is not None:
+            found &= flags.take(len(ids), token)
+        for at in np.flatnonzero(found).tolist():
+            end, size = int(ends[at]), int(sizes[at])
+            yield Match(end - size, end, token + at, token + at + 1), contents[int(ids[at])]
+        token += len(ids)
+        byte = int(ends[-1]) if len(ids) else byte
+    if flags is not None:
+        flags.finish(token)
+
+
+def _placed(tokenizer: AnyTokenizer, words: Words, chunks: Iterable[IntegerArray]) -> Iterator[Int32Array]:
+    """Yield the ids of a stream as a search reads them."""
+    placed, n = Placed(words), 0
+    for chunk in chunks:
+        ids = tokenizer.decoder.check(chunk, n)
+        n += len(ids)
+        yield placed.read(ids)
+    yield placed.finish()
+
+
+class _Flags:
+    """A mask that comes in chunks of its own."""
+
+    def __init__(self, chunks: Iterable[IntegerArray]) -> None:
+        self._chunks = iter(chunks)
+        self._rest: IntegerArray = np.zeros(0, dtype=np.int64)
+
+    def take(self, n: int, first: int) -> BoolArray:
+        """Return the flags of the next ids."""
+        parts, n_found = [self._rest], len(self._rest)
+        while n_found < n:
+            more = next(self._chunks, None)
+            if more is None:
+                raise TokenStreamError("the mask is shorter than the ids", value=first + n_found)
+            parts.append(more)
+            n_found += len(more)
+        flags = np.concatenate(parts)
+        taken, self._rest = flags[:n], flags[n:]
+        wrong = np.flatnonzero((taken != 0) & (taken != 1))
+        if len(wrong):
+            where = f"token {first + int(wrong[0])} of the mask"
+            raise TokenStreamError("the mask must be 0 and 1", value=int(taken[wrong[0]]), where=where)
+        is_set: BoolArray = taken != 0
+        return is_set
+
+    def finish(self, n: int) -> None:
+        """Check that no flag is left."""
+        if len(self._rest) or any(len(chunk) for chunk in self._chunks):
+            raise TokenStreamError("the mask is longer than the ids", hint=f"there are {n} ids")

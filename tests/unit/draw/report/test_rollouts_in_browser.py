@@ -11,7 +11,7 @@ import pytest
 import tokdfa
 from tests.support.browser import Browser, browser
 from tokdfa.draw.report.rollouts import RolloutsReport
-from tokdfa.jobs.rollouts.tally import Tally
+from tokdfa.jobs.rollouts.result import Tally
 
 HOSTILE = "</script><b>\0\u202e\u05d0 \U0001f469"
 

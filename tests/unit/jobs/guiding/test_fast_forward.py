@@ -13,8 +13,8 @@ import regex
 import tokdfa
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.base.errors import LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.guiding import forcing
-from tokdfa.jobs.guiding.forcing import Limits
+from tokdfa.jobs.guiding import fast_forward
+from tokdfa.jobs.guiding.fast_forward import Limits
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 TOKENIZER = tokdfa.default_tokenizer()
@@ -184,6 +184,6 @@ def test_a_text_that_encoding_does_not_confirm(monkeypatch: pytest.MonkeyPatch) 
         replace(found, forced="a", forced_ids=tuple(TOKENIZER.encode("a").tolist())),
         replace(found, start_byte=1),
     ):
-        monkeypatch.setattr(forcing, "find_difference", lambda *given, wrong=wrong: wrong)
+        monkeypatch.setattr(fast_forward, "find_difference", lambda *given, wrong=wrong: wrong)
         with pytest.raises(UnsupportedFeatureError, match="encoding does not confirm the text that a search found"):
             tokdfa.forced(TOKENIZER, question)

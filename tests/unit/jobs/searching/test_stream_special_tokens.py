@@ -13,7 +13,7 @@ import tokdfa
 from tests.support.families import FAMILIES
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.rollouts.control import iter_special_tokens
+from tokdfa.jobs.searching.stream import iter_special_tokens
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 VARYING = ["BPE of SentencePiece", "Unigram of SentencePiece", "Llama-2", "WordPiece"]
