@@ -52,7 +52,7 @@ def of_split(files: Files) -> Iterator[Run]:
 def of_cuts(files: Files) -> Iterator[Run]:
     tok = files.json()
     yield tok, "--text", "ab cd e"
-    yield tok, "--text", "ab cd e", "--before", "3"
+    yield tok, "--text", "ab cd e", "--up-to", "3"
     yield tok, files.write("ids.json", "[0, 1, 2]"), "--ends", "--window"
 
 
@@ -107,7 +107,7 @@ def of_splice(files: Files) -> Iterator[Run]:
 
 def of_forced(files: Files) -> Iterator[Run]:
     yield files.json(), "--language", "(a|b)cd"
-    yield files.json(), "--language", "x(ab|a b)|c( a)*", "--longest", "9"
+    yield files.json(), "--language", "x(ab|a b)|c( a)*", "--max-bytes", "9"
 
 
 def of_decode(files: Files) -> Iterator[Run]:
@@ -149,20 +149,20 @@ def of_guess(files: Files) -> Iterator[Run]:
     of_gpt2 = ("--pretokenizer", "gpt2")
     text = Path(__file__).with_name("test_schema.py").parents[2].joinpath("README.md").read_text("utf-8")
     ids = tokdfa.default_tokenizer().encode(text)[:4000]
-    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2
-    yield files.write("ids.bin", ids.astype("<u2").tobytes()), tok, *of_gpt2, "--dtype", ">u2"
-    yield files.write("ids.bin", ids.astype("<u4").tobytes()), tok, *of_gpt2, "--dtype", "uint16"
-    yield files.ids(*(ids + 5)), tok, *of_gpt2
-    yield files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), tok, *of_gpt2
-    yield files.ids(*np.tile(ids, 20)), tok, *of_gpt2, "--most", 5000
+    yield tok, files.write("ids.bin", ids.astype("<u2").tobytes()), *of_gpt2
+    yield tok, files.write("ids.bin", ids.astype("<u2").tobytes()), *of_gpt2, "--dtype", ">u2"
+    yield tok, files.write("ids.bin", ids.astype("<u4").tobytes()), *of_gpt2, "--dtype", "uint16"
+    yield tok, files.ids(*(ids + 5)), *of_gpt2
+    yield tok, files.ids(*np.insert(ids, range(50, 4000, 50), 5000)), *of_gpt2
+    yield tok, files.ids(*np.tile(ids, 20)), *of_gpt2, "--max-ids", 5000
     rows = files.write("ids.jsonl", '{"input_ids": [97]}\n{"input_ids": [98]}\n')
-    yield rows, files.ranks([b"ab", b"cd"]), files.json(), *of_gpt2
-    yield files.write("ids.txt", "97 98"), files.json()
+    yield files.ranks([b"ab", b"cd"]), files.json(), rows, *of_gpt2
+    yield files.json(), files.write("ids.txt", "97 98")
     (rows.parent / "x.npy").write_bytes(b"\x93NUMPY")
-    yield rows.parent, files.json()
+    yield files.json(), rows.parent
     # A dictionary that is not proper, and of which it is not known what its library makes.
     improper = files.write("merges.txt", merges_txt([(b"a", b"bc"), (b"b", b"c")]))
-    yield files.ids(97, 98), improper, files.json()
+    yield improper, files.json(), files.ids(97, 98)
 
 
 def of_search(files: Files) -> Iterator[Run]:
@@ -187,10 +187,10 @@ def of_draw(files: Files) -> Iterator[Run]:
     tok, entries = files.merges(PAIRS[:1]), files.entries("[UNK]", "a", "##b")
     output = tok.with_name("x.dot")
     yield tok, "-o", output, "--language", "(ab)*"
-    yield tok, "-o", output, "--max-states", 1
+    yield tok, "-o", output, "--force", "--max-states", 1
     yield tok, "-o", tok.with_name("x.svg"), "--max-arrows", 1
-    yield entries, "-o", output
-    yield entries, "-o", output, "--max-states", 1
+    yield entries, "-o", output, "--force"
+    yield entries, "-o", output, "--force", "--max-states", 1
     if can_render():
         yield tok, "-o", tok.with_name("x.html"), "--film", "--language", "(ab)*"
 

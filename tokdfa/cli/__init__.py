@@ -3,10 +3,10 @@
 The commands are `info`, `validate`, `encode`, `decode`, `split`, `compare`, `search`, `replace`, `rollouts`,
 `splice`, `cuts`, `injection`, `template`, `turns`, `forced`, `stores`, `guess`, `fingerprint`, `locality`, `train`,
 `draw`, `demo`, `formats` and `schema`; `group` imports each one when it is used, and answers shells that complete them.
-`output` writes to stdout, to stderr and certificates for all of them, and `trouble` reports why a command failed. `ids`
-is their argument IDS, with their texts and files of words, `corpus` their work on many files of IDS, and `loading` the
-options of a tokenizer, and of the automata that several commands write out. ``schemas/`` describes the output of
-``--json``.
+`options` has what several commands share, and checks the files that they write. `output` writes to stdout, to stderr
+and certificates for all of them, and `trouble` reports why a command failed. `ids` reads their argument IDS, their
+texts and files of words, `corpus` works on many files of IDS, and `loading` loads a tokenizer, and the automata that
+several commands write out. ``schemas/`` describes the output of ``--json``.
 
 Exit status 0 means yes (valid, equivalent, found, done), 1 means no, 2 is trouble with one line on stderr, 130 an
 interrupt. An unexpected exception is trouble, too: status 1 is always an answer.

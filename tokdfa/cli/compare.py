@@ -7,21 +7,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
+from tokdfa.cli import options
 from tokdfa.cli.loading import remark_unsplit
-from tokdfa.cli.output import (
-    certificate_option,
-    format_option,
-    html_option,
-    json_option,
-    pretokenizer_option,
-    print_certificate,
-    print_fields,
-    print_json,
-    specials_option,
-    stages,
-    unicode_option,
-    write_certificate,
-)
+from tokdfa.cli.output import print_certificate, print_fields, print_json, stages, write_certificate
 
 if TYPE_CHECKING:
     from tokdfa.jobs.comparison.result import Comparison, Stage
@@ -49,17 +37,18 @@ class _Sides(TypedDict):
 @click.argument("a")
 @click.argument("b")
 @click.option("--ignore-ids", is_flag=True, help="Compare the spelling of the tokens, not their ids.")
-@pretokenizer_option
+@options.pretokenizer
 @click.option("--pretokenizer-b", metavar="NAME|PATTERN|none", help="The same for B, if it differs.")
-@specials_option
+@options.specials
 @click.option("--specials-b", metavar="FILE|NAME", help="The same for B, if it differs.")
-@unicode_option
+@options.unicode
 @click.option("--unicode-b", metavar="NAME==VERSION", help="The same for B, if it differs.")
-@format_option
+@options.format
 @click.option("--format-b", "format_name_b", metavar="FORMAT", help="The same for B, if it differs.")
-@certificate_option
-@html_option
-@json_option
+@options.certificate
+@options.html
+@options.force
+@options.json
 def command(
     a: str,
     b: str,
@@ -82,13 +71,10 @@ def command(
       tokdfa compare old/tokenizer.json new/tokenizer.json
       tokdfa compare tokenizer.json tokenizer.model --ignore-ids
     """
-    from tokdfa.base.atomic import check_writable
     from tokdfa.jobs.comparison.api import compare
     from tokdfa.jobs.comparison.result import stage_words
     from tokdfa.tokenizers.loading import load
 
-    for path in filter(None, (html_path, certificate_path)):
-        check_writable(path)
     with stages() as say_stage:
         asked: dict[str, Any] = dict(sides)
         names = {"pretokenizer": "pretokenizer", "specials": "specials", "format": "format_name", "unicode": "unicode"}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.base.errors import TokdfaError
+from tokdfa.cli.ids import of_file
 from tokdfa.cli.output import counted, print_json, remark, say
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
 
         def of(path: Path) -> int | str:
             try:
-                return count(path, advance or _nothing)
+                with of_file(path):
+                    return count(path, advance or (lambda _: None))
             except TokdfaError as error:
                 return str(error)
             except OSError as error:
@@ -121,10 +123,6 @@ def count_in_files(paths: Sequence[str], threads: int, count: Callable[[Path, Ad
         remark(message)
     sys.stderr.flush()
     return sum(each for each in found if isinstance(each, int)), not any(isinstance(each, str) for each in found)
-
-
-def _nothing(n: int) -> None:
-    pass
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli import options
 from tokdfa.cli.output import say
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ _PREFIX = [("h", "e"), ("t", "he"), ("t", "h"), ("th", "e")]
     default="tokdfa-demo",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder of the files; old files in it are replaced.",
+    help="Folder of the files.",
 )
+@options.force
 def command(output: Path) -> int:
     r"""Show the main job on the embedded dictionary: validate a good and a spoiled stream of ids.
 
@@ -47,6 +49,8 @@ def command(output: Path) -> int:
     from tokdfa.tokenizers.loading import load_byte_pairs
 
     output.mkdir(parents=True, exist_ok=True)
+    for name in ("merges.txt", "good.npy", "spoiled.npy", "spoiled.html", "toy.dot"):
+        options.check_new(output / name, "-o")
     rules = output / "merges.txt"
     write_atomically(rules, files("tokdfa.tokenizers").joinpath("data", "default.merges.txt").read_bytes())
     tokenizer = load_byte_pairs(rules, pretokenizer="gpt2")

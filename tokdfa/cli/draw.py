@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
-from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.cli.ids import escapes_option, given_text
+from tokdfa.base.errors import AlphabetError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.cli import options
+from tokdfa.cli.ids import given_text
 from tokdfa.cli.loading import Folded, automaton_options, refuse_options
-from tokdfa.cli.output import json_option, print_json, remark, say
+from tokdfa.cli.output import print_json, remark, say
 from tokdfa.draw.graph import MAX_ARROWS, MAX_SECONDS
 
 if TYPE_CHECKING:
@@ -54,9 +55,11 @@ class Asked(TypedDict):
     "output",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
+    callback=options.new_file,
     metavar="X.svg|png|dot",
-    help="The picture; an old file is replaced.",
+    help="The picture.",
 )
+@options.force
 @click.option("--minimal", is_flag=True, help="Draw the minimal automaton instead of the one that Algorithm 2 builds.")
 @click.option("--transducer", is_flag=True, help="Draw the minimal subsequential transducer from text to tokens.")
 @click.option("--run", "run", metavar="TOKENS", help="Highlight the run on these tokens, separated by ≀ or spaces.")
@@ -64,12 +67,10 @@ class Asked(TypedDict):
 @click.option(
     "--film", is_flag=True, help="Draw every step of the construction: X.svg is animated, X.html is paged through."
 )
-@click.option(
-    "--max-states", type=click.IntRange(min=1), default=500, metavar="N", help="Do not draw more than N states."
-)
+@click.option("--max-states", type=options.AtLeast(1), default=500, metavar="N", help="Do not draw more than N states.")
 @click.option(
     "--max-arrows",
-    type=click.IntRange(min=1),
+    type=options.AtLeast(1),
     default=MAX_ARROWS,
     metavar="N",
     help="Do not lay out more than N arrows for SVG and PNG; all transitions between two states are one arrow.",
@@ -82,13 +83,13 @@ class Asked(TypedDict):
     help="Give up if Graphviz takes more than N seconds.",
 )
 @click.option(
-    "--max-labels", type=click.IntRange(min=1), default=16, metavar="N", help="Write at most N tokens on one arrow."
+    "--max-labels", type=options.AtLeast(1), default=16, metavar="N", help="Write at most N tokens on one arrow."
 )
 @click.option(
     "--word", "words", multiple=True, metavar="W", help="For WordPiece: draw only the nodes visited on the word W."
 )
-@escapes_option
-@json_option
+@options.escapes
+@options.json
 def command(tok: str, specials: str | None, format_name: str | None, escapes: bool, **asked: Unpack[Asked]) -> int:
     r"""Draw the automata of a dictionary: the token DFA, as Algorithm 2 builds it.
 
@@ -104,14 +105,11 @@ def command(tok: str, specials: str | None, format_name: str | None, escapes: bo
       tokdfa draw merges.txt --rules 5 -o first.svg
       tokdfa draw merges.txt --around "the" -o the.dot
     """
-    from tokdfa.base.atomic import check_writable
-
     run, around = asked["run"], asked["around"]
     asked["run"] = None if run is None else given_text(run, escapes=escapes)
     asked["around"] = None if around is None else given_text(around, escapes=escapes)
     asked["words"] = tuple(given_text(word, escapes=escapes) for word in asked["words"])
     _check_options(asked)
-    check_writable(asked["output"])
     from tokdfa.tokenizers.loading import load_unsplit
 
     tokenizer = load_unsplit(tok, specials=specials, format=format_name)
@@ -151,7 +149,10 @@ def _draw_rules(tokenizer: Tokenizer, asked: Asked) -> int:
         return _sum_up(dfa, asked, n_arrows)
     painted = None if asked["run"] is None else _tokens(dfa.alphabet, asked["run"])
     fresh = () if asked["minimal"] else _fresh(folded, dfa)
-    graph = dfa_graph(dfa, max_labels=asked["max_labels"], fresh=fresh, run=painted)
+    try:
+        graph = dfa_graph(dfa, max_labels=asked["max_labels"], fresh=fresh, run=painted)
+    except AlphabetError as error:
+        raise AlphabetError(error.what, value=error.value, where="--run") from None
     if painted is not None and dfa.run(painted) is None:
         remark("the automaton does not accept this sequence of tokens; the run is highlighted up to where it stops")
     return _write(graph, dfa.n_states, dfa.n_transitions, asked)

@@ -6,33 +6,27 @@ import sys
 
 import click
 
-from tokdfa.cli.ids import (
-    check_ids_output,
-    check_one_text,
-    dtype_option,
-    escapes_option,
-    field_option,
-    file_option,
-    ids_argument,
-    read_text,
-)
+from tokdfa.cli import options
+from tokdfa.cli.ids import check_ids_output, check_one_text, of_file, read_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import format_option, json_option, keep_line_ends, print_bytes, print_json, say, specials_option
+from tokdfa.cli.output import keep_line_ends, print_bytes, print_json, say
 
 
 @click.command("encode")
 @click.argument("tok")
 @click.argument("text", required=False)
-@file_option
+@options.file
 @click.option(
-    "--output",
     "-o",
+    "--output",
     metavar="FILE",
-    help="Write the ids to FILE, a .npy file, instead of printing them; an old FILE is replaced.",
+    callback=options.new_file,
+    help="Write the ids to FILE, a .npy file, instead of printing them.",
 )
-@escapes_option
+@options.force
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def command(
     tok: str, text: str | None, path: str | None, output: str | None, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
@@ -64,15 +58,15 @@ def command(
 
 @click.command("decode")
 @click.argument("tok")
-@ids_argument
-@dtype_option
-@field_option
+@options.ids
+@options.dtype
+@options.field
 @click.option(
     "--raw", is_flag=True, help="Write the bytes unchanged, even if they are not UTF-8 or stdout cannot show them."
 )
-@specials_option
-@format_option
-@json_option
+@options.specials
+@options.format
+@options.json
 def decode(
     tok: str,
     ids: str,
@@ -99,15 +93,16 @@ def decode(
 
     decoder = load_unsplit(tok, specials=specials, format=format_name).decoder
     chunks = iter_ids(ids, dtype=dtype, field=field)
-    if raw:
-        for data in decoder.iter_bytes(chunks):
-            print_bytes(data)
-    elif as_json:
-        print_json({"text": "".join(decoder.iter_text(chunks))})
-    else:
-        keep_line_ends()
-        for text in decoder.iter_text(chunks):
-            say(text, end="")
-        if sys.stdout is not None and sys.stdout.isatty():
-            say("")
+    with of_file(ids):
+        if raw:
+            for data in decoder.iter_bytes(chunks):
+                print_bytes(data)
+        elif as_json:
+            print_json({"text": "".join(decoder.iter_text(chunks))})
+        else:
+            keep_line_ends()
+            for text in decoder.iter_text(chunks):
+                say(text, end="")
+            if sys.stdout is not None and sys.stdout.isatty():
+                say("")
     return 0

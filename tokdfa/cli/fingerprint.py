@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tokdfa.base.errors import FileFormatError
+from tokdfa.cli import options
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, print_json, say
+from tokdfa.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.fingerprint import Fingerprint
@@ -30,10 +31,11 @@ _DIGITS = set("0123456789abcdef")
 @click.argument("tok")
 @click.option("--check", "lock", metavar="LOCK", help="Compare with the lock file LOCK instead of printing one.")
 @click.option(
-    "--output", "-o", metavar="FILE", help="Write the lock to FILE instead of printing it; an old FILE is replaced."
+    "-o", "--output", metavar="FILE", callback=options.new_file, help="Write the lock to FILE instead of printing it."
 )
+@options.force
 @tokenizer_options
-@json_option
+@options.json
 def command(tok: str, lock: str | None, output: str | None, loading: Loading, as_json: bool) -> int:
     r"""Lock what a tokenizer does: print its fingerprint as a lock file, or check it against one.
 
@@ -49,12 +51,10 @@ def command(tok: str, lock: str | None, output: str | None, loading: Loading, as
     """
     if lock is not None and output is not None:
         raise click.UsageError("give either --check LOCK or --output FILE, and not both")
-    from tokdfa.base.atomic import check_writable, write_atomically
+    from tokdfa.base.atomic import write_atomically
     from tokdfa.tokenizers.fingerprint import fingerprint
 
     kept = None if lock is None else read_lock(lock)
-    if output is not None:
-        check_writable(output)
     found = fingerprint(load_tokenizer(tok, loading))
     changed = () if kept is None else kept.changed(found)
     if output is not None:

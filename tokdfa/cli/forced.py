@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.base.errors import FileFormatError, MissingFileError
+from tokdfa.cli import options
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, language_option, print_fields, print_json
+from tokdfa.cli.output import print_fields, print_json
 
 if TYPE_CHECKING:
     from tokdfa.jobs.guiding.fast_forward import Forcing
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("forced")
 @click.argument("tok")
-@language_option
+@options.language
 @click.option(
     "--json-schema",
     "schema",
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     help="Only the texts that are JSON documents of the schema in FILE.",
 )
 @click.option(
-    "--longest",
-    type=click.IntRange(min=0),
+    "--max-bytes",
+    type=options.AtLeast(0),
     default=24,
     metavar="N",
     help="Count the texts of up to N bytes, or of fewer if there are too many.",
 )
 @tokenizer_options
-@json_option
-def command(tok: str, language: str | None, schema: str | None, longest: int, loading: Loading, as_json: bool) -> int:
+@options.json
+def command(tok: str, language: str | None, schema: str | None, max_bytes: int, loading: Loading, as_json: bool) -> int:
     r"""Decide whether forced text keeps its ids: text that a grammar forces, encoded separately.
 
     Engines append encode(forced text) where a grammar leaves no choice (jump-ahead). If these ids are not canonical
@@ -48,7 +49,7 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
     \b
     Examples:
       tokdfa forced TOK --language '"(yes|no)": (true|false)'
-      tokdfa forced TOK --json-schema person.json --longest 40
+      tokdfa forced TOK --json-schema person.json --max-bytes 40
     """
     from tokdfa.jobs.guiding.fast_forward import forced
 
@@ -57,7 +58,7 @@ def command(tok: str, language: str | None, schema: str | None, longest: int, lo
     pattern = _of_schema(Path(schema)) if schema is not None else language
     assert pattern is not None
     tokenizer = load_tokenizer(tok, loading)
-    found = forced(tokenizer, pattern, longest=longest)
+    found = forced(tokenizer, pattern, longest=max_bytes)
     if as_json:
         print_json(_fields(found))
     else:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from tokdfa.cli.output import json_option, print_json, print_table, say
+from tokdfa.cli import options
+from tokdfa.cli.output import print_json, print_table, say
 
 __all__ = ["AS_THE_FILE", "IN_PARTS", "OBJECTS", "READ", "WHOLE", "Readable", "command"]
 
@@ -64,7 +65,7 @@ OBJECTS = (
 
 
 @click.command("formats")
-@json_option
+@options.json
 def command(as_json: bool) -> int:
     r"""List the files that can be read, the library that defines each format, and how its streams are judged.
 

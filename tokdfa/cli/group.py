@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from inspect import cleandoc
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
 import tokdfa
+from tokdfa.base.errors import TokdfaError
 from tokdfa.base.suggestions import nearest
 from tokdfa.cli.output import escaped
 
@@ -55,7 +57,14 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS: tuple[str, ...] = tuple(name for commands in GROUPS.values() for name in commands)
 
 # Commands that are functions of another command's module.
-_HOMES = {"decode": "encode", "cuts": "split", "turns": "splice", "injection": "splice", "schema": "formats"}
+_HOMES = {
+    "stores": "info",
+    "decode": "encode",
+    "cuts": "split",
+    "turns": "splice",
+    "injection": "splice",
+    "schema": "formats",
+}
 
 # Commands of other tools, and the commands that do their job here.
 _MEANT = {
@@ -121,6 +130,35 @@ class _Context(click.Context):
     # click writes UTF-8 even if stdout is ASCII, so characters that cannot be shown are escaped beforehand.
     def get_help(self) -> str:
         return escaped(super().get_help())
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Leave a command; an error about the keyword of a function names the option that it was given by."""
+        where = self._option_of(error) if isinstance(error, TokdfaError) else None
+        if where is not None and isinstance(error, TokdfaError):
+            message = str(error).removeprefix(f"{error.where}: ")
+            error.args, error.where = (f"{where}: {message}",), where
+        super().__exit__(kind, error, trace)
+
+    def _option_of(self, error: TokdfaError) -> str | None:
+        """Return where an error is if that is an option, by its name or its value, or the only pattern."""
+        keyword, mark, rest = (error.where or "").partition(",")
+        patterns = []
+        for parameter in self.command.params:
+            value, metavar = self.params.get(parameter.name or ""), str(parameter.metavar)
+            if value is None:
+                continue
+            if "REGEX" in metavar or "PATTERN" in metavar:
+                patterns.append(parameter)
+            if not isinstance(parameter, click.Option):
+                continue
+            if keyword == parameter.name:
+                return parameter.opts[0] + mark + rest
+            texts = [text for text in (value if isinstance(value, tuple) else (value,)) if isinstance(text, str)]
+            if not keyword and error.value in (*texts, *(text.encode("utf-8", "replace") for text in texts)):
+                return parameter.opts[0]
+        if keyword == "pattern" and len(patterns) == 1 and isinstance(patterns[0], click.Option):
+            return patterns[0].opts[0] + mark + rest
+        return None
 
 
 class _LazyGroup(click.Group):

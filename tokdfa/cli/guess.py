@@ -6,39 +6,39 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import dtype_option, field_option
-from tokdfa.cli.output import counted, json_option, pretokenizer_option_of, print_json, print_table, remark, say, stages
+from tokdfa.cli import options
+from tokdfa.cli.output import counted, print_json, print_table, remark, say, stages
 
 if TYPE_CHECKING:
     from tokdfa.jobs.identification.result import Candidate, Identification
 
 
 @click.command("guess")
-@click.argument("path")
 @click.argument("tokenizers", nargs=-1, required=True, metavar="TOK...")
-@dtype_option
-@field_option
-@pretokenizer_option_of(", for files that do not say; default: every name is tried")
+@click.argument("ids")
+@options.dtype
+@options.field
+@options.pretokenizer_of(", for files that do not say; default: every name is tried")
 @click.option(
-    "--most",
-    type=click.IntRange(min=1),
+    "--max-ids",
+    type=options.AtLeast(1),
     metavar="N",
-    help="Read about N ids, in segments evenly spread over PATH. Default: a million.",
+    help="Read about N ids, in segments evenly spread over IDS. Default: a million.",
 )
-@json_option
+@options.json
 def command(
-    path: str,
     tokenizers: tuple[str, ...],
+    ids: str,
     dtype: str | None,
     field: str | None,
     pretokenizer: str | None,
-    most: int | None,
+    max_ids: int | None,
     as_json: bool,
 ) -> int:
-    r"""Find which of the tokenizers TOK made the ids in PATH, by the violations per million ids of each.
+    r"""Find which of the tokenizers TOK made IDS, by the violations per million ids of each.
 
     Every named pre-tokenizer is tried if a file does not record how text is split; an unknown rank file needs
-    --pretokenizer. Every integer type is tried if PATH does not record it.
+    --pretokenizer. Every integer type is tried if IDS do not record it.
 
     Likely mistakes are named: shifted ids, another integer type or byte order, ids cut to 16 bits, special tokens out
     of place, another version of the tokenizer.
@@ -47,14 +47,14 @@ def command(
 
     \b
     Examples:
-      tokdfa guess ids.bin gpt2/tokenizer.json llama3/tokenizer.json
-      tokdfa guess 'shards/*.npy' merges.txt --pretokenizer gpt2
+      tokdfa guess gpt2/tokenizer.json llama3/tokenizer.json ids.bin
+      tokdfa guess merges.txt 'shards/*.npy' --pretokenizer gpt2
     """
     from tokdfa.jobs.identification.api import MOST_IDS, identify
 
     with stages() as stage:
         found = identify(
-            path, tokenizers, dtype=dtype, field=field, pretokenizer=pretokenizer, most=most or MOST_IDS, stage=stage
+            ids, tokenizers, dtype=dtype, field=field, pretokenizer=pretokenizer, most=max_ids or MOST_IDS, stage=stage
         )
     if as_json:
         print_json(found.to_dict())

@@ -4,92 +4,40 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tokdfa.base.errors import AlphabetError, PatternError, TokdfaError
-from tokdfa.cli.output import remark, threads_option_of
+from tokdfa.base.errors import AlphabetError, PatternError, TokdfaError, TokenStreamError
+from tokdfa.cli.output import remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tokdfa.base.arrays import Int64Array, IntegerArray
     from tokdfa.jobs.splices.parts import Part
 
 
-def _one(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
-    if not given:
-        # Shells that complete the line have not got to it yet.
-        if ctx.resilient_parsing:
-            return ""
-        raise click.MissingParameter(ctx=ctx, param=parameter)
-    if len(given) == 1 or ctx.resilient_parsing:
-        return given[0]
-    if all(word.isascii() and word.isdecimal() for word in given):
-        words = " ".join(given[:8])
-        what = f"ids are read from a file, or from standard input: echo {words} | {ctx.command_path} TOK -"
-        raise click.UsageError(what, ctx)
-    raise click.UsageError(
-        f"IDS is one file, and here are {len(given)}: {' '.join(given[:3])}{' …' * (len(given) > 3)}; "
-        f'take one after the other: for f in …; do {ctx.command_path} TOK "$f" || echo "$f"; done',
-        ctx,
-    )
-
-
-dtype_option = click.option(
-    "--dtype",
-    metavar="TYPE",
-    help="Integer type of raw ids that do not record it (.bin files, OLMo's .npy, standard input), such as uint16.",
-)
-
-field_option = click.option(
-    "--field",
-    metavar="FIELD",
-    help="Field, column or array of the ids in files of records, such as input_ids or a.b; default: a usual name.",
-)
-
-
-def _many(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    if len(given) < 2 or all(word.isascii() and word.isdecimal() for word in given):
-        return (_one(ctx, parameter, given),)
-    if "-" in given and not ctx.resilient_parsing:
-        raise click.UsageError("standard input is one stream, and cannot be given together with files", ctx)
-    return given
-
-
-many_ids_argument = click.argument("paths", nargs=-1, metavar="IDS...", callback=_many)
-
-threads_option = threads_option_of("one")
-
-file_option = click.option(
-    "--file", "path", metavar="FILE", help="Read the text from FILE, in UTF-8, instead of TEXT; - is standard input."
-)
-
-words_option = click.option(
-    "--words", metavar="FILE", help="Take the words in FILE, one per line and literal, instead of PATTERN."
-)
-
-documents_option = click.option(
-    "--documents",
-    metavar="SEPARATOR_ID|INDEX_FILE|none",
-    help="Documents to take separately: the id that separates them, a file with the index of the first token of each, "
-    "or none to take IDS as one stream; default: the documents of the store.",
-)
-
-ids_argument = click.argument("ids", nargs=-1, metavar="IDS", callback=_one)
-
-
 def check_ids_output(path: str, option: str = "-o") -> None:
-    """Refuse a file for ids if its name promises another format than .npy, or it cannot be written."""
-    from tokdfa.base.atomic import check_writable
+    """Refuse a file for ids if its name promises another format than .npy."""
     from tokdfa.stores.opening import names_another_format
 
     if names_another_format(Path(path)):
         what = f"{path}: ids are written as .npy only; give a name that ends in .npy"
         raise click.BadParameter(what, param_hint=option)
-    check_writable(path)
+
+
+@contextmanager
+def of_file(path: str | Path | None) -> Iterator[None]:
+    """Have errors about ids name their file."""
+    try:
+        yield
+    except TokenStreamError as error:
+        if path is None or not (error.where or "").startswith("token "):
+            raise
+        where = f"{'standard input' if path == '-' else path}, {error.where}"
+        raise TokenStreamError(error.what, value=error.value, where=where, hint=error.hint) from None
 
 
 def ids_and_documents(
@@ -130,12 +78,6 @@ def _documents(value: str) -> int | Int64Array:
     return starts
 
 
-escapes_option = click.option(
-    "--escapes",
-    is_flag=True,
-    help=r"Read \n, \t, \r, \\, \uXXXX and \UXXXXXXXX in arguments; by default they are literal.",
-)
-
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(?:([ntr\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 
@@ -161,10 +103,10 @@ def _check_utf8(text: str) -> None:
 
 def _option_of(text: str) -> str:
     """Return the name of the argument or option of the current command that has this value."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        if value == text or (isinstance(value, tuple) and any(each.endswith(text) for each in value)):
+    context = click.get_current_context(silent=True)
+    for parameter in [] if context is None else context.command.params:
+        value = context.params.get(parameter.name or "") if context is not None else None
+        if any(text in each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, str)):
             return parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
     return "an argument"
 
@@ -185,7 +127,10 @@ def _read_escape(match: re.Match[str]) -> str:
     point = int(short or long or "110000", 16)
     if point < 0x110000:
         return chr(point)
-    where, value = f"character {match.start()}", match.string[match.start() : match.start() + 10]
+    where, value = (
+        f"{_option_of(match.string)}, character {match.start()}",
+        match.string[match.start() : match.start() + 10],
+    )
     hint = r"known are \n, \t, \r, \\, \uXXXX and \UXXXXXXXX; without --escapes a text is literal"
     raise PatternError("an unknown escape in a text", value=value, where=where, hint=hint)
 

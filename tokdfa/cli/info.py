@@ -1,4 +1,4 @@
-"""``tokdfa info``: facts about a tokenizer, its dictionary and its automaton."""
+"""``tokdfa info`` and ``tokdfa stores``: facts about a tokenizer and its automaton; and about files of ids."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tokdfa.base.errors import (
     TokdfaError,
     UnsupportedFeatureError,
 )
-from tokdfa.cli.ids import dtype_option, field_option
+from tokdfa.cli import options
 from tokdfa.cli.loading import Folded, Loading, tokenizer_options
-from tokdfa.cli.output import json_option, language_option, print_fields, print_json, remark, say, seconds_option
-from tokdfa.cli.stores import describe_stores, is_store
+from tokdfa.cli.output import print_fields, print_json, remark, say
 
 if TYPE_CHECKING:
+    from tokdfa.stores.store import Store
     from tokdfa.tokenizers.protocol import AnyTokenizer
 
 _LONGEST_COUNTED = 8
@@ -37,17 +37,18 @@ _POLICIES = {
 @click.command("info")
 @click.argument("tok")
 @tokenizer_options
-@language_option
+@options.language
 @click.option(
     "--proper-out",
     metavar="FILE",
-    help="Write the rules of TOK to FILE as a proper dictionary, if it merges every text as TOK does; an old FILE is "
-    "replaced.",
+    callback=options.new_file,
+    help="Write the rules of TOK to FILE as a proper dictionary, if it merges every text as TOK does.",
 )
-@seconds_option
-@dtype_option
-@field_option
-@json_option
+@options.force
+@options.max_seconds
+@options.dtype
+@options.field
+@options.json
 def command(
     tok: str,
     loading: Loading,
@@ -223,14 +224,6 @@ def _of_lint(lint: list[dict[str, Any]], _: dict[str, Any]) -> list[tuple[str, o
     return [("odd", _LINT[finding["kind"]].format(**finding)) for finding in lint]
 
 
-def _of_seconds(seconds: dict[str, float | None], _: dict[str, Any]) -> list[tuple[str, object]]:
-    return [("time", ", ".join(f"{name} {spent:.3f} s" for name, spent in seconds.items() if spent is not None))]
-
-
-def _of_memory(n_bytes: int | None, _: dict[str, Any]) -> list[tuple[str, object]]:
-    return [] if n_bytes is None else [("peak memory", f"{n_bytes / 1e6:,.0f} MB")]
-
-
 _LINT = {
     "pattern is a string": "{where} splits at the text {value!r}, which looks like a regular expression ({count})",
     "no pre": "{where} is missing: llama.cpp takes the pre-tokenizer {value!r}, which is that of no model",
@@ -265,8 +258,10 @@ _WRITTEN: dict[str, Callable[[Any, dict[str, Any]], list[tuple[str, object]]]] =
     "ignored": lambda parts, _: [("ignored", ", ".join(parts))] if parts else [],
     "specials": _of_specials,
     "lint": _of_lint,
-    "seconds": _of_seconds,
-    "peak_memory_bytes": _of_memory,
+    "seconds": lambda spent, _: [
+        ("time", ", ".join(f"{name} {s:.3f} s" for name, s in spent.items() if s is not None))
+    ],
+    "peak_memory_bytes": lambda n, _: [("peak memory", f"{n / 1e6:,.0f} MB")] if n is not None else [],
 }
 
 
@@ -339,3 +334,114 @@ def _print_members(fields: dict[str, Any]) -> None:
         if count:
             heading = "members" if length == min(k for k, n in fields["counts"].items() if n) else ""
             say(f"{heading:<13}{count:,} of {length} token{'s' * (length != 1)}")
+
+
+@click.command("stores")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@options.dtype
+@options.field
+@options.json
+def stores(paths: tuple[str, ...], dtype: str | None, field: str | None, as_json: bool) -> int:
+    r"""Describe files of ids: format, type, counts and inconsistencies of each.
+
+    A file that does not record its number of ids is read to the end.
+
+    Exit status: 0 consistent, 1 something is inconsistent, 2 trouble.
+
+    \b
+    Examples:
+      tokdfa stores ids.npy
+      tokdfa stores 'shards/*.bin' --dtype uint16
+    """
+    return describe_stores(paths, dtype, field, as_json=as_json)
+
+
+def is_store(path: str) -> bool:
+    """Return whether a path is a store, or a folder of stores, that cannot be meant as a tokenizer."""
+    from tokdfa.stores.opening import find_stores, names_another_format
+
+    # These are the suffixes of tokenizers, too; and a file with a suffix that no store has is neither.
+    suffix = Path(path).suffix.lower()
+    if suffix in (".txt", ".json", ".model", ".gguf"):
+        return False
+    if Path(path).is_file() and suffix not in ("", ".npy") and not names_another_format(Path(path)):
+        return False
+    try:
+        found = find_stores([path])
+    except (TokdfaError, OSError):
+        return False
+    return bool(found) and not any(each.suffix.lower() == ".model" for each in found)
+
+
+def describe_stores(paths: Sequence[str], dtype: str | None, field: str | None, *, as_json: bool) -> int:
+    """Print a description of stores, and return the exit status."""
+    from tokdfa.stores.opening import find_stores, open_store
+    from tokdfa.stores.store import Problem
+
+    only = paths[0] if len(paths) == 1 and not Path(paths[0]).is_dir() else None
+    rows: list[dict[str, Any]] = []
+    status = 0
+    for path in find_stores(paths):
+        try:
+            row = _store_fields(open_store(path, dtype=dtype, field=field))
+        except (TokdfaError, OSError) as error:
+            if only is not None and str(path) == only:
+                raise
+            empty = dict.fromkeys(("format", "dtype", "ids", "documents"))
+            problems = [asdict(Problem.of(error, path))]
+            row = {"path": str(path), **empty, "mask": False, "files": [], "problems": problems}
+            status = 2
+        rows.append(row)
+        if row["problems"]:
+            status = max(status, 1)
+    if as_json:
+        print_json({"consistent": not status, "stores": rows})
+    else:
+        _print_stores(rows)
+    return status
+
+
+def _store_fields(store: Store) -> dict[str, Any]:
+    from tokdfa.stores.store import Problem
+
+    ids, documents = store.n_ids, store.n_documents
+    problems = [*store.problems]
+    dtype = store.dtype
+    if not problems and (ids is None or (store.has_documents and documents is None)):
+        ids, documents = 0, 0 if store.has_documents else None
+        try:
+            for chunk in store.iter_chunks():
+                dtype = chunk.ids.dtype if dtype is None and store.format.startswith("MDS") else dtype
+                ids += len(chunk.ids)
+                if documents is not None and chunk.starts is not None:
+                    documents += len(chunk.starts)
+        except (TokdfaError, OSError) as error:
+            problems.append(Problem.of(error, store.path))
+            ids = documents = None
+    return {
+        "path": str(store.path),
+        "format": store.format,
+        "dtype": None if dtype is None else dtype.name,
+        "ids": ids,
+        "documents": documents,
+        "mask": store.has_mask,
+        "files": [*map(str, store.files)],
+        "problems": [*map(asdict, problems)],
+    }
+
+
+def _print_stores(rows: list[dict[str, Any]]) -> None:
+    for number, row in enumerate(rows):
+        if number:
+            say("")
+        facts = [
+            ("path", row["path"]),
+            ("format", row["format"] or "not readable"),
+            ("dtype", row["dtype"]),
+            ("ids", row["ids"]),
+            ("documents", row["documents"]),
+            ("loss mask", "yes" if row["mask"] else None),
+            *((("files", ", ".join(row["files"])),) if len(row["files"]) > 1 else ()),
+            *(("inconsistent", f"{problem['where']}: {problem['what']}") for problem in row["problems"]),
+        ]
+        print_fields((name, value) for name, value in facts if value is not None)

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast
 import click
 
 from tokdfa.base.errors import LimitExceededError
-from tokdfa.cli.output import (
-    format_option,
-    language_option,
-    lowercase_option,
-    pretokenizer_option,
-    remark,
-    seconds_option,
-    specials_option,
-    unicode_option,
-)
+from tokdfa.cli import options
+from tokdfa.cli.output import remark
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
@@ -60,7 +52,7 @@ def tokenizer_options(run: Callable[..., int]) -> Callable[..., int]:
             remark_unsplit(tokenizer, tok, pretokenizer)
         return status
 
-    return pretokenizer_option(specials_option(unicode_option(format_option(lowercase_option(with_loading)))))
+    return options.pretokenizer(options.specials(options.unicode(options.format(options.lowercase(with_loading)))))
 
 
 def load_tokenizer(tok: str, loading: Loading) -> AnyTokenizer:
@@ -89,22 +81,22 @@ _MAX_TRANSITIONS = 2_000_000
 
 def automaton_options(command: F) -> F:
     """Add the options that choose the automaton; their values make a :class:`Folded`."""
-    options = [
+    added = [
         click.argument("tok"),
-        language_option,
-        seconds_option,
-        click.option("--rules", type=click.IntRange(min=0), metavar="N", help="Use only the first N rules."),
-        specials_option,
-        format_option,
+        options.language,
+        options.max_seconds,
+        click.option("--rules", type=options.AtLeast(0), metavar="N", help="Use only the first N rules."),
+        options.specials,
+        options.format,
     ]
-    for option in reversed(options):
+    for option in reversed(added):
         command = option(command)
     return command
 
 
-def refuse_options(algorithm: str, **options: object) -> None:
+def refuse_options(algorithm: str, **given: object) -> None:
     """Refuse options that were given but have no meaning for tokenizers of `algorithm`."""
-    for name, value in options.items():
+    for name, value in given.items():
         if value not in (None, False, ()):
             raise click.BadParameter(f"cannot be used with a {algorithm} tokenizer such as TOK", param_hint=f"--{name}")
 

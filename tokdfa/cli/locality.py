@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import click
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.cli import options
 from tokdfa.cli.loading import Folded, automaton_options, refuse_options
-from tokdfa.cli.output import json_option, print_fields, print_json, print_table
+from tokdfa.cli.output import print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from tokdfa.automata.token_dfa import TokenDFA
@@ -31,14 +32,14 @@ class Asked(TypedDict):
 
 @click.command("locality")
 @automaton_options
-@click.option("-k", "longest", type=click.IntRange(min=1), default=4, metavar="N", help="The largest K to measure.")
+@click.option("-k", "longest", type=options.AtLeast(1), default=4, metavar="N", help="The largest K to measure.")
 @click.option(
     "--look-ahead",
     is_flag=True,
     help="Show the greatest number of last tokens, and of their bytes, that a continuation of a text changes; takes "
     "seconds, or minutes for 200,000 rules.",
 )
-@json_option
+@options.json
 def command(tok: str, specials: str | None, format_name: str | None, as_json: bool, **asked: Unpack[Asked]) -> int:
     r"""Measure how far a token's context reaches: how many states K tokens can lead to, for each K.
 

@@ -8,89 +8,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
-
-from tokdfa.regex.budget import DEFAULT_MAX_SECONDS
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from tokdfa.jobs.certificates.api import Certificate
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-
-html_option = click.option(
-    "--html",
-    "html_path",
-    metavar="FILE",
-    help="Also write the findings to FILE as a web page; an old FILE is replaced.",
-)
-
-certificate_option = click.option(
-    "--certificate",
-    "certificate_path",
-    metavar="FILE",
-    help="Write the proof of the answer to FILE, which python -m tokdfa.check verifies; an old FILE is replaced.",
-)
-
-lowercase_option = click.option(
-    "--lowercase/--no-lowercase",
-    default=None,
-    help="Whether a vocab.txt is of text in lower case; default: do_lower_case of a tokenizer_config.json next to it, "
-    "otherwise yes.",
-)
-
-unicode_option = click.option(
-    "--unicode",
-    metavar="NAME==VERSION",
-    help="Unicode tables of this library version, such as tokenizers==0.20.3; default: the newest known.",
-)
-
-format_option = click.option(
-    "--format",
-    "format_name",
-    metavar="FORMAT",
-    help="Format of the tokenizer file, as tokdfa formats lists them; detected by default.",
-)
-
-
-def pretokenizer_option_of(otherwise: str, default: str | None = None) -> Callable[[F], F]:
-    """Return the option --pretokenizer of a command; `otherwise` says what holds without it."""
-    text = f"How text is split into pieces: a name such as gpt2, a pattern, or none{otherwise}."
-    return click.option("--pretokenizer", metavar="NAME|PATTERN|none", help=text, default=default)
-
-
-pretokenizer_option = pretokenizer_option_of("; default: as the tokenizer file says")
-
-specials_option = click.option(
-    "--specials",
-    metavar="FILE|NAME",
-    help="Special tokens of a rank file: a JSON file of texts and ids, or with added_tokens_decoder as in a "
-    "tokenizer_config.json (those not special are text); or the name of an encoding, such as o200k_harmony.",
-)
-
-
-language_option = click.option("--language", metavar="REGEX", help="Only the texts that REGEX matches as a whole.")
-
-
-def threads_option_of(default: str) -> Callable[[F], F]:
-    """Return the option --threads of a command; `default` is the number of threads without it, in words."""
-    text = f"Use N threads; the answer is the same. Default: {default}."
-    return click.option("--threads", type=click.IntRange(min=1), metavar="N", help=text)
-
-
-seconds_option = click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_MAX_SECONDS,
-    metavar="N",
-    help="Give up if building the automaton of the pattern takes more than N seconds.",
-)
-
 
 # Columns of an output that is not a terminal.
 _UNLIMITED = 1 << 30

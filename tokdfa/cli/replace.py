@@ -9,17 +9,10 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from tokdfa.cli.ids import (
-    check_ids_output,
-    documents_option,
-    dtype_option,
-    field_option,
-    ids_and_documents,
-    read_words,
-    words_option,
-)
+from tokdfa.cli import options
+from tokdfa.cli.ids import check_ids_output, ids_and_documents, of_file, read_words
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import counted, json_option, print_json, remark, say, seconds_option
+from tokdfa.cli.output import counted, print_json, remark, say
 
 if TYPE_CHECKING:
     from tokdfa.base.arrays import Int64Array
@@ -36,26 +29,32 @@ _SHOWN = 60
 @click.argument("tok")
 @click.argument("pattern_replacement_and_ids", nargs=-1, metavar="[PATTERN] REPLACEMENT IDS")
 @click.option(
-    "--output", "-o", metavar="FILE", help="Write the new ids to FILE, a .npy file, instead of showing the changes."
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=options.new_file,
+    help="Write the new ids to FILE, a .npy file, instead of showing the changes.",
 )
-@click.option("--force", is_flag=True, help="Replace the files of --output and --starts if they exist.")
-@words_option
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Replace only the first N matches.")
+@options.words
+@click.option("--limit", type=options.AtLeast(0), metavar="N", help="Replace only the first N matches.")
 @click.option("--check", is_flag=True, help="Stop with an error where IDS are not canonical.")
-@documents_option
+@options.documents
 @click.option(
-    "--starts", metavar="FILE", help="Write the index of the first new token of each document to FILE, a .npy file."
+    "--starts",
+    metavar="FILE",
+    callback=options.new_file,
+    help="Write the index of the first new token of each document to FILE, a .npy file.",
 )
-@dtype_option
-@field_option
+@options.force
+@options.dtype
+@options.field
 @tokenizer_options
-@seconds_option
-@json_option
+@options.max_seconds
+@options.json
 def command(
     tok: str,
     pattern_replacement_and_ids: tuple[str, ...],
     output: str | None,
-    force: bool,
     words: str | None,
     limit: int | None,
     check: bool,
@@ -97,9 +96,7 @@ def command(
 
     for option, path in (("-o", output), ("--starts", starts)):
         if path is not None:
-            _check_new(option, path, force=force)
-    if output is not None and starts is not None and Path(output).resolve() == Path(starts).resolve():
-        raise click.UsageError(f"-o and --starts name the same file: {output}")
+            check_ids_output(path, option)
     tokenizer = load_tokenizer(tok, loading)
     searched = pattern[0] if words is None else read_words(words)
     replacer = Replacer(tokenizer, searched, replacement, limit=limit, check=check, max_seconds=max_seconds)
@@ -110,8 +107,9 @@ def command(
         remark(f"{output} is one stream of {len(where):,} documents; --starts FILE writes where each begins")
     with SpooledTemporaryFile(max_size=_MOST_IN_MEMORY, mode="w+b") as spool:
         answer = _Answer(tokenizer, spool if output is not None else None, shows=output is None and not as_json)
-        for part in replacer.iter_replaced(stream, documents=where):
-            answer.take(part)
+        with of_file(ids):
+            for part in replacer.iter_replaced(stream, documents=where):
+                answer.take(part)
         if output is not None:
             _write(output, spool, answer.n_new, starts, answer.starts)
         elif starts is not None:
@@ -169,13 +167,6 @@ class _Answer:
         """Return the text of ids on one line, shortened."""
         shown = b"".join(map(self._tokenizer.name_of, ids)).decode("utf-8", "replace")
         return repr(shown) if len(shown) <= _SHOWN else f"{shown[:_SHOWN]!r} … ({len(ids):,} tokens)"
-
-
-def _check_new(option: str, path: str, *, force: bool) -> None:
-    """Refuse a file that cannot be written, or that exists and is to stay."""
-    check_ids_output(path, option)
-    if Path(path).is_file() and not force:
-        raise click.UsageError(f"{path}: the file exists; --force replaces it")
 
 
 def _write(path: str | None, spool: IO[bytes], n_ids: int, starts_path: str | None, starts: list[int]) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokdfa.base.errors import TokdfaError
+from tokdfa.cli import options
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import html_option, json_option, print_json, remark, say, shown_ids, threads_option_of
+from tokdfa.cli.output import print_json, remark, say, shown_ids
 from tokdfa.jobs.rollouts.frameworks import FRAMEWORKS, fields_of
 
 if TYPE_CHECKING:
@@ -51,12 +52,13 @@ def _classes(ctx: click.Context, parameter: click.Parameter, value: str) -> froz
     help="The classes that make the exit status 1: bugs, drift, junctions, or several with commas between them.",
 )
 @click.option("--keep-going", is_flag=True, help="Report bad records and continue; the exit status is then 2.")
-@click.option("--examples", type=click.IntRange(min=0), default=3, metavar="N",
+@click.option("--examples", type=options.AtLeast(0), default=3, metavar="N",
               help="Show N segments of each class.")  # fmt: skip
-@threads_option_of("one per core")
+@options.threads
 @tokenizer_options
-@html_option
-@json_option
+@options.html
+@options.force
+@options.json
 def command(
     tok: str,
     files: tuple[str, ...],
@@ -99,10 +101,6 @@ def command(
 
     fields = fields_of(framework, ids, prompt, mask)
     tokenizer = load_tokenizer(tok, loading)
-    if html_path is not None:
-        from tokdfa.base.atomic import check_writable
-
-        check_writable(html_path)
     tally = Tally(max(examples, 100) if html_path is not None else examples)
     bad: list[tuple[str, str]] = []
     n_bad = 0

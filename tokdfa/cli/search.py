@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,17 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokdfa.cli import options
 from tokdfa.cli.corpus import count_in_files, is_of_files
-from tokdfa.cli.ids import (
-    dtype_option,
-    escapes_option,
-    field_option,
-    given_text,
-    read_words,
-    threads_option,
-    words_option,
-)
-from tokdfa.cli.output import format_option, json_option, say, seconds_option, specials_option
+from tokdfa.cli.ids import given_text, of_file, read_words
+from tokdfa.cli.output import say
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -46,10 +40,10 @@ _SHOWN = 60
 @click.option(
     "--first", "wanted", flag_value="first", help="Find the leftmost matches that a backtracking engine finds first."
 )
-@click.option("--all", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
-@words_option
+@click.option("--overlapping", "wanted", flag_value="all", help="Find all matches, overlapping ones included.")
+@options.words
 @click.option(
-    "--special",
+    "--token",
     "names",
     metavar="NAME",
     multiple=True,
@@ -58,18 +52,18 @@ _SHOWN = 60
 @click.option(
     "--mask",
     metavar="FILE",
-    help="With --special: find only ids for which FILE, of the same length as IDS, has 1, such as sampled ids.",
+    help="With --token: find only ids for which FILE, of the same length as IDS, has 1, such as sampled ids.",
 )
 @click.option("--aligned", is_flag=True, help="Find only matches that begin and end at token boundaries.")
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches; --threads is for this.")
-@dtype_option
-@field_option
-@threads_option
-@specials_option
-@format_option
-@escapes_option
-@seconds_option
-@json_option
+@options.dtype
+@options.field
+@options.threads
+@options.specials
+@options.format
+@options.escapes
+@options.max_seconds
+@options.json
 def command(
     tok: str,
     pattern_and_ids: tuple[str, ...],
@@ -104,9 +98,9 @@ def command(
       tokdfa search tokenizer.json --words names.txt --count 'shards/*.bin'
     """
     if words is not None and names:
-        raise click.UsageError("give --words or --special, not both")
+        raise click.UsageError("give --words or --token, not both")
     if escapes and not names:
-        raise click.UsageError("--escapes is for --special; regular expressions have escapes of their own")
+        raise click.UsageError("--escapes is for --token; regular expressions have escapes of their own")
     names = tuple(given_text(name, escapes=escapes) for name in names)
     from tokdfa.jobs.searching.api import Searcher
     from tokdfa.stores import iter_ids
@@ -122,30 +116,31 @@ def command(
         given = pattern_and_ids[n_patterns:]
         if len(given) > 1 or threads is not None or is_of_files(given[0]):
             searcher = searcher_of(pattern_and_ids[0] if words is None else read_words(words))
-            return _print_count(searcher, given, read, threads or 1, as_json)
+            return _print_count(searcher, given, read, threads or os.cpu_count() or 1, as_json)
     if threads is not None:
         raise click.UsageError("--threads is for --count")
     if len(pattern_and_ids) != n_patterns + 1:
         several = "; IDS is one file unless --count is given" if len(pattern_and_ids) > 2 else ""
         raise click.UsageError(
-            f"give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --special NAME{several}"
+            f"give TOK, PATTERN and IDS, in this order; or TOK, IDS and --words FILE or --token NAME{several}"
         )
     if mask is not None and not names:
-        raise click.UsageError("--mask is for --special")
+        raise click.UsageError("--mask is for --token")
     *pattern, ids = pattern_and_ids
-    if names:
-        tokenizer = load_unsplit(tok, specials=specials, format=format_name)
-        return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
-    searcher = searcher_of(pattern[0] if words is None else read_words(words))
-    chunks = read(ids)
-    if only_count:
-        count = sum(map(len, searcher.iter_matches(chunks)))
-        _say_count(count, as_json)
-    elif as_json:
-        count = _print_json(searcher.iter_matches(chunks))
-    else:
-        count = _print_lines(searcher, chunks)
-    return 0 if count else 1
+    with of_file(ids):
+        if names:
+            tokenizer = load_unsplit(tok, specials=specials, format=format_name)
+            return _print_specials(tokenizer, names, read(ids), mask, only_count=only_count, as_json=as_json)
+        searcher = searcher_of(pattern[0] if words is None else read_words(words))
+        chunks = read(ids)
+        if only_count:
+            count = sum(map(len, searcher.iter_matches(chunks)))
+            _say_count(count, as_json)
+        elif as_json:
+            count = _print_json(searcher.iter_matches(chunks))
+        else:
+            count = _print_lines(searcher, chunks)
+        return 0 if count else 1
 
 
 def _print_count(searcher: Searcher, paths: tuple[str, ...], read: Read, threads: int, as_json: bool) -> int:

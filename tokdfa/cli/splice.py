@@ -8,27 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
-from tokdfa.cli.ids import escapes_option, given_parts, given_text
+from tokdfa.cli import options
+from tokdfa.cli.ids import given_parts, given_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import (
-    certificate_option,
-    json_option,
-    print_certificate,
-    print_fields,
-    print_json,
-    say,
-    write_certificate,
-)
+from tokdfa.cli.output import print_certificate, print_fields, print_json, say, write_certificate
 
 if TYPE_CHECKING:
     from tokdfa.jobs.splices.api import Splice
     from tokdfa.jobs.splices.injection import Attack
 
-found_option = click.option(
-    "--special-tokens",
-    type=click.Choice(["found", "plain"]),
-    help="Whether special tokens are found in texts or read as plain text; default: as TOK does.",
-)
+_SPECIALS: dict[bool | None, Literal["found", "plain"] | None] = {True: "plain", False: "found", None: None}
 
 
 @click.command("splice")
@@ -52,12 +41,13 @@ found_option = click.option(
 @click.option("--within-after", metavar="REGEX", help="Only texts after the seam that match REGEX as a whole.")
 @click.option("--before-ids", metavar="IDS", help="The ids before the seam, such as a cached prompt: 64,2513.")
 @click.option("--after-ids", metavar="IDS", help="The ids after the seam.")
-@found_option
-@click.option("--starts", is_flag=True, help="Encode the text after the seam as the start of a text.")
-@escapes_option
+@options.plain_specials
+@click.option("--as-start", is_flag=True, help="Encode the text after the seam as the start of a text.")
+@options.escapes
 @tokenizer_options
-@certificate_option
-@json_option
+@options.certificate
+@options.force
+@options.json
 def command(
     tok: str,
     before: str,
@@ -67,8 +57,8 @@ def command(
     within_after: str | None,
     before_ids: str | None,
     after_ids: str | None,
-    special_tokens: Literal["found", "plain"] | None,
-    starts: bool,
+    plain_specials: bool | None,
+    as_start: bool,
     escapes: bool,
     loading: Loading,
     certificate_path: str | None,
@@ -86,7 +76,6 @@ def command(
       tokdfa splice TOK --before "<|im_end|>" --after "<|im_start|>"
       tokdfa splice TOK --before "[0-9]" --after "[0-9]" --regex
     """
-    from tokdfa.base.atomic import check_writable
     from tokdfa.jobs.splices.api import splice
 
     if regex and escapes:
@@ -97,11 +86,14 @@ def command(
         "--within-before": within_before, "--within-after": within_after,
         "--before-ids": before_ids, "--after-ids": after_ids,
     }  # fmt: skip
-    if certificate_path is not None:
-        if given := [option for option, value in narrowed.items() if value is not None]:
-            raise click.UsageError(f"there is no certificate for a question with {given[0]}")
-        check_writable(certificate_path)
+    given = [option for option, value in narrowed.items() if value is not None]
+    if certificate_path is not None and given:
+        raise click.UsageError(f"there is no certificate for a question with {given[0]}")
+    for text, ids, side in ((before, before_ids, "before"), (after, after_ids, "after")):
+        if text and ids is not None:
+            raise click.UsageError(f"give either --{side} or --{side}-ids, and not both")
     tokenizer = load_tokenizer(tok, loading)
+    specials = _SPECIALS[plain_specials]
     found = splice(
         tokenizer,
         before=before,
@@ -111,15 +103,15 @@ def command(
         within_after=within_after,
         before_ids=None if before_ids is None else _ids(before_ids, "--before-ids"),
         after_ids=None if after_ids is None else _ids(after_ids, "--after-ids"),
-        specials=special_tokens,
-        starts=starts,
+        specials=specials,
+        starts=as_start,
     )
     written = None
     if certificate_path is not None:
         from tokdfa.jobs.certificates.api import certify_splice
 
         certificate = certify_splice(
-            found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=special_tokens
+            found, tokenizer, file=tok, before=before, after=after, regex=regex, specials=specials
         )
         written = write_certificate(certificate, certificate_path)
     if as_json:
@@ -158,15 +150,15 @@ def _print(found: Splice) -> None:
 @click.argument("tok")
 @click.argument("first")
 @click.argument("rest")
-@found_option
-@escapes_option
+@options.plain_specials
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def turns(
     tok: str,
     first: str,
     rest: str,
-    special_tokens: Literal["found", "plain"] | None,
+    plain_specials: bool | None,
     escapes: bool,
     loading: Loading,
     as_json: bool,
@@ -188,7 +180,7 @@ def turns(
 
     sides = [given_parts(given, escapes=escapes) for given in (first, rest)]
     tokenizer = load_tokenizer(tok, loading)
-    found = check_turns(tokenizer, *sides, specials=special_tokens)
+    found = check_turns(tokenizer, *sides, specials=_SPECIALS[plain_specials])
     if as_json:
         prefix = {True: "kept", False: "changes", None: "unknown"}[found.keeps_prefix]
         witness = found.witness and asdict(found.witness)
@@ -210,12 +202,14 @@ rule_option = click.option(
 @click.argument("tok")
 @click.argument("template")
 @rule_option
-@click.option("--allow", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all.")
-@escapes_option
+@click.option(
+    "--allow", "allowed", multiple=True, metavar="NAME", help="A special token that tiktoken may find; default: all."
+)
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def injection(
-    tok: str, template: str, rule: Any, allow: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
+    tok: str, template: str, rule: Any, allowed: tuple[str, ...], escapes: bool, loading: Loading, as_json: bool
 ) -> int:
     r"""Check a template against forged tokens: whether the contents of its slots can make a control id.
 
@@ -233,12 +227,12 @@ def injection(
     from tokdfa.jobs.splices.injection import check_injection
 
     parts = given_parts(template, escapes=escapes)
-    allowed = [given_text(name, escapes=escapes) for name in allow] or None
+    names = [given_text(name, escapes=escapes) for name in allowed] or None
     tokenizer = load_tokenizer(tok, loading)
     answers: dict[str, Attack | str | None] = {}
     for name, spelled in (("any_text", True), ("spelling_none", False)):
         try:
-            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=allowed).witness
+            answers[name] = check_injection(tokenizer, parts, rule=rule, spelled=spelled, allowed=names).witness
         except (UnsupportedFeatureError, LimitExceededError) as error:
             answers[name] = error.what
     if as_json:

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from tokdfa.cli.ids import (
-    check_one_text,
-    dtype_option,
-    escapes_option,
-    field_option,
-    file_option,
-    given_text,
-    read_text,
-)
+from tokdfa.cli import options
+from tokdfa.cli.ids import check_one_text, given_text, of_file, read_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import escaped, json_option, print_json, say
+from tokdfa.cli.output import escaped, print_json, say
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.pieces import Piece, Pieces, SplitStep
@@ -29,11 +22,11 @@ _WIDEST = 24
 @click.command("split")
 @click.argument("tok")
 @click.argument("text", required=False)
-@file_option
+@options.file
 @click.option("--explain", is_flag=True, help="Show which alternative of the pattern made each piece, step by step.")
-@escapes_option
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def command(
     tok: str, text: str | None, path: str | None, explain: bool, escapes: bool, loading: Loading, as_json: bool
 ) -> int:
@@ -163,21 +156,21 @@ def _explained(piece: Piece) -> dict[str, Any]:
 @click.argument("tok")
 @click.argument("ids", required=False)
 @click.option("--text", metavar="TEXT", help="Split TEXT, in characters, instead of IDS.")
-@click.option("--before", type=click.IntRange(min=0), metavar="N", help="Only the last position up to N.")
+@click.option("--up-to", type=options.AtLeast(0), metavar="N", help="Only the last position up to N.")
 @click.option(
     "--window", is_flag=True, help="IDS or TEXT were cut out of a longer stream: something unknown may precede."
 )
 @click.option("--ends", is_flag=True, help="IDS or TEXT end the stream: nothing follows.")
-@dtype_option
-@field_option
-@escapes_option
+@options.dtype
+@options.field
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def cuts(
     tok: str,
     ids: str | None,
     text: str | None,
-    before: int | None,
+    up_to: int | None,
     window: bool,
     ends: bool,
     dtype: str | None,
@@ -189,13 +182,13 @@ def cuts(
     r"""Show where ids or text can be split safely, whatever follows.
 
     A part may be encoded separately if it begins at one of the printed positions: indices of ids, or of characters with
-    --text. With --before N only the last position up to N is printed.
+    --text. With --up-to N only the last position up to N is printed.
 
-    Exit status: 0 found (with --before: N is safe), 1 not, 2 trouble.
+    Exit status: 0 found (with --up-to: N is safe), 1 not, 2 trouble.
 
     \b
     Examples:
-      tokdfa cuts TOK ids.npy --before 4096
+      tokdfa cuts TOK ids.npy --up-to 4096
       tokdfa cuts TOK --text "one two" --ends
     """
     if (ids is None) == (text is None):
@@ -213,12 +206,15 @@ def cuts(
     chunks = [] if ids is None else [*iter_ids(ids, dtype=dtype, field=field)]
     given: IntegerArray | str = np.concatenate([np.empty(0, dtype=np.int64), *chunks]) if text is None else text
     unit = "ids" if text is None else "characters"
-    if before is None:
-        places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
-    else:
-        places = [tokenizer.last_safe_cut(given, before, begins=not window, ends=ends)]
+    if up_to is not None and up_to > len(given):
+        raise click.BadParameter(f"there are only {len(given):,} {unit}, not {up_to:,}", param_hint="--up-to")
+    with of_file(ids):
+        if up_to is None:
+            places = tokenizer.safe_cuts(given, begins=not window, ends=ends).tolist()
+        else:
+            places = [tokenizer.last_safe_cut(given, up_to, begins=not window, ends=ends)]
     if as_json:
-        print_json({"unit": unit, "places": places, "count": len(given), "before": before})
+        print_json({"unit": unit, "places": places, "count": len(given), "before": up_to})
     else:
         say(" ".join(map(str, places)))
-    return 0 if (places if before is None else places == [before]) else 1
+    return 0 if (places if up_to is None else places == [up_to]) else 1

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokdfa.cli.ids import escapes_option, given_text
+from tokdfa.cli import options
+from tokdfa.cli.ids import given_text
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import json_option, print_json, remark, say
+from tokdfa.cli.output import print_json, remark, say
 from tokdfa.cli.splice import answer_fields, rule_option, shown_answer
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 @click.option("--name", metavar="NAME", help="The template, where FILE has several; default: the one called default.")
 @rule_option
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A variable, such as bos_token=<s>.")
-@escapes_option
+@options.escapes
 @tokenizer_options
-@json_option
+@options.json
 def command(
     tok: str,
     path: str | None,

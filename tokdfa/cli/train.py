@@ -6,14 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
 from tokdfa.base.errors import TrainingError
-from tokdfa.cli.ids import escapes_option, given_text
-from tokdfa.cli.output import json_option, pretokenizer_option_of, print_json, say, threads_option_of
+from tokdfa.cli import options
+from tokdfa.cli.ids import given_text
+from tokdfa.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from tokdfa.automata.dictionary import Dictionary
@@ -39,14 +41,15 @@ class _Options(TypedDict):
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
-@click.option("--merges", type=click.IntRange(0), required=True, metavar="N", help="Number of rules to make.")
+@click.option("--merges", type=options.AtLeast(0), required=True, metavar="N", help="Number of rules to make.")
 @click.option(
     "-o",
     "--output",
     required=True,
     metavar="FILE",
-    help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them; old files are replaced.",
+    help="merges.txt, tokenizer.json, X.tiktoken, or a folder for several of them.",
 )
+@options.force
 @click.option(
     "--like",
     type=click.Choice(_LIKE),
@@ -67,7 +70,7 @@ class _Options(TypedDict):
     default="greedy",
     help="naive: the rules of greedy, found slowly. exact: the best dictionary possible, for tiny corpora only.",
 )
-@pretokenizer_option_of("", default="gpt2")
+@options.pretokenizer_of("", default="gpt2")
 @click.option("--level", type=click.Choice(["byte", "character"]), default="byte", help="What a symbol is.")
 @click.option(
     "--unit",
@@ -80,22 +83,22 @@ class _Options(TypedDict):
 )
 @click.option(
     "--min-frequency",
-    type=click.IntRange(1),
+    type=options.AtLeast(1),
     default=2,
     metavar="N",
     help="Do not merge pairs that occur fewer than N times.",
 )
-@click.option("--max-token-length", type=click.IntRange(2), metavar="N", help="Make no token of more than N symbols.")
+@click.option("--max-token-length", type=options.AtLeast(2), metavar="N", help="Make no token of more than N symbols.")
 @click.option("--alphabet", metavar="TEXT", help="Characters to include as symbols even if they do not occur.")
-@threads_option_of("one per core")
+@options.threads
 @click.option(
     "--checkpoint", metavar="FILE", help="Save progress to FILE, and resume from it; it is removed at the end."
 )
 @click.option(
     "--interval", type=click.FloatRange(0), default=60, metavar="N", help="Save a checkpoint every N seconds."
 )
-@escapes_option
-@json_option
+@options.escapes
+@options.json
 def command(
     corpus: tuple[str, ...],
     merges: int,
@@ -109,7 +112,7 @@ def command(
     interval: float,
     escapes: bool,
     as_json: bool,
-    **options: Unpack[_Options],
+    **asked: Unpack[_Options],
 ) -> int:
     r"""Train a dictionary: make the merge rules for a corpus.
 
@@ -128,24 +131,27 @@ def command(
 
     began = perf_counter()
     given = click.get_current_context().get_parameter_source
-    asked: dict[str, Any] = dict(options)
-    chosen = {name: asked[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}
+    chosen = {name: asked[name] for name in DEFAULTS if given(name) is not click.core.ParameterSource.DEFAULT}  # type: ignore[literal-required]
     if like is not None and method == "exact":
-        what = "--method exact cannot be combined with --like"
-        raise TrainingError(what, value=f"--like {like}", hint="leave one of the two out")
-    meant = asked | resolve(like, chosen)
+        raise click.UsageError(f"--method exact cannot be combined with --like {like}; leave one of the two out")
+    meant: dict[str, Any] = {**asked, **resolve(like, chosen)}
     reading = Reading(pretokenizer, meant["level"], meant["unit"], meant["end_of_word"])
     if method == "exact":
         for name in ("tie", "count", "min_frequency", "max_token_length"):
             if given(name) is not click.core.ParameterSource.DEFAULT:
-                what = "this option cannot be used with --method exact"
-                raise TrainingError(what, value=f"--{name.replace('_', '-')}", hint="leave one of the two out")
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(f"{option} cannot be used with --method exact; leave one of the two out")
     rules = GreedyRules(meant["tie"], meant["count"], meant["min_frequency"], meant["max_token_length"])
     alphabet = None if alphabet is None else given_text(alphabet, escapes=escapes)
     if alphabet is not None and reading.kind != "characters":
-        what = "--alphabet adds characters, but here the symbols are bytes, and all 256 are included anyway"
-        raise TrainingError(what, value=alphabet, hint="leave it out, or give --level character")
-    check_output(output, reading.kind, reading.pretokenizer, reading.suffix)
+        what = (
+            f"{alphabet!r} has characters, and here the symbols are bytes, all 256 of which are included; leave it out"
+        )
+        raise click.BadParameter(f"{what}, or give --level character", param_hint="--alphabet")
+    is_folder = check_output(output, reading.kind, reading.pretokenizer, reading.suffix) is None
+    for name in ("merges.txt", "vocab.json", "tokenizer.json") if is_folder else ("",):
+        if (path := Path(output, name)).is_file():
+            options.check_new(path, "-o")
     with _progress(corpus, merges) as (counted, made):
         counts = count_corpus_pieces(
             corpus,
@@ -156,14 +162,12 @@ def command(
             progress=counted,
         )
         if not len(counts):
-            raise TrainingError("the corpus contains no text", value=" ".join(corpus))
+            raise TrainingError("the corpus contains no text", where=" ".join(corpus))
         counting = perf_counter() - began
         dictionary = _trained(method, reading.words(counts), merges, rules, alphabet, made)
     merging = perf_counter() - began - counting
     files = write_dictionary(dictionary, output, pretokenizer=reading.pretokenizer, suffix=reading.suffix)
     if checkpoint:
-        from pathlib import Path
-
         Path(checkpoint).unlink(missing_ok=True)
     fields: dict[str, Any] = {
         "rules": len(dictionary),

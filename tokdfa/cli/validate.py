@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokdfa.cli import options
 from tokdfa.cli.corpus import corpus_options, is_of_files, validate_corpus
-from tokdfa.cli.ids import (
-    documents_option,
-    dtype_option,
-    field_option,
-    ids_and_documents,
-    many_ids_argument,
-    threads_option,
-)
+from tokdfa.cli.ids import ids_and_documents
 from tokdfa.cli.loading import Loading, load_tokenizer, tokenizer_options
-from tokdfa.cli.output import counted, html_option, json_option, print_json, say, shown_ids
+from tokdfa.cli.output import counted, print_json, say, shown_ids
 
 if TYPE_CHECKING:
     from tokdfa.jobs.validation.violation import Violation
@@ -32,14 +27,14 @@ _MOST_WAYS = 100
 
 @click.command("validate")
 @click.argument("tok")
-@many_ids_argument
-@dtype_option
-@field_option
+@options.many_ids
+@options.dtype
+@options.field
 @click.option("--all", "every", is_flag=True, help="Report every violation, not only the first.")
 @click.option(
     "--window", is_flag=True, help="IDS were cut out of a longer stream: report only what is wrong in any context."
 )
-@documents_option
+@options.documents
 @click.option(
     "--literal",
     is_flag=True,
@@ -52,7 +47,7 @@ _MOST_WAYS = 100
     help="For Unigram: print the lattice around each violation, with the pieces, their scores and the best sums.",
 )
 @tokenizer_options
-@threads_option
+@options.threads
 @click.option(
     "--report",
     "report_path",
@@ -66,8 +61,9 @@ _MOST_WAYS = 100
     help="Check the files with the workers of the Ray cluster at ADDRESS (HOST:PORT or auto), or on this machine; with "
     "--threads N, each takes N CPUs. The answer is the same.",
 )
-@html_option
-@json_option
+@options.html
+@options.force
+@options.json
 def command(
     tok: str,
     paths: tuple[str, ...],
@@ -114,19 +110,18 @@ def command(
     if explain:
         _segmenter(tokenizer)
     if is_corpus:
-        options = corpus_options(dtype, field, documents, literal)
+        reading = corpus_options(dtype, field, documents, literal)
+        threads = threads or (os.cpu_count() or 1 if cluster is None else 1)
         return validate_corpus(
-            tokenizer, paths, options, threads=threads or 1, report_path=report_path, cluster=cluster, as_json=as_json
+            tokenizer, paths, reading, threads=threads, report_path=report_path, cluster=cluster, as_json=as_json
         )
     (ids,) = paths
     stream, starts = ids_and_documents(ids, dtype, field, documents)
     if html_path is None:
         verdict = validate(tokenizer, stream, all=every, window=window, documents=starts, literal=literal)
     else:
-        from tokdfa.base.atomic import check_writable
         from tokdfa.draw.report.validation import validation_report
 
-        check_writable(html_path)
         source = "standard input" if ids == "-" else ids
         report = validation_report(
             tokenizer, stream, all=every, window=window, documents=starts, literal=literal, title=tok, source=source

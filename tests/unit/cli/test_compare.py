@@ -88,7 +88,7 @@ def test_the_page_is_written_whatever_the_answer(tmp_path: Path, capsys) -> None
         for options in ([], ["--json"]):
             assert run("compare", a, other, *options) == status
             without = capsys.readouterr()
-            assert run("compare", a, other, *options, "--html", page) == status
+            assert run("compare", a, other, *options, "--html", page, "--force") == status
             assert capsys.readouterr() == without
             assert f"<h1>{heading}</h1>" in page.read_text(encoding="utf-8")
     assert run("compare", a, b, "--html", tmp_path / "nothing" / "report.html") == 2

@@ -93,14 +93,14 @@ def test_a_run_is_painted_as_far_as_it_goes(merges: Path, tmp_path: Path, capsys
     assert run("draw", merges, "-o", output, "--run", "b≀aa≀b") == 0
     assert output.read_text(encoding="utf-8").count("penwidth=2.5") == 2
     assert capsys.readouterr().err == ""
-    assert run("draw", merges, "-o", output, "--run", "b a a b") == 0
+    assert run("draw", merges, "-o", output, "--run", "b a a b", "--force") == 0
     assert "up to where it stops" in capsys.readouterr().err
 
 
 def test_the_surroundings_of_a_token(merges: Path, tmp_path: Path) -> None:
     output = tmp_path / "picture.dot"
     for more in ([], ["--language", "(ab|a)*"]):
-        assert run("draw", merges, "-o", output, "--around", "ab", *more) == 0
+        assert run("draw", merges, "-o", output, "--around", "ab", *more, "--force") == 0
         assert 'label="never", style=dotted' in output.read_text(encoding="utf-8")
 
 
@@ -119,7 +119,7 @@ def test_pictures_and_films(merges: Path, tmp_path: Path, kind: str) -> None:
     output = tmp_path / f"picture.{kind}"
     begins = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>"}[kind]
     for film in [["--film"]] * (kind != "png") + [[]] * (kind != "html"):
-        assert run("draw", merges, "-o", output, "--language", "[ab]*", *film) == 0
+        assert run("draw", merges, "-o", output, "--language", "[ab]*", *film, "--force") == 0
         assert output.read_bytes().startswith(begins)
 
 
@@ -139,7 +139,7 @@ def test_a_real_dictionary_is_not_drawn_whole(data: Path, tmp_path: Path, capsys
     assert "the automaton has 50,001 states, more than the limit of 500" in capsys.readouterr().out
     assert run("draw", data / "vocabs/gpt2", "-o", output, "--rules", 20) == 0
     assert output.stat().st_size > 0
-    assert run("draw", data / "vocabs/gpt2", "-o", output, "--around", "The") == 0
+    assert run("draw", data / "vocabs/gpt2", "-o", output, "--around", "The", "--force") == 0
     assert 'label="The"' in output.read_text(encoding="utf-8")
 
 

@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_nothing(capsys: pytest.CaptureFixture[str], tok: str
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (512, hard))
     try:
-        outcomes = [run(capsys, tok, text, "-o", str(folder / name)) for name in ("ids.npy", "new.npy")]
+        outcomes = [run(capsys, tok, text, "-o", str(folder / name), "--force") for name in ("ids.npy", "new.npy")]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     for (status, out, error), name in zip(outcomes, ("ids.npy", "new.npy"), strict=True):

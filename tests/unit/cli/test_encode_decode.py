@@ -45,7 +45,7 @@ def test_bytes_that_are_not_utf8(merges: Path, tmp_path: Path, capfdbinary: pyte
     path.write_text(str([64, *tokdfa.load(merges).encode_piece(b"\xff").tolist()]))
     assert run("decode", merges, path) == 2
     error = capfdbinary.readouterr().err.decode()
-    assert error.startswith("tokdfa: error: token 1, byte 1: the bytes of the ids are not UTF-8: b'\\xff'")
+    assert error.startswith(f"tokdfa: error: {path}, token 1, byte 1: the bytes of the ids are not UTF-8: b'\\xff'")
     assert error.count("\n") == 1
     assert run("decode", merges, path, "--raw") == 0
     assert capfdbinary.readouterr().out == b"a\xff"

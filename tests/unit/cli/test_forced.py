@@ -27,7 +27,7 @@ def test_the_answer_and_its_status(tok: Path, capsys: pytest.CaptureFixture[str]
     assert answer["lengths"] == [{"bytes": 3, "texts": 2, "differing": 1}]
     assert commands.run("forced", tok, "--language", "xab|c") == 0
     assert "after every prefix" in capsys.readouterr().out
-    assert commands.run("forced", tok, "--language", "xa(b|c)", "--longest", "2") == 1
+    assert commands.run("forced", tok, "--language", "xa(b|c)", "--max-bytes", "2") == 1
     assert "the texts of up to 2 bytes" in capsys.readouterr().out
 
 
@@ -38,7 +38,7 @@ def test_the_answer_and_its_status(tok: Path, capsys: pytest.CaptureFixture[str]
         (["--language", "a", "--json-schema", "b"], "one of them"),
         (["--language", "(a"], "the group is not closed"),
         (["--json-schema", "nothing.json"], "nothing.json: no such file"),
-        (["--language", "a", "--longest", "-1"], "--longest"),
+        (["--language", "a", "--max-bytes", "-1"], "--max-bytes"),
     ],
 )
 def test_bad_questions(tok: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

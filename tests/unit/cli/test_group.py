@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 from tests.support import commands
@@ -93,7 +95,64 @@ def test_an_option_is_described_in_the_same_words_everywhere() -> None:
             if isinstance(parameter, click.Option):
                 texts.setdefault(parameter.opts[0], set()).add(parameter.help or "")
     shared = ("--dtype", "--documents", "--escapes", "--field", "--file", "--format", "--html", "--json", "--language")
-    for option in (*shared, "--lowercase", "--max-seconds", "--specials", "--special-tokens", "--unicode", "--words"):
+    for option in (
+        *shared,
+        "--lowercase",
+        "--max-seconds",
+        "--specials",
+        "--plain-specials",
+        "--threads",
+        "--force",
+        "--unicode",
+        "--words",
+    ):
         assert len(texts[option]) == 1, option
-    for option in ("--pretokenizer", "--threads"):
+    for option in ("--pretokenizer",):
         assert len({text[:30] for text in texts[option]}) == 1, option
+
+
+def test_files_are_replaced_only_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tok, ids, corpus = tmp_path / "merges.txt", tmp_path / "ids.npy", tmp_path / "corpus.txt"
+    tok.write_text("#version: 0.2\na b\n")
+    np.save(ids, [0])
+    corpus.write_text("ab ab")
+    rollouts = tmp_path / "rollouts.jsonl"
+    rollouts.write_text('{"input_ids": [0]}\n')
+    runs: dict[tuple[object, ...], tuple[str, ...]] = {
+        ("encode", tok, "ab"): ("-o out.npy",),
+        ("fingerprint", tok): ("-o out.lock",),
+        ("info", tok): ("--proper-out out.txt",),
+        ("draw", tok): ("-o out.dot",),
+        ("compare", tok, tok): ("--html out.html", "--certificate out.json"),
+        ("splice", tok, "--before", "a"): ("--certificate out.json",),
+        ("validate", tok, ids): ("--html out.html",),
+        ("rollouts", tok, rollouts, "--ids", "input_ids"): ("--html out.html",),
+        ("replace", tok, "a", "b", ids): ("-o out.npy", "--starts starts.npy"),
+        ("train", corpus, "--merges", 1): ("-o out.txt", "-o folder"),
+        ("demo",): ("-o folder",),
+    }
+    with_force = set()
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        if any("--force" in parameter.opts for parameter in command.params):
+            with_force.add(name)
+        else:
+            texts = " ".join(
+                parameter.help or "" for parameter in command.params if isinstance(parameter, click.Option)
+            )
+            assert not re.search("[Ww]rite .* to FILE", texts), name
+    assert with_force == {str(run[0]) for run in runs}
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "merges.txt").write_text("old")
+    for run, outputs in runs.items():
+        for option, _, name in (output.partition(" ") for output in outputs):
+            path = tmp_path / name
+            old = path / "merges.txt" if path.is_dir() else path
+            old.write_text("old")
+            assert commands.run(*run, option, path) == 2
+            assert "the file exists; --force replaces it" in capsys.readouterr().err
+            assert old.read_text() == "old"
+            if name != "folder":
+                assert commands.run(*run, option, tmp_path / "none" / name) == 2
+                assert f"there is no folder {tmp_path / 'none'}" in capsys.readouterr().err or run[0] == "train"

@@ -81,12 +81,12 @@ def test_draw_writes_the_trie(tok: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert run("draw", tok, "-o", picture, "--word", "abcz", "--json") == 0
     assert _json(capsys) == {"states": 7, "transitions": 9, "path": str(picture)}
     assert 'label="##bc", style=dashed' in picture.read_text()
-    assert run("draw", tok, "-o", picture) == 0
-    assert run("draw", tok, "-o", picture, "--max-states", "3", "--word", "abcz") == 2
+    assert run("draw", tok, "-o", picture, "--force") == 0
+    assert run("draw", tok, "-o", picture, "--force", "--max-states", "3", "--word", "abcz") == 2
     assert "more than the limit of 3" in capsys.readouterr().err
-    assert run("draw", tok, "-o", picture, "--max-states", "3") == 1
+    assert run("draw", tok, "-o", picture, "--force", "--max-states", "3") == 1
     assert "not drawn: the trie has" in capsys.readouterr().out
-    assert run("draw", tok, "-o", picture, "--language", "a*") == 2
+    assert run("draw", tok, "-o", picture, "--force", "--language", "a*") == 2
     assert "--language" in capsys.readouterr().err
 
 

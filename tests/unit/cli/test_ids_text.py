@@ -86,7 +86,7 @@ def test_every_command_reads_the_same_text(
     assert len(answer("encode", r"\n\n")["ids"]) == (1 if joins else 4)
     assert answer("split", r"\na")["text"] == f"{sign}a"
     assert answer("cuts", "--text", r"\na")["count"] == len(f"{sign}a")
-    assert answer("splice", "--before", r"\n", "--after", r"\n", "--starts")["splices"] is not joins
+    assert answer("splice", "--before", r"\n", "--after", r"\n", "--as-start")["splices"] is not joins
     assert answer("turns", r"<|end|>\n", r"\n<|end|>")["kept"] is not joins
     assert answer("injection", r"\n{a}")["any_text"]["attack"]["text"].startswith(sign)
 

@@ -83,7 +83,7 @@ def test_nothing_found(tok: Path, ids: Path, capsys: pytest.CaptureFixture[str])
         ([], "[0-9]|19", 5),
         (["--longest"], "[0-9]|19", 5),
         (["--first"], "[0-9]|19", 6),
-        (["--all"], "[0-9]|19", 7),
+        (["--overlapping"], "[0-9]|19", 7),
         (["--aligned"], "the", 1),
         (["--aligned"], "h", 0),
     ],

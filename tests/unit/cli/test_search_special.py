@@ -1,4 +1,4 @@
-"""tokdfa search --special: control ids in streams, and where the template did not put them."""
+"""tokdfa search --token: control ids in streams, and where the template did not put them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def ids_file(path: Path, ids: list[int]) -> Path:
 
 def test_special_tokens_are_found(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = ids_file(tmp_path / "ids.npy", [65, START, 66, END, END])
-    assert run("search", tokenizer, "--special", "<|end|>", ids) == 0
+    assert run("search", tokenizer, "--token", "<|end|>", ids) == 0
     assert capsys.readouterr().out.splitlines() == ["bytes 7-14, token 3: '<|end|>'", "bytes 14-21, token 4: '<|end|>'"]
-    assert run("search", tokenizer, "--special", "<|end|>", "--special", "<|s|>", ids, "--count") == 0
+    assert run("search", tokenizer, "--token", "<|end|>", "--token", "<|s|>", ids, "--count") == 0
     assert capsys.readouterr().out == "3\n"
-    assert run("search", tokenizer, "--special", "all", ids, "--json") == 0
+    assert run("search", tokenizer, "--token", "all", ids, "--json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["count"] == 3
     assert answer["matches"][0] == {"start_byte": 1, "end_byte": 6, "start_token": 1, "end_token": 2}
@@ -41,10 +41,10 @@ def test_special_tokens_are_found(tokenizer: Path, tmp_path: Path, capsys: pytes
 def test_only_where_the_mask_says_so(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = ids_file(tmp_path / "ids.npy", [65, START, 66, END, END])
     mask = ids_file(tmp_path / "mask.npy", [0, 0, 1, 1, 0])
-    assert run("search", tokenizer, "--special", "all", ids, "--mask", mask) == 0
+    assert run("search", tokenizer, "--token", "all", ids, "--mask", mask) == 0
     assert capsys.readouterr().out == "bytes 7-14, token 3: '<|end|>'\n"
     mask = ids_file(tmp_path / "mask.npy", [1, 0, 1, 0, 0])
-    assert run("search", tokenizer, "--special", "all", ids, "--mask", mask, "--json") == 1
+    assert run("search", tokenizer, "--token", "all", ids, "--mask", mask, "--json") == 1
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_masks_that_do_not_fit(
     mask: list[int], message: str, tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ids = ids_file(tmp_path / "ids.npy", [65, START, 66, END, END])
-    assert run("search", tokenizer, "--special", "all", ids, "--mask", ids_file(tmp_path / "mask.npy", mask)) == 2
+    assert run("search", tokenizer, "--token", "all", ids, "--mask", ids_file(tmp_path / "mask.npy", mask)) == 2
     assert message in capsys.readouterr().err
 
 
 def test_what_is_refused(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ids = ids_file(tmp_path / "ids.npy", [65])
     for arguments, message in (
-        (("--special", "<x>", ids), "no such special token: '<x>' (this tokenizer has <|end|>, <|s|>)"),
-        (("--special", "all", "a+", ids), "or TOK, IDS and --words FILE or --special NAME"),
-        (("a+", ids, "--mask", ids), "--mask is for --special"),
-        (("--special", "all", "--words", ids, ids), "give --words or --special, not both"),
+        (("--token", "<x>", ids), "no such special token: '<x>' (this tokenizer has <|end|>, <|s|>)"),
+        (("--token", "all", "a+", ids), "or TOK, IDS and --words FILE or --token NAME"),
+        (("a+", ids, "--mask", ids), "--mask is for --token"),
+        (("--token", "all", "--words", ids, ids), "give --words or --token, not both"),
     ):
         assert run("search", tokenizer, *arguments) == 2
         assert message in capsys.readouterr().err

@@ -21,8 +21,8 @@ def tok(tmp_path: Path) -> Path:
 def test_the_places_of_cuts_are_printed(tok: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("cuts", tok, "--text", "one two three") == 0
     assert capsys.readouterr().out == "3 7\n"
-    assert commands.run("cuts", tok, "--text", "one two three", "--before", "7") == 0
-    assert commands.run("cuts", tok, "--text", "one two three", "--before", "6", "--json") == 1
+    assert commands.run("cuts", tok, "--text", "one two three", "--up-to", "7") == 0
+    assert commands.run("cuts", tok, "--text", "one two three", "--up-to", "6", "--json") == 1
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "7"
     assert json.loads("".join(out[1:])) == {"unit": "characters", "places": [3], "count": 13, "before": 6}
@@ -37,8 +37,8 @@ def test_the_places_of_cuts_are_printed(tok: Path, tmp_path: Path, capsys: pytes
     ("options", "message"),
     [
         ([], "give either IDS or --text TEXT, and not both"),
-        (["--text", "a", "--before", "9"], "no such place"),
-        (["--text", "a", "--before", "-1"], "--before"),
+        (["--text", "a", "--up-to", "9"], "--up-to: there are only 1 characters"),
+        (["--text", "a", "--up-to", "-1"], "--up-to"),
     ],
 )
 def test_bad_questions(tok: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,13 +221,13 @@ def test_the_page_is_written_whatever_the_answer(
         for options in ([], ["--json"], ["--all"], ["--all", "--json"]):
             assert run(tok, ids[name], *options) == status
             without = capsys.readouterr()
-            assert run(tok, ids[name], *options, "--html", page) == status
+            assert run(tok, ids[name], *options, "--html", page, "--force") == status
             assert capsys.readouterr() == without
             html = page.read_text(encoding="utf-8")
             assert f"<h1>{'Canonical' if name == 'good' else 'Not canonical'}</h1>" in html
             assert str(ids[name]) in html
     np.save(tmp_path / "more.npy", np.array([*BAD, *BAD]))
-    assert run(tok, tmp_path / "more.npy", "--html", page) == 1
+    assert run(tok, tmp_path / "more.npy", "--html", page, "--force") == 1
     assert "2 places of 10 tokens" in page.read_text(encoding="utf-8")
 
 
@@ -238,7 +238,7 @@ def test_the_page_of_windows_and_documents(
     for options in (["--window"], ["--documents", "83"]):
         status = run(tok, ids["bad"], *options)
         without = capsys.readouterr()
-        assert run(tok, ids["bad"], *options, "--html", page) == status
+        assert run(tok, ids["bad"], *options, "--html", page, "--force") == status
         assert capsys.readouterr() == without
         assert "Judged as" in page.read_text(encoding="utf-8")
 
@@ -261,7 +261,7 @@ def test_trouble_leaves_the_old_page(tok: Path, tmp_path: Path, capsys: pytest.C
     (tmp_path / "report.html").write_text("old")
     (tmp_path / "ids.txt").write_text("83 257 256 257 1.5")
     before = sorted(tmp_path.iterdir())
-    assert run(tok, tmp_path / "ids.txt", "--html", tmp_path / "report.html") == 2
+    assert run(tok, tmp_path / "ids.txt", "--html", tmp_path / "report.html", "--force") == 2
     assert "not floats" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "report.html").read_text() == "old"

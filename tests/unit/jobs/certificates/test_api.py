@@ -142,7 +142,7 @@ def test_the_commands_write_certificates(tmp_path: Path, capsys: pytest.CaptureF
     answer = json.loads(capsys.readouterr().out)
     assert answer["certificate"] == {"path": str(out), "bytes": out.stat().st_size}
     assert json.loads(out.read_text("ascii"))["claim"] == "equivalent"
-    assert run("splice", a, "--before", "a", "--after", "b", "--certificate", out) == 1
+    assert run("splice", a, "--before", "a", "--after", "b", "--certificate", out, "--force") == 1
     assert "bytes" in capsys.readouterr().out
     assert json.loads(out.read_text("ascii"))["claim"] == "does not splice"
     assert run("splice", a, "--before", "a", "--within-after", "b.*", "--certificate", out) == 2
