@@ -59,7 +59,7 @@ def command(
       tokdfa template tokenizer.json chat_template.jinja --set "bos_token=<s>"
     """
     from tokdfa.jobs.templates.api import check_template
-    from tokdfa.jobs.templates.sources import read_template
+    from tokdfa.jobs.templates.rendering import read_template
 
     wrong = next((pair for pair in given if "=" not in pair), None)
     if wrong is not None:

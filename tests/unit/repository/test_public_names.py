@@ -93,7 +93,6 @@ def test_no_options_go_through_unnamed() -> None:
         "tokdfa/kernels/library.py",
         "tokdfa/cli/loading.py",
         "tokdfa/jobs/templates/child.py",
-        "tokdfa/jobs/templates/marked.py",
     }
     found = set()
     for path in sorted((ROOT / "tokdfa").rglob("*.py")):

@@ -5,8 +5,7 @@ Read `api` first: the certificates of a comparison and of a seam. Their parts:
 - `sides`: the description of each tokenizer in a certificate, which tokenizers it can be about, and the pair of tokens
   from which merging makes each token;
 - `runs`: a split pattern as a table over classes of symbols; the states of two such tables that some text reaches, and
-  the states that no text can leave alive;
-- `disputes`: places where only one of two tables cuts, and whether a rule merges across them.
+  the states that no text can leave alive; and whether a rule merges across a boundary that only one of them has.
 
 `tokdfa/check.py` checks certificates, and imports nothing of tokdfa. A certificate that it rejects is not issued.
 

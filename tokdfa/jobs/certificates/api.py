@@ -12,15 +12,24 @@ from typing import Any
 from tokdfa import check
 from tokdfa.base.errors import UnsupportedFeatureError
 from tokdfa.base.verdict import Displayed
-from tokdfa.jobs.certificates.disputes import check_boundaries
-from tokdfa.jobs.certificates.runs import Classes, Joint, Machine, Pair, SeamPair, States, explore, machines_of
+from tokdfa.jobs.certificates.runs import (
+    Classes,
+    Joint,
+    Machine,
+    Pair,
+    SeamPair,
+    States,
+    check_boundaries,
+    explore,
+    machines_of,
+)
 from tokdfa.jobs.certificates.sides import Derived, Side, derived_merges, merging_fields, side_of
 from tokdfa.jobs.comparison.parts import as_text
 from tokdfa.jobs.comparison.result import Comparison, Outcome, Part
 from tokdfa.jobs.splices.api import Splice
 from tokdfa.jobs.splices.encoding import SpecialsPolicy
 from tokdfa.jobs.splices.languages import literal
-from tokdfa.regex.syntax import Alternate, Concat, Node, Repeat, Symbols, parse
+from tokdfa.regex.syntax import Concat, Node, Repeat, Symbols, parse
 from tokdfa.regex.unicode import SURROGATES, Ranges, contains, difference
 from tokdfa.regex.unicode.versions import data_file
 from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -205,7 +214,7 @@ def certify_splice(
         _sequence(text, regex=regex, table=table, name=name) for name, text in (("before", before), ("after", after))
     ]
     fields = _head("splices" if found else "does not splice", [side], "compared")
-    seam = dict(zip(("before", "after"), map(_as_pattern, sets), strict=True))
+    seam = dict(zip(("before", "after"), ("".join(map(_as_class, each)) for each in sets), strict=True))
     if not found:
         pair = found.witness
         assert pair is not None, "the texts are split otherwise"
@@ -263,8 +272,7 @@ def _splitting(classes: Classes, machines: Sequence[Machine], states: States) ->
     return {
         "classes": [[*run] for run in classes.runs],
         "machines": [{"next": machine.next, "report": machine.report} for machine in machines],
-        "states": [*map(_as_json, states.live)],
-        "doomed": [*map(_as_json, states.doomed)],
+        **{name: [*map(_as_json, of)] for name, of in (("states", states.live), ("doomed", states.doomed))},
     }
 
 
@@ -300,27 +308,22 @@ def _sets(node: Node) -> list[Ranges] | None:
     if isinstance(node, Repeat) and node.least == node.most:
         inner = _sets(node.body)
         return None if inner is None else inner * node.least
-    if isinstance(node, Alternate) or not isinstance(node, Concat):
+    if not isinstance(node, Concat):
         return None
     parts = [_sets(part) for part in node.parts]
     return None if None in parts else [each for part in parts if part is not None for each in part]
 
 
-def _as_pattern(sets: list[Ranges]) -> str:
-    """Return sets as a pattern that names every symbol, so that it depends on no table of classes."""
-    return "".join(map(_as_class, sets))
-
-
 def _as_class(symbols: Ranges) -> str:
+    """Return a pattern that names every symbol, so that it depends on no table of classes."""
+
+    def letter(code_point: int) -> str:
+        return "\\" * (chr(code_point) in _SPECIAL) + chr(code_point)
+
     if len(symbols) == 1 and symbols[0][0] == symbols[0][1]:
-        return _letter(symbols[0][0])
-    parts = (_letter(first) + (f"-{_letter(last)}" if last > first else "") for first, last in symbols)
+        return letter(symbols[0][0])
+    parts = (letter(first) + (f"-{letter(last)}" if last > first else "") for first, last in symbols)
     return f"[{''.join(parts)}]"
-
-
-def _letter(code_point: int) -> str:
-    letter = chr(code_point)
-    return f"\\{letter}" if letter in _SPECIAL else letter
 
 
 def _may_begin(text: str, sets: list[Ranges]) -> bool:

@@ -1,21 +1,29 @@
-"""Split patterns as machines over classes of symbols, and two runs of them over one text: where only one cuts.
+"""Split patterns as machines over classes of symbols, and two runs of them over one text: boundaries of only one.
 
 A *run* guesses the pieces of a text. It has the state of the machine in the current piece, and the states of earlier
 pieces that still read on and must report no further match. A joint state from which no text can end is *doomed*.
+
+A certificate allows a boundary that only one run has if no pair of tokens that merges can meet there: then merging
+gives the same whether the piece is cut or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tokdfa.automata.exploration import closure
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
+from tokdfa.jobs.certificates.sides import Derived
+from tokdfa.jobs.comparison.joint import remembered
 from tokdfa.regex.class_dfa import Partition
-from tokdfa.regex.unicode import SURROGATES, Ranges
+from tokdfa.regex.unicode import LAST, SURROGATES, Ranges
+from tokdfa.regex.unicode.utf8 import cut_apart, symbol_length
 from tokdfa.tokenizers.pretokenizers.machine import splitting_budget
 from tokdfa.tokenizers.pretokenizers.scan import Scan
 from tokdfa.tokenizers.pretokenizers.step_trees import step_tree
@@ -234,3 +242,104 @@ def explore(pair: Pair) -> States:
         if joint in live
     }
     return States([*kept], [joint for joint in found if joint not in live], kept)
+
+
+def check_boundaries(states: States, classes: Classes, derived: list[Derived], dead: Iterable[bytes]) -> None:
+    """Refuse a certificate if a rule of a tokenizer merges across a boundary that only the other run has.
+
+    It is also refused if there are both such boundaries and `dead` tokens: pieces that are given for whole pieces only.
+    The checker, too, does not ask whether they meet.
+    """
+    if not states.has_disputes:
+        return
+    for token in dead:
+        what = "there is no certificate where pieces differ and a token is given for whole pieces only"
+        raise UnsupportedFeatureError(what, value=token)
+    for side, rules in enumerate(derived):
+        boundaries = _Boundaries(states, classes, side)
+        for token, size in rules:
+            # Few classes of symbols begin at a boundary, so most rules are decided by their second part.
+            if boundaries.may_join(token[:size], token[size:]):
+                what = "there is no certificate where pieces differ beside tokens that merge across their boundaries"
+                raise UnsupportedFeatureError(what, value=token)
+
+
+class _Boundaries:
+    """The boundaries that the other run has, and the run of a side does not."""
+
+    def __init__(self, states: States, classes: Classes, side: int) -> None:
+        self._runs = classes.runs
+        self._every = list(states.moves)
+        # By state and class: the states after a symbol, always, if this run does not cut before it, and at a boundary.
+        self._after: dict[tuple[Joint, int], list[Joint]] = {}
+        self._within: dict[tuple[Joint, int], list[Joint]] = {}
+        self._beyond: dict[tuple[Joint, int], list[Joint]] = {}
+        for joint, row in states.moves.items():
+            for class_, moves in enumerate(row):
+                self._after[joint, class_] = [move.target for move in moves]
+                self._within[joint, class_] = [move.target for move in moves if not move.cuts[side]]
+                boundary = [move.target for move in moves if not move.cuts[side] and move.cuts[1 - side]]
+                if boundary:
+                    self._beyond[joint, class_] = boundary
+        self._boundary_classes = {class_ for _, class_ in self._beyond}
+
+    def _classes_of(self, low: int, high: int, step: int) -> set[int]:
+        """Return the classes of the symbols `low`, `low` + `step`, … up to `high`."""
+        found = set()
+        for (first, class_), (after, _) in zip(self._runs, [*self._runs[1:], (LAST + 1, 0)], strict=True):
+            first = max(first, low)
+            if first + (low - first) % step <= min(after - 1, high):
+                found.add(class_)
+        return found
+
+    @remembered(500_000)
+    def _read(self, word: bytes) -> tuple[bool, tuple[set[int], ...], bool] | None:
+        """Return the classes of each symbol of a token, and whether its ends are cut apart; None if no text has it."""
+        cut = cut_apart(word)
+        if cut is None:
+            return None
+        symbols = [{self._runs[bisect_right(self._runs, (ord(symbol), LAST)) - 1][1]} for symbol in cut.text]
+        if cut.head:
+            least, step = (0x80, 0x800, 0x10000)[len(cut.head) - 1], 1 << 6 * len(cut.head)
+            first = least + (_value(cut.head) - least) % step
+            symbols.insert(0, self._classes_of(first, LAST, step))
+        if cut.tail:
+            size = symbol_length(cut.tail[0])
+            n_bits = 6 * (size - len(cut.tail))
+            value = (cut.tail[0] & 0x7F >> size) << 6 * (len(cut.tail) - 1) | _value(cut.tail[1:])
+            symbols.append(self._classes_of(value << n_bits, ((value + 1) << n_bits) - 1, 1))
+        return bool(cut.head), tuple(symbols), bool(cut.tail)
+
+    def _through(self, sources: Iterable[Joint], symbols: Iterable[set[int]]) -> set[Joint]:
+        """Return the states after symbols with no boundary of this run before any of them."""
+        found = set(sources)
+        for classes in symbols:
+            found = {target for joint in found for class_ in classes for target in self._within[joint, class_]}
+        return found
+
+    @remembered(500_000)
+    def _ends_of(self, word: bytes) -> frozenset[Joint]:
+        """Return the states in which a token of this run may end."""
+        read = self._read(word)
+        if read is None or read[2]:
+            return frozenset()
+        first, *others = read[1]
+        begun = (to for joint in self._every for class_ in first for to in self._after[joint, class_])
+        return frozenset(self._through(begun, others))
+
+    def may_join(self, left: bytes, right: bytes) -> bool:
+        """Return whether two tokens may meet at a boundary, within a piece of this run."""
+        read = self._read(right)
+        if read is None or read[0]:
+            return False
+        first, *others = read[1]
+        return any(
+            self._through(self._beyond.get((joint, class_), ()), others)
+            for class_ in first & self._boundary_classes
+            for joint in self._ends_of(left)
+        )
+
+
+def _value(continuations: bytes) -> int:
+    """Return the bits of bytes that continue a symbol."""
+    return reduce(lambda value, byte: value << 6 | byte & 0x3F, continuations, 0)

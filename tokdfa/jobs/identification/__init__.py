@@ -2,12 +2,12 @@
 
 Read in this order:
 
-1. `api`: `identify` judges a sample of a store by each candidate, and ranks them. Where a file does not record a
-   pre-tokenizer, all named ones are tried. `result` is its answer, with the kinds of mistakes.
-2. `sample`: the stretches that are read, evenly spread over the store. `counting` counts the violations in them.
+1. `api`: `identify` judges a sample of a store by each candidate, ranks them, and looks for mistakes in ids that fit,
+   such as special ids or another version. Where a file does not record a pre-tokenizer, all named ones are tried.
+   `result` is its answer, with the kinds of mistakes.
+2. `sample`: the segments that are read, evenly spread over the store, and the violations in them.
 3. `reading`: the ids as another integer type, in another byte order, or shifted, and in which of these readings a
-   tokenizer fits. `mistakes`: errors in ids that fit, such as special ids or another version.
-
+   tokenizer fits.
 
 Used by: the command `guess`.
 

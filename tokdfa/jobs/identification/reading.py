@@ -10,7 +10,7 @@ import numpy as np
 
 from tokdfa.base.arrays import IntegerArray
 from tokdfa.base.errors import TokdfaError
-from tokdfa.jobs.identification.sample import Sample, Stretch
+from tokdfa.jobs.identification.sample import Sample, Segment
 from tokdfa.tokenizers.protocol import AnyTokenizer
 
 TYPES = ("<u2", "<u4", "<u8", ">u2", ">u4", ">u8")
@@ -58,14 +58,14 @@ class Reading:
             return ids
         return np.where(ids > _TOO_LARGE, -1, ids.astype(np.int64) + self.offset)
 
-    def stretch(self, stretch: Stretch) -> Stretch:
-        """Return a stretch in this reading."""
-        ids = self.ids(stretch.ids)
+    def segment(self, segment: Segment) -> Segment:
+        """Return a segment in this reading."""
+        ids = self.ids(segment.ids)
         if self.dtype is None:
-            return stretch._replace(ids=ids)
-        ratio = np.dtype(self.dtype).itemsize / stretch.ids.dtype.itemsize
-        begin, end = int(stretch.begin / ratio), min(int(stretch.end / ratio), len(ids))
-        return stretch._replace(ids=ids, begin=min(begin, end), end=end, starts=None)
+            return segment._replace(ids=ids)
+        ratio = np.dtype(self.dtype).itemsize / segment.ids.dtype.itemsize
+        begin, end = int(segment.begin / ratio), min(int(segment.end / ratio), len(ids))
+        return segment._replace(ids=ids, begin=min(begin, end), end=end, starts=None)
 
 
 class _Fit(NamedTuple):
@@ -82,9 +82,9 @@ def fitting_reading(tokenizer: AnyTokenizer, sample: Sample) -> Reading | None:
 
     It is None, too, for ids that are too few or too much alike to tell.
     """
-    probe = _probe(sample.stretches, _PROBE)
+    probe = _probe(sample.segments, _PROBE)
     # Rare ids may be wrong, and not the others: here more of them are looked at.
-    more = _probe(sample.stretches, 4 * _PROBE)
+    more = _probe(sample.segments, 4 * _PROBE)
     if len(np.unique(more)) < _FEWEST:
         return None
     # Half of a wider integer is often 0, and the id 0 is seldom wrong next to another.
@@ -106,16 +106,16 @@ def best_type(tokenizers: Iterable[AnyTokenizer], samples: Mapping[str, Sample])
     found = []
     for tokenizer in tokenizers:
         for name, sample in samples.items():
-            fit = _fit(tokenizer, _probe(sample.stretches, _PROBE), Reading())
+            fit = _fit(tokenizer, _probe(sample.segments, _PROBE), Reading())
             if fit.is_own():
                 found.append((fit.loss / fit.usual if fit.usual else 0.0, name))
     return min(found)[1] if found else None
 
 
-def _probe(stretches: tuple[Stretch, ...], n: int) -> IntegerArray:
-    """Return about `n` ids, from several stretches."""
-    several = stretches[:8]
-    parts = [stretch.ids[stretch.begin : stretch.end][: max(n // len(several) // 8 * 8, 8)] for stretch in several]
+def _probe(segments: tuple[Segment, ...], n: int) -> IntegerArray:
+    """Return about `n` ids, from several segments."""
+    several = segments[:8]
+    parts = [segment.ids[segment.begin : segment.end][: max(n // len(several) // 8 * 8, 8)] for segment in several]
     # Concatenating would change the byte order.
     return np.concatenate(parts).astype(parts[0].dtype, copy=False)
 

@@ -158,7 +158,7 @@ class Identification(SuggestsNames):
     is_whole : bool
         Whether all of it was read.
     stretches : tuple of pairs of a Place and an int
-        The stretches read: where each begins, and its number of ids.
+        The segments read: where each begins, and its number of ids.
     candidates : tuple of Candidate
         The fewest violations per million ids first; candidates that cannot be judged last.
     broken : tuple of Problem

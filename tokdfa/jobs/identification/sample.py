@@ -1,10 +1,12 @@
-"""Samples of stores: stretches of ids, evenly spread, with where they are."""
+"""Samples of stores: segments of ids, evenly spread over them, and the violations in these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +14,16 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, IntegerArray
 from tokdfa.base.errors import TokdfaError, TokenStreamError
+from tokdfa.jobs.validation.validator import Validator
+from tokdfa.jobs.validation.violation import Violation
 from tokdfa.stores.opening import find_stores, open_store
 from tokdfa.stores.store import Chunk, Place, Problem, Store
+from tokdfa.tokenizers.protocol import AnyTokenizer
 
-# The number of ids of a stretch, and of the ids before and after it that are judged with it and not counted.
+ENOUGH = 1000
+"""The number of violations after which a candidate is not judged on."""
+
+# The number of ids of a segment, and of the ids before and after it that are judged with it and not counted.
 _SIZE = 4096
 _CONTEXT = 64
 # The most files of a folder that are read.
@@ -24,7 +32,7 @@ _ALIGNED = 8
 _GOLDEN = (5**0.5 - 1) / 2
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """Consecutive ids of a store as they are in the file; the ids from `begin` to `end` count, the others are context.
 
     `starts` are the indices in them at which documents begin, None if the store has no documents, and `place` is where
@@ -42,7 +50,7 @@ class Stretch(NamedTuple):
 class Sample:
     """The part read of a store; see :class:`~tokdfa.jobs.identification.result.Identification` for the attributes.
 
-    The stretches are scattered, so that each beginning of them is spread over the store.
+    The segments are scattered, so that each beginning of them is spread over the store.
     """
 
     format: str
@@ -50,12 +58,8 @@ class Sample:
     is_recorded: bool
     n_ids: int | None
     is_whole: bool
-    stretches: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     broken: tuple[Problem, ...] = ()
-
-    def read_as_guessed(self) -> Sample:
-        """Return the sample with the remark that its integer type is not recorded."""
-        return replace(self, is_recorded=False)
 
 
 def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int) -> Sample:
@@ -80,30 +84,32 @@ def sample_of(path: str | Path, dtype: str | None, field: str | None, most: int)
         broken += store.problems
         stores += [single for single in (store.members or (store,)) if not single.problems]
     known = [store.n_ids for store in stores]
-    stretches: list[Stretch] = []
+    segments: list[Segment] = []
     is_whole = len(chosen) == len(paths) and not broken
     for number, store in enumerate(stores):
-        quota = most // len(stores) + (number < most % len(stores))
-        parts = _Parts(store, quota)
+        spans, is_all = _spans(store, max(most // len(stores) + (number < most % len(stores)), 1))
         try:
-            stretches += parts
+            for span in spans:
+                found, is_read = _segments(store, *span)
+                segments += found
+                is_all &= is_read
         except (TokdfaError, OSError) as error:
             broken.append(Problem.of(error, store.path))
-        is_whole &= parts.is_whole
-    if not any(len(stretch.ids) for stretch in stretches):
+        is_whole &= is_all
+    if not any(len(segment.ids) for segment in segments):
         if broken:
             raise TokenStreamError(broken[0].what, where=broken[0].where)
         raise TokenStreamError("no ids to identify a tokenizer by: the store is empty", where=str(path))
-    order = np.argsort(np.arange(len(stretches)) * _GOLDEN % 1, kind="stable")
+    order = np.argsort(np.arange(len(segments)) * _GOLDEN % 1, kind="stable")
     formats = sorted({store.format for store in stores})
-    first = stretches[0].ids.dtype if stores[0].dtype is None else stores[0].dtype
+    first = segments[0].ids.dtype if stores[0].dtype is None else stores[0].dtype
     return Sample(
         ", ".join(formats),
         None if stores[0].dtype is None else _name(first),
         is_recorded,
         None if None in known or len(chosen) < len(paths) else sum(n for n in known if n is not None),
         is_whole,
-        tuple(stretches[at] for at in order),
+        tuple(segments[at] for at in order),
         tuple(sorted(set(broken))),
     )
 
@@ -132,62 +138,55 @@ def _spread(paths: list[Path], most: int) -> list[Path]:
     return [paths[at] for at in np.linspace(0, len(paths) - 1, most).astype(int)]
 
 
-class _Parts:
-    """The stretches of one store."""
+def _spans(store: Store, most: int) -> tuple[list[tuple[int, int, int | None, int]], bool]:
+    """Return the spans of a store to read, and whether they are all of it.
 
-    def __init__(self, store: Store, most: int) -> None:
-        self._store = store
-        self._most = max(most, 1)
-        self._is_raw = store.n_ids is not None and store.n_ids == store.n_steps
-        self.is_whole = True
+    A span is its first step, the number of ids to skip there, its end, and the number of ids to read.
+    """
+    n = max(most // _SIZE, 1)
+    is_raw = store.n_ids is not None and store.n_ids == store.n_steps
+    if is_raw and store.n_steps > most:
+        # Whole numbers of the widest integers precede each segment, so that it can be read as another type.
+        size = min(_SIZE, most)
+        begins = np.unique(np.linspace(0, store.n_steps - size, n).astype(np.int64) // _ALIGNED * _ALIGNED).tolist()
+        befores = [max(begin - _CONTEXT, 0) for begin in begins]
+        spans = zip(begins, befores, strict=True)
+        return [(before, begin - before, begin + _SIZE + _CONTEXT, size) for begin, before in spans], False
+    if is_raw or store.n_steps == 1:
+        return [(0, 0, None, most)], True
+    steps = np.unique(np.linspace(0, store.n_steps - 1, min(store.n_steps, n)).astype(np.int64)).tolist()
+    return [(step, 0, step + 1, most // len(steps)) for step in steps], len(steps) == store.n_steps
 
-    def __iter__(self) -> Iterator[Stretch]:
-        store = self._store
-        n = max(self._most // _SIZE, 1)
-        if self._is_raw and store.n_steps > self._most:
-            self.is_whole = False
-            # Whole numbers of the widest integers precede each stretch, so that it can be read as another type.
-            begins = np.linspace(0, store.n_steps - min(_SIZE, self._most), n).astype(np.int64) // _ALIGNED * _ALIGNED
-            for begin in np.unique(begins).tolist():
-                before = max(begin - _CONTEXT, 0)
-                yield from self._cut(before, begin - before, begin + _SIZE + _CONTEXT, min(_SIZE, self._most))
-            return
-        if self._is_raw or store.n_steps == 1:
-            yield from self._cut(0, 0, None, self._most)
-            return
-        groups = np.unique(np.linspace(0, store.n_steps - 1, min(store.n_steps, n)).astype(np.int64)).tolist()
-        self.is_whole = len(groups) == store.n_steps
-        for group in groups:
-            yield from self._cut(group, 0, group + 1, self._most // len(groups))
 
-    def _cut(self, step: int, skipped: int, end: int | None, most: int) -> Iterator[Stretch]:
-        """Read `most` ids after the first `skipped` ones of some steps, and yield them in stretches with context."""
-        store = self._store
-        wanted = skipped + most
-        chunks: list[Chunk] = []
-        count = 0
-        for chunk in store.iter_chunks(step, end):
-            chunks.append(chunk)
-            count += len(chunk.ids)
-            if count > wanted + _CONTEXT:
-                break
-        self.is_whole &= count <= wanted
-        if not count:
-            return
-        ids, starts, numbers = _joined(chunks, store.has_documents)
-        ids = ids[: wanted + _CONTEXT]
-        for begin in range(skipped, min(wanted, len(ids)), _SIZE):
-            stop = min(begin + _SIZE, wanted, len(ids))
-            low, high = max(begin - _CONTEXT, 0), min(stop + _CONTEXT, len(ids))
-            inner = None
-            token, number = begin, 0
-            if starts is not None and numbers is not None:
-                inner = starts[slice(*np.searchsorted(starts, [low, high]))] - low
-                document = int(np.searchsorted(starts, begin, side="right")) - 1
-                if document >= 0:
-                    token, number = begin - int(starts[document]), int(numbers[document])
-            place = store.place(number, token, begin + (step if self._is_raw else 0))
-            yield Stretch(ids[low:high], begin - low, stop - low, inner, place)
+def _segments(store: Store, step: int, skipped: int, end: int | None, most: int) -> tuple[list[Segment], bool]:
+    """Return the segments of a span, with context, and whether no ids come after them."""
+    is_raw = store.n_ids is not None and store.n_ids == store.n_steps
+    wanted = skipped + most
+    chunks: list[Chunk] = []
+    count = 0
+    for chunk in store.iter_chunks(step, end):
+        chunks.append(chunk)
+        count += len(chunk.ids)
+        if count > wanted + _CONTEXT:
+            break
+    if not count:
+        return [], True
+    ids, starts, numbers = _joined(chunks, store.has_documents)
+    ids = ids[: wanted + _CONTEXT]
+    found = []
+    for begin in range(skipped, min(wanted, len(ids)), _SIZE):
+        stop = min(begin + _SIZE, wanted, len(ids))
+        low, high = max(begin - _CONTEXT, 0), min(stop + _CONTEXT, len(ids))
+        inner = None
+        token, number = begin, 0
+        if starts is not None and numbers is not None:
+            inner = starts[slice(*np.searchsorted(starts, [low, high]))] - low
+            document = int(np.searchsorted(starts, begin, side="right")) - 1
+            if document >= 0:
+                token, number = begin - int(starts[document]), int(numbers[document])
+        place = store.place(number, token, begin + step * is_raw)
+        found.append(Segment(ids[low:high], begin - low, stop - low, inner, place))
+    return found, count <= wanted
 
 
 def _joined(chunks: list[Chunk], has_documents: bool) -> tuple[IntegerArray, Int64Array | None, Int64Array | None]:
@@ -203,3 +202,46 @@ def _joined(chunks: list[Chunk], has_documents: bool) -> tuple[IntegerArray, Int
             numbers.append(chunk.numbers)
         first += len(chunk.ids)
     return ids, np.concatenate(starts), np.concatenate(numbers)
+
+
+class Counts:
+    """The violations in some ids."""
+
+    def __init__(self) -> None:
+        self.ids = 0
+        self.kinds: Counter[str] = Counter()
+        self.missing: Counter[int] = Counter()  # How often ids occur that the tokenizer does not have.
+        self.found: list[tuple[Violation, IntegerArray]] = []  # Each with the ids of its segment.
+
+    @property
+    def violations(self) -> int:
+        """The number of violations, ids that the tokenizer does not have included."""
+        return sum(self.kinds.values()) + sum(self.missing.values())
+
+    @property
+    def per_million(self) -> float:
+        """The number of violations per million ids."""
+        return 1e6 * self.violations / max(self.ids, 1)
+
+
+def count_violations(
+    tokenizer: AnyTokenizer, segments: Iterable[Segment], enough: int = ENOUGH, separators: Iterable[int] = ()
+) -> Counts:
+    """Count the violations in segments until there are `enough`; `separators` are taken for ids between documents."""
+    counts = Counts()
+    between = np.array([*separators], dtype=np.int64)
+    for ids, begin, end, starts, _ in segments:
+        is_separator = np.isin(ids, between)
+        known, missing = tokenizer.decoder.check_known(ids)
+        cuts = np.union1d(missing, np.flatnonzero(is_separator))
+        validator = Validator(tokenizer, documents=())
+        counts.ids += end - begin
+        is_missing = ~tokenizer.decoder.mean_something(ids) & ~is_separator
+        counts.missing.update(ids[begin:end][is_missing[begin:end]].tolist())
+        for violation in (*chain.from_iterable(validator.iter_checked(known, starts, cuts)), *validator.finish()):
+            if begin <= violation.index < end:
+                counts.kinds[violation.kind.value] += 1
+                counts.found.append((violation, ids))
+        if counts.violations >= enough:
+            break
+    return counts

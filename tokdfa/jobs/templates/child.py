@@ -1,17 +1,124 @@
-"""The program of the child process that renders a template: ``python -m tokdfa.jobs.templates.child`` with JSON."""
+"""The program of the child process that renders a template, with JSON in and out, and the strings that it renders.
+
+Contents are `Marked` strings of characters that stand for them: adding and stripping these is recorded in the
+characters, and all other operations on them are noted.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
-import resource
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
-
-from tokdfa.jobs.templates.marked import FIRST, Marked, is_marked, mark, note, notes
+from typing import Any, Final
 
 __all__: list[str] = []
+
+FIRST: Final = 0xF0000
+"""The character that stands for the first content; each has four, by the sides on which white space is stripped."""
+_LAST: Final = 0xFFFFD
+
+_notes: list[dict[str, Any]] = []
+"""The operations on contents, and where: ``{"what": …, "line": …, "slots": […]}``."""
+
+
+def slots_in(value: object) -> set[int]:
+    """Return the numbers of the contents that a string, or one in a list or a dict, stands for."""
+    if isinstance(value, str):
+        points = map(ord, str.__str__(value))
+        return {(point - FIRST) // 4 for point in points if FIRST <= point <= _LAST}
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return set().union(*map(slots_in, members))
+
+
+def is_marked(value: object) -> bool:
+    """Return whether a string, or one in a list or a dict, stands for contents."""
+    return bool(slots_in(value))
+
+
+def mark(value: Any) -> Any:
+    """Return a string as one that notes operations on it, if it stands for contents; anything else as it is."""
+    return Marked(value) if isinstance(value, str) and not isinstance(value, Marked) and is_marked(value) else value
+
+
+def note(what: str, *values: object) -> None:
+    """Note an operation on contents, with the line of the template."""
+    frame, line = sys._getframe(1), None
+    while frame is not None and line is None:
+        template = frame.f_globals.get("__jinja_template__") or frame.f_globals.get("_tokdfa_template")
+        if frame.f_code.co_filename == "<template>" and template is not None:
+            line = template.get_corresponding_lineno(frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    _notes.append({"what": what, "line": line, "slots": sorted(slots_in(values))})
+
+
+class Marked(str):
+    """A string that stands for contents, or has such characters."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self
+
+    def __add__(self, other: str) -> str:
+        return Marked(str.__add__(self, other))
+
+    def __radd__(self, other: str) -> str:
+        return Marked(str.__add__(other, self))
+
+    def __format__(self, how: str) -> str:
+        if how:
+            note("format", self)
+        return str.__format__(self, how)
+
+    def __bool__(self) -> bool:
+        note("a branch on whether it is empty", self)
+        return True
+
+    def strip(self, characters: str | None = None) -> str:
+        """Return it with the stripping on both sides noted in the characters that stand for contents."""
+        return self._stripped(characters, True, True)
+
+    def lstrip(self, characters: str | None = None) -> str:
+        """Return it stripped on the left."""
+        return self._stripped(characters, True, False)
+
+    def rstrip(self, characters: str | None = None) -> str:
+        """Return it stripped on the right."""
+        return self._stripped(characters, False, True)
+
+    def _stripped(self, characters: str | None, left: bool, right: bool) -> str:
+        if characters is not None:
+            note("strip of some white space" if all(map(str.isspace, characters)) else "strip", self)
+        text = str.lstrip(str.__str__(self)) if left else str.__str__(self)
+        text = str.rstrip(text) if right else text
+        for at, flag, is_stripped in ((0, 1, left), (-1, 2, right)):
+            if is_stripped and text and is_marked(text[at]):
+                if len(text) > 1:
+                    # Nothing may be left of this content, so that the next one is stripped.
+                    note("strip of more than one content", text)
+                flagged = chr(FIRST + ((ord(text[at]) - FIRST) | flag))
+                text = text[:-1] + flagged if at else flagged + text[1:]
+        return mark(text)  # type: ignore[no-any-return]
+
+
+def _noting_method(name: str) -> Callable[..., Any]:
+    plain = getattr(str, name)
+
+    def method(self: Marked, *arguments: Any, **named: Any) -> Any:
+        note(name.strip("_"), self, *arguments)
+        return mark(plain(self, *arguments, **named))
+
+    return method
+
+
+# The methods of every object, but for comparing, hashing and showing it.
+_KEPT = {*vars(Marked), *vars(object), "__getnewargs__"}
+_KEPT -= {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
+for _name in dir(str):
+    if _name not in _KEPT:
+        setattr(Marked, _name, _noting_method(_name))
+
 
 # The effect of these depends on no content, or only puts contents side by side.
 _CONTAINER_FILTERS = frozenset(
@@ -35,6 +142,8 @@ _LONGEST_CONSTANT = 40
 def main() -> None:
     """Answer the request on standard input, within its limits, on standard output."""
     asked = json.loads(sys.stdin.read())
+    import resource
+
     import jinja2
     import jinja2.debug
 
@@ -45,11 +154,11 @@ def main() -> None:
         template = environment.from_string(asked["template"])
         # Python opens files while it compiles a template; the template itself needs none.
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-        answer: dict[str, Any]
+        answer: dict[str, Any] = {}
         if "pairs" in asked:
-            answer = {"unkept": [*_unkept(template, _constants(environment, asked["template"]), asked)]}
+            answer["unkept"] = [*_unkept(template, _constants(environment, asked["template"]), asked)]
         else:
-            answer = _rendered(template, asked)
+            answer["renderings"] = [*_rendered(template, asked["shapes"])]
     except jinja2.TemplateSyntaxError as error:
         answer = {"error": error.message, "line": error.lineno}
     except MemoryError:
@@ -63,13 +172,11 @@ class _RefusedError(Exception):
     """The exception that a template raises by itself."""
 
 
-def _rendered(template: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def _rendered(template: Any, shapes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     template.root_render_func.__globals__["_tokdfa_template"] = template
-    found = []
-    for shape in asked["shapes"]:
-        notes.clear()
-        found.append({**_row(template, shape), "notes": [*notes]})
-    return {"renderings": found}
+    for shape in shapes:
+        _notes.clear()
+        yield {**_row(template, shape), "notes": [*_notes]}
 
 
 def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +185,7 @@ def _row(template: Any, variables: dict[str, Any]) -> dict[str, Any]:
 
     row: dict[str, Any] = {"text": None, "error": None, "refused": None}
     try:
-        row["text"] = str.__str__(template.render(**_marked(variables)))
+        row["text"] = str.__str__(template.render(**_changed(variables, mark)))
     except _RefusedError as error:
         row["refused"] = str(error)
     except (jinja2.TemplateError, TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
@@ -102,7 +209,11 @@ def _unkept(template: Any, constants: list[str], asked: dict[str, Any]) -> Itera
     for pair in asked["pairs"]:
         found = None
         for contents in _contents(pair["roles"], texts, white):
-            before, after = (_row(template, _filled(pair[name], contents))["text"] for name in ("short", "long"))
+
+            def filled(value: Any, contents: list[str] = contents) -> Any:
+                return contents[(ord(value) - FIRST) // 4] if is_marked(value) else value
+
+            before, after = (_row(template, _changed(pair[name], filled))["text"] for name in ("short", "long"))
             if before is not None and after is not None and not after.startswith(before):
                 found = {"contents": contents, "before": before, "after": after}
                 break
@@ -122,19 +233,11 @@ def _contents(roles: list[str], texts: list[str], white: str) -> Iterator[list[s
             yield [text if own == role else letter for own, letter in zip(roles, letters, strict=True)]
 
 
-def _filled(value: Any, contents: list[str]) -> Any:
-    """Return variables with contents in their slots."""
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a value with everything in its lists and dicts changed."""
     if isinstance(value, dict):
-        return {name: _filled(member, contents) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_filled(member, contents) for member in value]
-    return contents[(ord(value) - FIRST) // 4] if is_marked(value) else value
-
-
-def _marked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _marked(member) for name, member in value.items()}
-    return [*map(_marked, value)] if isinstance(value, list) else mark(value)
+        return {name: _changed(member, change) for name, member in value.items()}
+    return [_changed(member, change) for member in value] if isinstance(value, (list, tuple)) else change(value)
 
 
 def _environment() -> Any:
@@ -209,21 +312,9 @@ def _of_a_text(function: Any) -> Callable[..., Any]:
 
 
 def _as_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **named: Any) -> str:
-    plain = _plain(value)
+    plain = _changed(value, lambda member: str.__str__(member) if isinstance(member, str) else member)
     return json.dumps(plain, ensure_ascii=ensure_ascii, indent=indent, **named)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    return [*map(_plain, value)] if isinstance(value, (list, tuple)) else value
 
 
 def _raise(message: object) -> None:
     raise _RefusedError(str(message))
-
-
-if __name__ == "__main__":
-    main()

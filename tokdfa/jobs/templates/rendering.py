@@ -1,7 +1,8 @@
-"""The conversations that a template is rendered for, and rendering in a child process, within limits."""
+"""Chat templates: reading one, the conversations that it is rendered for, and rendering in a child process."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -13,7 +14,104 @@ from typing import Any, Final, NamedTuple
 import tokdfa
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
-from tokdfa.jobs.templates.marked import FIRST, is_marked
+from tokdfa.jobs.templates.child import FIRST, is_marked
+from tokdfa.tokenizers.formats.files import content
+from tokdfa.tokenizers.formats.json_text import JsonObject, decode_utf8, parse_object
+
+_CONFIG: Final = "tokenizer_config.json"
+_JINJA: Final = "chat_template.jinja"
+_MORE: Final = "additional_chat_templates"
+_DEFAULT: Final = "default"
+# The variables that transformers gives to templates, if the tokenizer has them.
+_TOKENS: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+class Source(NamedTuple):
+    """A chat template and the other fields of its file."""
+
+    text: str  # The template
+    name: str | None  # Its name, where the file has several
+    names: tuple[str, ...]  # The names of all of them
+    # The special tokens of a ``tokenizer_config.json``, which a template is given; None for one that is not set.
+    variables: dict[str, str | None]
+
+
+def read_template(path: str | Path, name: str | None = None) -> Source:
+    """Return the template of a name in a file or a folder; by default the one called "default".
+
+    The file is a Jinja file, or a JSON file with ``chat_template``, such as ``tokenizer_config.json``. In a folder,
+    ``chat_template.jinja`` comes first, as in transformers.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _in_folder(path, name)
+    data = content(path)
+    is_json = path.suffix.lower() == ".json"
+    try:
+        config = parse_object(data, path) if is_json or data.lstrip().startswith(b"{") else None
+    except FileFormatError:
+        # A Jinja template may begin with a brace, too.
+        if is_json:
+            raise
+        config = None
+    if config is None:
+        return _chosen({_DEFAULT: decode_utf8(data, path)}, name, path, {})
+    return _chosen(_templates(config, path), name, path, _tokens(config))
+
+
+def _in_folder(folder: Path, name: str | None) -> Source:
+    found: dict[str, str] = {}
+    variables: dict[str, str | None] = {}
+    config_path, jinja_path = folder / _CONFIG, folder / _JINJA
+    if config_path.is_file():
+        config = parse_object(content(config_path), config_path)
+        variables = _tokens(config)
+        if not jinja_path.is_file() and config.fields.get("chat_template") is not None:
+            found = _templates(config, config_path)
+    if jinja_path.is_file():
+        paths = {_DEFAULT: jinja_path, **{file.stem: file for file in sorted((folder / _MORE).glob("*.jinja"))}}
+        found = {key: decode_utf8(content(file), file) for key, file in paths.items()}
+    if not found:
+        raise FileFormatError(f"neither {_JINJA} nor {_CONFIG} with a chat template", where=str(folder))
+    return _chosen(found, name, folder, variables)
+
+
+def _templates(config: JsonObject, path: Path) -> dict[str, str]:
+    """Return the templates of a JSON file by their names: one text, or a list of named ones."""
+    given = config.fields.get("chat_template")
+    if given is None:
+        beside = path.with_name(_JINJA)
+        hint = f"give {beside}" if beside.is_file() else f"newer tokenizers have it in a file {_JINJA}"
+        raise FileFormatError("no chat_template in this file", where=str(path), hint=hint)
+    if isinstance(given, str):
+        return {_DEFAULT: given}
+    rows: Any = given
+    if isinstance(given, list) and all(isinstance(row, dict) for row in given):
+        rows = {row.get("name"): row.get("template") for row in given}
+    is_named = isinstance(rows, dict) and all(isinstance(part, str) for pair in rows.items() for part in pair)
+    if not rows or not is_named:
+        raise FileFormatError("a template, or a list of named ones, is expected", where=f"{path}, $.chat_template")
+    return {str(name): str(text) for name, text in rows.items()}
+
+
+def _tokens(config: JsonObject) -> dict[str, str | None]:
+    """Return the special tokens of a ``tokenizer_config.json``, each a text or an object with its content."""
+    found: dict[str, str | None] = {}
+    for key in filter(config.fields.__contains__, _TOKENS):
+        token = config.fields[key]
+        token = token.get("content") if isinstance(token, dict) else token
+        found[key] = token if isinstance(token, str) else None
+    return found
+
+
+def _chosen(templates: dict[str, str], name: str | None, path: Path, variables: dict[str, str | None]) -> Source:
+    names = tuple(templates)
+    wanted = name or (_DEFAULT if _DEFAULT in templates or len(templates) > 1 else names[0])
+    if wanted not in templates:
+        what = "no chat template of this name" if name else "several chat templates, and none of them is the default"
+        raise FileFormatError(what, where=str(path), value=wanted, hint=f"the names are {', '.join(names)}")
+    return Source(templates[wanted], wanted if len(names) > 1 else None, names, variables)
+
 
 _TOOL = {
     "type": "function",
@@ -27,21 +125,11 @@ _CALL = {"id": "call00001", "type": "function", "function": {"name": "find", "ar
 
 
 class Shape(NamedTuple):
-    """The shape of a conversation.
+    """The shape of a conversation."""
 
-    Parameters
-    ----------
-    roles : tuple of str
-        Those of the turns; "call" is a turn of the assistant that only calls a tool.
-    tools : bool
-        Whether a tool may be called.
-    prompt : bool, optional
-        Whether the generation prompt is added; by default after a user and after a tool.
-    """
-
-    roles: tuple[str, ...]
-    tools: bool = False
-    prompt: bool | None = None
+    roles: tuple[str, ...]  # The roles of the turns; "call" is a turn of the assistant that only calls a tool
+    tools: bool = False  # Whether a tool may be called
+    prompt: bool | None = None  # Whether the generation prompt is added; None adds it after a user and after a tool
 
     @property
     def name(self) -> str:
@@ -62,18 +150,16 @@ class Shape(NamedTuple):
         """Return the shape of the first turns, with or without the generation prompt."""
         return Shape(self.roles[:n_turns], self.tools, prompt)
 
-    def variables(self, given: dict[str, str]) -> dict[str, Any]:
+    def variables(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return the variables of a rendering; contents are marked characters."""
-        messages: list[dict[str, Any]] = []
-        count = 0
-        for role in self.roles:
-            if role == "call":
-                messages.append({"role": "assistant", "content": "", "tool_calls": [_CALL]})
-                continue
-            content = chr(FIRST + 4 * count)
-            count += 1
-            more = {"name": "find", "tool_call_id": "call00001"} if role == "tool" else {}
-            messages.append({"role": role, "content": content, **more})
+        marks = map(chr, itertools.count(FIRST, 4))
+        more = {"tool": {"name": "find", "tool_call_id": "call00001"}}
+        messages = [
+            {"role": "assistant", "content": "", "tool_calls": [_CALL]}
+            if role == "call"
+            else {"role": role, "content": next(marks), **more.get(role, {})}
+            for role in self.roles
+        ]
         tools = {"tools": [_TOOL]} if self.tools else {}
         prompts = self.is_asked if self.prompt is None else self.prompt
         return {**given, **tools, "messages": messages, "add_generation_prompt": prompts}
@@ -140,23 +226,22 @@ def rendered(
         raise UnsupportedFeatureError("jinja2 is not installed", hint="pip install 'tokdfa[templates]'")
     if is_marked(template):
         raise UnsupportedFeatureError("a template with private characters", value="U+F0000")
-    asked = {"shapes": [shape.variables(dict(variables)) for shape in shapes]}
+    asked = {"shapes": [shape.variables(variables) for shape in shapes]}
     rows = _asked(template, asked, max_seconds)["renderings"]
     return [_rendering(shape, row) for shape, row in zip(shapes, rows, strict=True)]
 
 
 def unkept(
-    template: str, pairs: Sequence[tuple[Shape, Shape]], variables: Mapping[str, str], max_seconds: int = 10
+    template: str, variables: Mapping[str, str], max_seconds: int, pairs: Sequence[tuple[Shape, Shape]]
 ) -> list[Unkept | None]:
     """Return, for pairs of a conversation and a longer one, contents for which the rendering of the first is not kept.
 
     Texts of many kinds are tried, and those that the template mentions; None says only that none of them is found.
     """
-    given = dict(variables)
     rows = [
         {
-            "short": short.variables(given),
-            "long": long.variables(given),
+            "short": short.variables(variables),
+            "long": long.variables(variables),
             "roles": [name.split()[0] for name in long.slots],
         }
         for short, long in pairs

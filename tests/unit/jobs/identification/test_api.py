@@ -11,10 +11,9 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import tiktoken_lines
 from tokdfa.base.errors import TokenStreamError, UnsupportedFeatureError, WrongTypeError
-from tokdfa.jobs.identification.counting import count_violations
-from tokdfa.jobs.identification.mistakes import is_cut_to_16_bits
+from tokdfa.jobs.identification.api import is_cut_to_16_bits
 from tokdfa.jobs.identification.result import Candidate, Identification, MistakeKind
-from tokdfa.jobs.identification.sample import Stretch
+from tokdfa.jobs.identification.sample import Segment, count_violations
 from tokdfa.stores.store import Place
 
 END = 100257
@@ -178,7 +177,7 @@ def test_ids_of_16_bits_that_a_smaller_vocabulary_made_are_not_called_cut(
     smaller = tokdfa.load({word: rank for word, rank in ranks.items() if rank < 65_000}, pretokenizer="cl100k")
     cut = (real["cl100k"].encode(text).astype(np.uint16), True)
     for ids, is_cut in (cut, (smaller.encode(text).astype(np.uint16), False)):
-        stretches = (Stretch(ids, 0, len(ids), None, Place("", "token", 0, 0)),)
+        stretches = (Segment(ids, 0, len(ids), None, Place("", "token", 0, 0)),)
         counts = count_violations(real["cl100k"], stretches, 1000)
         assert is_cut_to_16_bits(real["cl100k"], stretches, counts) == is_cut
     for maker in (smaller, real["gpt2"]):

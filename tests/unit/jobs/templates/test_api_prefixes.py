@@ -14,8 +14,7 @@ import tokdfa
 from tests.support.seeds import seeds
 from tests.support.tokenizer_files import added_token, as_bytes, tokenizer_json
 from tokdfa.jobs.splices.parts import Slot
-from tokdfa.jobs.templates.api import check_template
-from tokdfa.jobs.templates.prefixes import TemplatePrefix, pairs_of, rest_of
+from tokdfa.jobs.templates.api import TemplatePrefix, check_template, pairs_of, rest_of
 from tokdfa.jobs.templates.rendering import CHAINS, Shape
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")

@@ -12,7 +12,7 @@ import tokdfa
 from tests.support import commands
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tokdfa.base.errors import FileFormatError
-from tokdfa.jobs.templates.sources import read_template
+from tokdfa.jobs.templates.rendering import read_template
 
 NAMED = [{"name": "default", "template": "A"}, {"name": "rag", "template": "B"}]
 
