@@ -243,7 +243,7 @@ typedef struct {
 
 /* Write the ids of the word at an offset from the cache. Returns its end; or `at` if there is none, or it is not cached
    or depends on the sum. A word that is not cached becomes the new one. */
-ALWAYS_INLINE int64_t take_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at, int64_t end,
+ALWAYS_INLINE int64_t take_cached_word(const tokdfa_unigram *m, const uint8_t *text, int64_t sentence, int64_t at, int64_t end,
                                 tokdfa_unigram_room *r, new_word *word, const int how) {
     if (how & SINGLE && !(how & LATE) && fabs(r->score) > TOO_LARGE) {
         r->score = 0;
@@ -299,7 +299,7 @@ ALWAYS_INLINE int64_t segment(const tokdfa_unigram *m, const uint8_t *text, int6
                 return at == end ? 1 : TOKDFA_SEGMENT_PAUSED;
             }
             if (how & CACHED && word.begin < 0) {
-                const int64_t after = take_word(m, text, sentence, at, end, r, &word, how);
+                const int64_t after = take_cached_word(m, text, sentence, at, end, r, &word, how);
                 nodes[0].score = r->score;
                 if (after > at) {
                     w.base = w.reach = at = after;

@@ -210,14 +210,14 @@ typedef struct {
     bool has_text, has_space;
 } word_state;
 
-ALWAYS_INLINE word_state state_after(const writing *j) {
+ALWAYS_INLINE word_state load_word_state(const writing *j) {
     const tokdfa_unigram_room *r = j->r;
     const bool spaced = j->has_space || j->has_text || !j->t->trims_spaces;
     const uint64_t kind = GIVEN_WORD | (spaced ? SPACED_WORD : BARE_WORD);
     return (word_state){r->ids + r->n, (float)r->score, r->unknown_from >= 0, kind, j->has_text, j->has_space};
 }
 
-ALWAYS_INLINE void write_state(const word_state *s, bool has_space, writing *j) {
+ALWAYS_INLINE void store_word_state(const word_state *s, bool has_space, writing *j) {
     j->r->n = s->out - j->r->ids;
     j->r->score = (double)s->sum;
     j->r->unknown_from = (int64_t)s->ends_unknown - 1;
@@ -235,7 +235,7 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
     const uint64_t *shelf = r->shelf;
     /* Ids are copied in whole groups, which must fit. */
     const int32_t *last = r->ids + r->n_ids - IDS_INSIDE;
-    word_state s = state_after(j);
+    word_state s = load_word_state(j);
     s.kind = GIVEN_WORD | (j->has_space ? SPACED_WORD : BARE_WORD);
     s.has_space = false;
     int64_t k = 0;
@@ -263,15 +263,15 @@ ALWAYS_INLINE int64_t encode_words(writing *j, const uint8_t *text, int64_t *pla
             s.has_space = false;
             s.kind = GIVEN_WORD | SPACED_WORD;
         } else {
-            write_state(&s, s.kind & SPACED_WORD, j);
+            store_word_state(&s, s.kind & SPACED_WORD, j);
             const int64_t done = encode_word(j, text, begin, begin + size, entries, key, !is_there);
             if (UNLIKELY(done != 1)) {
                 return done;
             }
-            s = state_after(j);
+            s = load_word_state(j);
         }
     }
-    write_state(&s, s.has_space, j);
+    store_word_state(&s, s.has_space, j);
     *place = part.edges[2 * k - 1];
     return 1;
 }
