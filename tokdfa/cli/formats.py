@@ -5,63 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from tokdfa.cli import options
 from tokdfa.cli.output import print_json, print_table, say
-
-__all__ = ["AS_THE_FILE", "IN_PARTS", "OBJECTS", "READ", "WHOLE", "Readable", "command"]
-
-IN_PARTS, WHOLE, AS_THE_FILE = "in bounded memory", "as a whole", "as the file"
-"""How streams are judged: part by part, or by encoding the text of all of them again."""
-
-
-class Readable(NamedTuple):
-    """Something that can be read: files or objects, their formats by name, the standard, and how streams are judged.
-
-    The standard is the library that is right by definition.
-    """
-
-    what: str
-    formats: tuple[str, ...]
-    standard: str
-    streams: str = IN_PARTS
-
-
-READ = (
-    Readable("tokenizer.json, BPE over bytes (GPT-2, Llama-3, Qwen)", ("tokenizer.json",), "tokenizers"),
-    Readable("tokenizer.json, BPE over characters (Llama-2, Gemma, NLLB)", ("tokenizer.json",), "tokenizers"),
-    Readable("tokenizer.json, BPE with steps that change or drop more", ("tokenizer.json",), "tokenizers", WHOLE),
-    Readable("tokenizer.json, Unigram (XLM-R, T5)", ("tokenizer.json",), "tokenizers"),
-    Readable("tokenizer.json, WordPiece (BERT, MPNet)", ("tokenizer.json",), "tokenizers"),
-    Readable("vocab.txt of WordPiece", ("vocab.txt",), "tokenizers"),
-    Readable(".model, spiece.model: SentencePiece BPE", ("sentencepiece",), "sentencepiece"),
-    Readable(".model, spiece.model: SentencePiece Unigram", ("sentencepiece",), "sentencepiece"),
-    Readable(".tiktoken, tiktoken.model, any file of ranks", ("tiktoken",), "tiktoken"),
-    Readable("a name such as cl100k_base", ("tiktoken",), "tiktoken"),
-    Readable("tekken.json", ("tekken",), "mistral-common"),
-    Readable(".gguf of llama.cpp, byte pairs, SentencePiece and WordPiece", ("gguf",), "llama.cpp"),
-    Readable("merges.txt with vocab.json", ("merges+vocab",), "tokenizers"),
-    Readable("merges.txt", ("merges", "merges-bytes", "merges-characters"), "tokenizers"),
-    Readable("CLIP's vocabulary", ("clip",), "transformers", WHOLE),
-)
-"""Files and folders, as TOK and in :func:`tokdfa.load`."""
-
-OBJECTS = (
-    Readable("tokenizers.Tokenizer", ("tokenizer.json",), "tokenizers", AS_THE_FILE),
-    Readable(
-        "tokenizers of transformers 4 and 5",
-        ("tokenizer.json", "merges+vocab", "sentencepiece", "tekken"),
-        "transformers",
-        AS_THE_FILE,
-    ),
-    Readable("tiktoken.Encoding", ("tiktoken",), "tiktoken"),
-    Readable("MistralTokenizer, Tekkenizer", ("tekken", "sentencepiece"), "mistral-common"),
-    Readable("SentencePieceProcessor", ("sentencepiece",), "sentencepiece"),
-)
-"""Objects in memory, in :func:`tokdfa.load` only; so are bytes, file objects and dicts of all formats of one file."""
 
 
 @click.command("formats")
@@ -82,6 +31,8 @@ def command(as_json: bool) -> int:
       tokdfa formats
       tokdfa formats --json
     """
+    from tokdfa.tokenizers.formats.reading import OBJECTS, READ
+
     if as_json:
         rows = {name: [row._asdict() for row in rows] for name, rows in (("files", READ), ("objects", OBJECTS))}
         print_json({**rows, "unicode": _tables()})

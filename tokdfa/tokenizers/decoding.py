@@ -19,8 +19,8 @@ from tokdfa.tokenizers.encoding.encoded import Decoded
 from tokdfa.tokenizers.normalizers.steps import Replace, check_growth, most_characters
 
 _BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
-BYTE_TOKENS = frozenset(_BYTES)
-"""The tokens that represent bytes; see :func:`byte_of`."""
+BYTE_TOKENS = (*_BYTES,)
+"""The tokens that represent bytes, in their order; see :func:`byte_of`."""
 
 # tokenizers reads more spellings as hexadecimal than it writes.
 _DIGITS = "0123456789abcdefABCDEF"

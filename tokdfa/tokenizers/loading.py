@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import UnsupportedFeatureError, WrongTypeError
-from tokdfa.regex.unicode.versions import resolve
+from tokdfa.regex.unicode.tables import ranges
+from tokdfa.regex.unicode.versions import Range, changed_normalizers, resolve
 from tokdfa.tokenizers.formats import read
-from tokdfa.tokenizers.formats.contents import Contents
+from tokdfa.tokenizers.formats.contents import AnyContents
 from tokdfa.tokenizers.formats.files import named
-from tokdfa.tokenizers.pretokenizers.steps import Splitting
+from tokdfa.tokenizers.pretokenizers.steps import NAMED, Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer, UnigramTokenizer, WordPieceTokenizer, has_rules
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.unigram import UnigramContents
-    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.tokenizers.pretokenizers.pretokenizer import PreTokenizer
 
 __all__ = [
@@ -33,6 +33,8 @@ __all__ = [
 ]
 
 Specials: TypeAlias = Mapping[str, int] | str | Path
+# The library that a format is the one of, where it is not tokenizers.
+_LIBRARY = {"tiktoken": "tiktoken", "tekken": "tiktoken", "sentencepiece": "sentencepiece"}
 
 
 def load(
@@ -130,47 +132,37 @@ def load(
         contents = with_case(contents, lowercase, named(source))
     if unicode is None and pretokenizer is None:
         unicode = _known_version(contents.library)
-    tokenizer = _MAKERS[contents.algorithm](contents, pretokenizer, source, unicode)
+    tokenizer = tokenizer_of(contents, pretokenizer, unicode, named(source))
     if contents.format == "tiktoken" and has_rules(tokenizer):
-        # Next to deriving the rules of a rank file this takes little, and the first text need not wait for it.
-        _prepare(tokenizer)
+        # Next to deriving the rules of a rank file, making the tables of `encode` takes little, and the first text need
+        # not wait for it.
+        from tokdfa.tokenizers.pretokenizers.machine import is_known
+
+        tokenizer.piece_ids.prepare()
+        if tokenizer.pretokenizer is not None and is_known(tokenizer.pretokenizer.splitting):
+            _ = tokenizer.pretokenizer.splitter
     return tokenizer
-
-
-def _prepare(tokenizer: Tokenizer) -> None:
-    """Make the tables now that the first call of `encode` would make, as far as that takes milliseconds."""
-    from tokdfa.tokenizers.pretokenizers.machine import is_known
-
-    tokenizer.piece_ids.prepare()
-    if tokenizer.pretokenizer is not None and is_known(tokenizer.pretokenizer.splitting):
-        _ = tokenizer.pretokenizer.splitter
 
 
 def _known_version(library: str | None) -> str | None:
     """Return the version of an object's library if its Unicode tables are known; None for the newest tables."""
-    if library is None:
-        return None
     try:
-        resolve(library)
+        if library is not None:
+            resolve(library)
     except UnsupportedFeatureError:
         return None
     return library
 
 
 def load_byte_pairs(
-    path: str | Path,
-    *,
-    pretokenizer: str | None = None,
-    specials: Specials | None = None,
-    format: str | None = None,
-    unicode: str | None = None,
+    path: str | Path, *, pretokenizer: str | None = None, specials: Specials | None = None, format: str | None = None
 ) -> Tokenizer:
-    """Load a byte pair tokenizer, and refuse WordPiece; see :func:`load`."""
+    """Load a byte pair tokenizer, and refuse others; see :func:`load`."""
     contents = read(path, format, specials=specials)
-    if not isinstance(contents, Contents):
+    if contents.algorithm != "byte pair":
         what = f"this needs a byte pair tokenizer, but the file is {contents.algorithm}"
         raise UnsupportedFeatureError(what, where=str(path))
-    return tokenizer_of(contents, pretokenizer, unicode, named(path))
+    return cast("Tokenizer", tokenizer_of(contents, pretokenizer, None, named(path)))
 
 
 def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: str | None = None) -> AnyTokenizer:
@@ -180,78 +172,54 @@ def load_unsplit(path: str | Path, *, specials: Specials | None = None, format: 
     spelled.
     """
     contents = read(path, format, specials=specials)
-    name = None if contents.algorithm == "WordPiece" else "none"
-    return _MAKERS[contents.algorithm](contents, name, path, None)
+    return tokenizer_of(contents, None if contents.algorithm == "WordPiece" else "none", None, named(path))
 
 
 def load_each(path: str | Path, pretokenizer: str | None = None) -> tuple[tuple[str | None, AnyTokenizer], ...]:
     """Load a tokenizer with each pre-tokenizer that it may have: all named ones where nothing says which it is."""
-    contents = read(path, None)
+    contents = read(path)
     if contents.says_splitting:
         return ((None, load(path)),)
-    from tokdfa.tokenizers.pretokenizers.steps import NAMED
-
     names = (pretokenizer,) if pretokenizer is not None or contents.format == "tiktoken" else (*NAMED,)
-    return tuple((name, _MAKERS[contents.algorithm](contents, name, path, None)) for name in names)
+    return tuple((name, tokenizer_of(contents, name, None, named(path))) for name in names)
 
 
 def tokenizer_of(
-    contents: Contents, pretokenizer: str | None = None, unicode: str | None = None, where: str | None = None
-) -> Tokenizer:
+    contents: AnyContents, pretokenizer: str | None = None, unicode: str | None = None, where: str | None = None
+) -> AnyTokenizer:
     """Return the tokenizer that a file describes; see :func:`load`. `where` is for messages."""
-    return Tokenizer(contents, _pretokenizer(contents, pretokenizer, unicode, where))
+    found: Any = contents
+    if contents.algorithm == "WordPiece":
+        if pretokenizer is not None:
+            what = "WordPiece is modelled only with BERT's pre-tokenizer"
+            raise UnsupportedFeatureError(what, value=pretokenizer, where=where)
+        if unicode is not None:
+            _check_version(found, found.normalizer, unicode, found.normalizer.library)
+        return WordPieceTokenizer(found)
+    if contents.algorithm == "byte pair":
+        if contents.format == pretokenizer == "clip":
+            from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
 
-
-def _byte_pairs(contents: Contents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
-    if contents.format == pretokenizer == "clip":
-        from tokdfa.tokenizers.formats.merges import clip_as_transformers_has_it
-
-        return tokenizer_of(clip_as_transformers_has_it(contents), None, unicode)
-    return tokenizer_of(contents, pretokenizer, unicode, named(source))
-
-
-def _wordpiece(contents: WordPieceContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
-    if pretokenizer is not None:
-        what = "WordPiece is modelled only with BERT's pre-tokenizer"
-        raise UnsupportedFeatureError(what, value=pretokenizer, where=named(source))
-    if unicode is not None:
-        from tokdfa.tokenizers.formats.versioned import check_wordpiece
-
-        check_wordpiece(contents, unicode)
-    return WordPieceTokenizer(contents)
-
-
-def _unigram(contents: UnigramContents, pretokenizer: str | None, source: Any, unicode: str | None) -> AnyTokenizer:
-    from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
-
-    of_sentencepiece = _version_of_sentencepiece(unicode or contents.library)
+            found, pretokenizer = clip_as_transformers_has_it(found), None
+        return Tokenizer(found, _pretokenizer(found, pretokenizer, unicode, where))
     if contents.format == "sentencepiece":
-        if of_sentencepiece is not None and of_sentencepiece < (0, 2, 2):
-            contents = as_before_0_2_2(contents)
-        unicode = None if of_sentencepiece is not None else unicode
-    return UnigramTokenizer(contents, _pretokenizer(contents, pretokenizer, unicode, named(source)))
+        name, _, number = (unicode or contents.library or "").partition("==")
+        if name == "sentencepiece" and all(map(str.isdecimal, number.split("."))):
+            unicode = None
+            if tuple(map(int, number.split("."))) < (0, 2, 2):
+                from tokdfa.tokenizers.formats.unigram import as_before_0_2_2
+
+                found = as_before_0_2_2(found)
+    return UnigramTokenizer(found, _pretokenizer(found, pretokenizer, unicode, where))
 
 
-def _version_of_sentencepiece(library: str | None) -> tuple[int, ...] | None:
-    """Return the version in a name such as ``sentencepiece==0.2.1``; None if it is another library."""
-    name, _, version = (library or "").partition("==")
-    parts = version.split(".")
-    return tuple(map(int, parts)) if name == "sentencepiece" and all(map(str.isdecimal, parts)) else None
-
-
-def _pretokenizer(
-    contents: Contents | UnigramContents, name: str | None, unicode: str | None, where: str | None
-) -> PreTokenizer | None:
+def _pretokenizer(contents: Any, name: str | None, unicode: str | None, where: str | None) -> PreTokenizer | None:
     splitting = contents.splitting if name is None else name
     if splitting is None and contents.format == "tiktoken":
         # Whatever was assumed, the answers would be about another tokenizer.
-        from tokdfa.tokenizers.pretokenizers.steps import NAMED
-
-        raise UnsupportedFeatureError(
-            "a file of ranks does not say how text is split into pieces, and this one is not known",
-            where=where,
-            hint=f"choose with --pretokenizer or pretokenizer=: {', '.join(NAMED)}, a pattern, or none",
-        )
+        what = "a file of ranks does not say how text is split into pieces, and this one is not known"
+        hint = f"choose with --pretokenizer or pretokenizer=: {', '.join(NAMED)}, a pattern, or none"
+        raise UnsupportedFeatureError(what, where=where, hint=hint)
     # A file may name steps that leave a text whole.
     if splitting is None or splitting == "none" or (isinstance(splitting, Splitting) and splitting.is_nothing):
         found = None
@@ -263,20 +231,65 @@ def _pretokenizer(
         found = pretokenizer(splitting)
     if unicode is None:
         return found
-    from tokdfa.tokenizers.formats.versioned import check_byte_pairs, table_of
+    library = found.splitting.library if found is not None else _LIBRARY.get(contents.format, "tokenizers")
+    part = resolve(unicode)
+    if library == "llama.cpp" and found is not None:
+        return found.with_table(part.name)
+    normalizer = None if contents.rewriting is None else contents.rewriting.normalizer
+    _check_version(contents, normalizer, unicode, library)
+    return None if found is None else found.with_table(None if part.name == part.library else part.name)
 
-    if found is not None and found.splitting.library == "llama.cpp":
-        return found.with_table(resolve(unicode).name)
-    check_byte_pairs(contents, unicode, None if found is None else found.splitting.library)
-    return None if found is None else found.with_table(table_of(unicode))
+
+def _check_version(contents: Any, normalizer: Any, unicode: str, library: str) -> None:
+    """Raise UnsupportedFeatureError unless all of a tokenizer of a library but its splitting is known for a version.
+
+    The version is written as ``tokenizers==0.20.3``.
+    """
+    part = resolve(unicode)
+    if library != part.library:
+        what = f"this tokenizer follows {library}, so that tables of {part.library} have no effect"
+        hint = "tables of regex are for patterns that search" if part.library == "regex" else None
+        raise UnsupportedFeatureError(what, value=unicode, hint=hint)
+    for what in _changed(contents, normalizer, part):
+        raise UnsupportedFeatureError(
+            f"{part.library} {part} does something else than the newest version with {what}, or may do so;"
+            " only what splits texts is modelled for other versions",
+            value=unicode,
+        )
 
 
-# The function that makes a tokenizer from the contents of a file, by its algorithm.
-_MAKERS: dict[str, Callable[[Any, str | None, Any, str | None], AnyTokenizer]] = {
-    "byte pair": _byte_pairs,
-    "Unigram": _unigram,
-    "WordPiece": _wordpiece,
-}
+def _changed(contents: Any, normalizer: Any, part: Range) -> Iterator[str]:
+    """Yield the parts of a tokenizer, except its splitting, that other versions may have changed."""
+    from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer
+    from tokdfa.tokenizers.normalizers.sentencepiece import Precompiled
+    from tokdfa.tokenizers.normalizers.steps import Chain, Lowercase, Replace, Strip, StripAccents, UnicodeForm
+
+    def differs(name: str) -> bool:
+        return ranges(name, part.name) != ranges(name, part.library)
+
+    changed = changed_normalizers(part.name)
+    steps = normalizer.steps if isinstance(normalizer, Chain) else [normalizer]
+    for step in steps if part.name != part.library else ():
+        uses: tuple[str, ...] = ()
+        match step:
+            case UnicodeForm(form):
+                uses = (form,)
+            case Lowercase() | StripAccents() | Precompiled() | Replace(literal=False):
+                uses = (type(step).__name__,)
+            case Strip() if differs("is_whitespace"):
+                uses = ("Strip",)
+            case BertNormalizer(cleans, chinese, strips, lowers):
+                names = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+                uses = tuple(compress(names, (cleans, chinese, strips, lowers)))
+        if found := changed.union(("Precompiled", "Replace", "Strip")).intersection(uses):
+            yield ", ".join(sorted(found))
+    for special in contents.specials if part.library == "tokenizers" else ():
+        if special.single_word and differs("whitespace_word"):
+            yield "an added token that is a single word"
+        if (special.lstrip or special.rstrip) and differs("is_whitespace"):
+            yield "an added token that strips white space"
+    if contents.algorithm == "WordPiece" and (differs("is_bert_punctuation") or differs("is_whitespace")):
+        yield "BertPreTokenizer"
 
 
 @cache

@@ -30,8 +30,7 @@ from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array, running_sum
 from tokdfa.base.errors import LimitExceededError, UnsupportedFeatureError
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.encoding.piece_ids import PieceIds
-from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary
-from tokdfa.tokenizers.formats.contents import NumberedWords, number_bytes, number_words
+from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, NumberedWords, number_bytes, number_words
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.encoding.merger import Merger

@@ -11,18 +11,23 @@ import grimp
 import networkx as nx
 import pytest
 
+from tokdfa.tokenizers.formats import reading
+
 ROOT = Path(__file__).parents[3]
+FORMATS = "tokdfa.tokenizers.formats"
 # Within one package: the methods of a token DFA that write it out, minimize it, or return it as a graph.
 WITHIN = {
     ("tokdfa.automata.token_dfa", "tokdfa.automata.explicit"),
 }
-# Public names and commands on first use, the parser of the standard library; whether jinja2, pygraphviz are installed.
+# Public names, commands and readers of files on first use, the parser of the standard library; whether jinja2 and
+# pygraphviz are installed.
 BY_STRING = {
     "tokdfa/__init__.py",
     "tokdfa/cli/group.py",
     "tokdfa/draw/render.py",
     "tokdfa/regex/syntax.py",
     "tokdfa/jobs/templates/rendering.py",
+    "tokdfa/tokenizers/formats/reading.py",
 }
 
 
@@ -53,6 +58,7 @@ def graph() -> nx.DiGraph[str]:
     edges.add_edges_from(
         (name, other) for name in found.modules for other in found.find_modules_directly_imported_by(name)
     )
+    edges.add_edges_from((reading.__name__, f"{FORMATS}.{module}") for module, _ in reading.READERS.values())
     return edges
 
 

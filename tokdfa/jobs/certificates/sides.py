@@ -17,7 +17,7 @@ from tokdfa.kernels.merging.merging import derivations
 from tokdfa.regex.unicode import version
 from tokdfa.regex.unicode.versions import data_file
 from tokdfa.tokenizers.encoding.special import odd_ones
-from tokdfa.tokenizers.formats.files import find
+from tokdfa.tokenizers.formats.reading import find
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.protocol import AnyTokenizer
 from tokdfa.tokenizers.tokenizer import Tokenizer

@@ -15,8 +15,8 @@ import tokdfa
 from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
 from tokdfa.jobs.splices.parts import Part, Slot, checked_parts
 from tokdfa.jobs.templates.child import FIRST, is_marked
-from tokdfa.tokenizers.formats.files import content
-from tokdfa.tokenizers.formats.json_text import JsonObject, decode_utf8, parse_object
+from tokdfa.tokenizers.formats.files import content, decode_utf8
+from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 
 _CONFIG: Final = "tokenizer_config.json"
 _JINJA: Final = "chat_template.jinja"

@@ -1,19 +1,18 @@
 """Tokenizer files of every format, and live objects. Untrusted bytes stop here: none are ever unpickled or run.
 
-`read` below has three steps. `files` finds the file in a folder and determines its format; `live` does so for objects
-of other libraries, by their attributes (`live_merges` reads these, and objects that merge in Python). `reading` then
-calls the format's module: `tokenizer_json`, `tiktoken` (with Tekken, and with the names of its `encodings`),
-`sentencepiece`, `merges`, `vocabulary` (vocab.json next to merges.txt), `unigram`, `wordpiece` or `gguf` (with
-`gguf_head`, the container, and `gguf_tokens`, the types of tokens). Each returns the same shape, `contents`, or raises:
-FileFormatError if the file is malformed, with the line or the JSON path, and UnsupportedFeatureError if it asks for
-something that is not modelled exactly.
+`read` below takes a path or an object. `reading` has the table of formats: how each is recognised in a folder and by
+its content, and its reader. `live` recognises objects of other libraries by their attributes. The readers are
+`tokenizer_json` (byte pairs; `unigram` and `wordpiece` for these models), `tiktoken` (with encodings by name),
+`tekken`, `sentencepiece`, `merges`, `vocabulary` (vocab.json next to merges.txt), `wordpiece` (vocab.txt) and `gguf`
+(with `gguf_head`, the container). Each returns the same shape, `contents`, or raises: FileFormatError if the file is
+malformed, with the line or the JSON path, and UnsupportedFeatureError if it asks for something that is not modelled
+exactly.
 
-Shared: `json_text` (strict JSON with places, and numbers as serde_json reads them), `plain_sentencepiece` (the large
-parts of a file, in compiled code), `written` (the vocabulary and the rules as written, also in compiled code),
-`text_steps` (the components of a tokenizer.json), `left_out` (its parts that are read and not applied), `ranks` (rules
-out of ranked or scored words), `lint` (oddities of a file), `charsmap` (SentencePiece's table of characters),
-`checked_dictionary` (dictionaries and alphabets that are not checked again), `versioned` (a file with another version
-of its library).
+Shared: `files` (their content), `json_text` (strict JSON with paths, and numbers as serde_json reads them), `written`
+(the vocabulary and the rules as written, found in compiled code), `top_level` (the parts of a tokenizer.json around its
+model), `text_steps` (its normalizer, pre-tokenizer and decoder), `ranks` (rules out of ranked or scored words), `lint`
+(oddities of a file), `charsmap` (SentencePiece's table of characters), `checked_dictionary` (dictionaries and alphabets
+that are not checked again).
 
 Used by: `tokenizers.loading`.
 
@@ -25,13 +24,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tokdfa.tokenizers.formats.files import FORMATS, check_format, find
-from tokdfa.tokenizers.formats.reading import read_as
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.files import AnyContents
+from tokdfa.tokenizers.formats.contents import AnyContents
+from tokdfa.tokenizers.formats.reading import FORMATS, check_format, find, read_as
 
 __all__ = ["FORMATS", "read"]
 
@@ -71,22 +67,18 @@ def read(
         If it cannot be read.
     """
     check_format(format)
-    contents = _contents(source, format)
+    if not isinstance(source, (str, PathLike)):
+        from tokdfa.tokenizers.formats.live import read_object
+
+        contents = read_object(source, format)
+    elif not Path(source).exists():
+        from tokdfa.tokenizers.formats.tiktoken import read_by_name
+
+        contents = read_by_name(str(source), format)
+    else:
+        contents = read_as(*find(Path(source), format))
     if specials is None:
         return contents
     from tokdfa.tokenizers.formats.tiktoken import with_specials
 
     return with_specials(contents, specials)
-
-
-def _contents(source: Any, format: str | None) -> AnyContents:
-    if not isinstance(source, (str, PathLike)):
-        from tokdfa.tokenizers.formats.live import read_object
-
-        return read_object(source, format)
-    path = Path(source)
-    if not path.exists():
-        from tokdfa.tokenizers.formats.tiktoken import read_by_name
-
-        return read_by_name(str(source), format)
-    return read_as(*find(path, format))

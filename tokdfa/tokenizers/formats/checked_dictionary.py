@@ -1,27 +1,31 @@
-"""Dictionaries and token alphabets made from parts that a loader has checked."""
+"""Dictionaries and token alphabets made from parts that a loader has checked, and their numbering."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
+from tokdfa.tokenizers.decoder import Spellings, gathered, spellings, words_of
 
 _BYTES: tuple[Word, ...] = tuple(bytes([byte]) for byte in range(256))
 
 
-class ByteTokens(TokenAlphabet):
-    """A token alphabet over all 256 bytes.
+class _LateTokens(TokenAlphabet):
+    """A token alphabet of parts that are not checked again, and become words when these are first asked for."""
 
-    The further `tokens` are distinct and of two bytes or more, which is not checked again. Those of an array become
-    words when they are first asked for.
-    """
+    @cached_property
+    def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
+        return {word: number for number, word in enumerate(self._words)}
+
+
+class ByteTokens(_LateTokens):
+    """A token alphabet over all 256 bytes; the further `tokens` are distinct and of two bytes or more."""
 
     def __init__(self, tokens: Sequence[bytes] | Spellings) -> None:
         self.kind = "bytes"
@@ -51,15 +55,11 @@ class ByteTokens(TokenAlphabet):
         every = np.arange(256)
         # Written where they belong, because copies of a large vocabulary take time.
         n = len(self)
-        places = np.empty(n + len(offsets), dtype=np.int64)
-        places[:256] = every
-        np.add(tokens.offsets, 256, out=places[256 : n + 1])
-        np.add(offsets, places[n], out=places[n:])
-        return Spellings(np.concatenate((every.astype(np.uint8), tokens.text, text)), places)
-
-    @cached_property
-    def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
-        return {word: number for number, word in enumerate(self._words)}
+        bounds = np.empty(n + len(offsets), dtype=np.int64)
+        bounds[:256] = every
+        np.add(tokens.offsets, 256, out=bounds[256 : n + 1])
+        np.add(offsets, bounds[n], out=bounds[n:])
+        return Spellings(np.concatenate((every.astype(np.uint8), tokens.text, text)), bounds)
 
 
 class CheckedDictionary(Dictionary):
@@ -76,25 +76,10 @@ class CheckedDictionary(Dictionary):
             row.setflags(write=False)
 
 
-def in_order_of_mention(rules: Int32Array, n_tokens: int, n_symbols: int = 256) -> Int32Array:
-    """Return the tokens that `rules` mention, symbols left out, in the order of their first mention.
+class SymbolTokens(_LateTokens):
+    """A token alphabet over strings, or over tuples of symbols.
 
-    The rules are an int32 array of shape (rules, 3): left part, right part and product. Symbols are the tokens below
-    `n_symbols`, and all tokens are below `n_tokens`.
-    """
-    mentions = rules.ravel()
-    first = np.full(n_tokens, len(mentions), dtype=np.int64)
-    # Written backwards, so that the first mention is the one that stays.
-    first[mentions[::-1]] = np.arange(len(mentions) - 1, -1, -1)
-    mentioned = np.flatnonzero(first[n_symbols:] < len(mentions)) + n_symbols
-    return mentioned[np.argsort(first[mentioned])].astype(np.int32)
-
-
-class SymbolTokens(TokenAlphabet):
-    """A token alphabet over strings, or over tuples of symbols, that makes its words on first use.
-
-    `tokens` are spelled over the base alphabet `symbols`: distinct, of two characters or more, and each character a
-    symbol. None of this is checked again.
+    `tokens` are spelled over the base alphabet `symbols`: distinct, of two characters or more, each character a symbol.
     """
 
     def __init__(self, kind: Literal["characters", "symbols"], symbols: Sequence[str], tokens: Sequence[str]) -> None:
@@ -126,6 +111,58 @@ class SymbolTokens(TokenAlphabet):
             return (*symbols, *tokens)
         return (*((symbol,) for symbol in symbols), *map(tuple, tokens))
 
-    @cached_property
-    def _numbers(self) -> dict[Word, int]:  # type: ignore[override]
-        return {word: number for number, word in enumerate(self._words)}
+
+class NumberedWords(NamedTuple):
+    """A dictionary, the tokens that it does not mention, and the number of each word."""
+
+    dictionary: CheckedDictionary
+    extra: tuple[Word, ...]
+    number: Int32Array
+
+
+def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
+    """Number the words of a byte-level file as a Dictionary numbers its tokens.
+
+    The words are distinct, of two bytes or more; word i is token 256 + i in `rules`, an int32 array of shape (rules, 3)
+    of left part, right part and product. Bytes are tokens 0 to 255.
+    """
+    mentioned, extra, number = _numbering(rules, 256 + len(words.offsets) - 1, 256)
+    tokens = ByteTokens(gathered(words, mentioned - 256))
+    rest = tuple(words_of(gathered(words, extra - 256)))
+    return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
+
+
+def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
+    """Number distinct words, the symbols first, as a Dictionary numbers its tokens; see `number_bytes`."""
+    mentioned, extra, number = _numbering(rules, len(words), n_symbols)
+    alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
+    rest = tuple(words[i] for i in extra.tolist())
+    return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), rest, number)
+
+
+def number_spellings(
+    kind: Literal["characters", "symbols"], spelled: Sequence[str], rules: Int32Array, n_symbols: int
+) -> NumberedWords:
+    """Number distinct strings, the symbols first, as a Dictionary numbers its tokens; see :class:`SymbolTokens`."""
+    mentioned, extra, number = _numbering(rules, len(spelled), n_symbols)
+    alphabet = SymbolTokens(kind, spelled[:n_symbols], [spelled[i] for i in mentioned.tolist()])
+    rest = [spelled[i] for i in extra.tolist()]
+    words = tuple(rest if kind == "characters" else map(tuple, rest))
+    return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), words, number)
+
+
+def _numbering(rules: Int32Array, n_tokens: int, n_symbols: int) -> tuple[Int64Array, Int64Array, Int32Array]:
+    """Return the tokens that rules mention, in that order, those that they do not, and the number of each token.
+
+    The symbols are the tokens below `n_symbols`, and keep their numbers.
+    """
+    mentions = rules.ravel()
+    first = np.full(n_tokens, len(mentions), dtype=np.int64)
+    # Written backwards, so that the first mention is the one that stays.
+    first[mentions[::-1]] = np.arange(len(mentions) - 1, -1, -1)
+    is_mentioned = first[n_symbols:] < len(mentions)
+    mentioned, extra = (np.flatnonzero(mask) + np.int64(n_symbols) for mask in (is_mentioned, ~is_mentioned))
+    mentioned = mentioned[np.argsort(first[mentioned])]
+    number = np.empty(n_tokens, dtype=np.int32)
+    number[np.concatenate((np.arange(n_symbols), mentioned, extra))] = np.arange(n_tokens, dtype=np.int32)
+    return mentioned, extra, number

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from tokdfa.automata.alphabet import TokenAlphabet, Word
+from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
-from tokdfa.base.arrays import Int32Array, Int64Array
+from tokdfa.base.arrays import Int32Array
 from tokdfa.base.errors import FileFormatError
 from tokdfa.base.locks import SHARED
 from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8
-from tokdfa.tokenizers.decoder import Spellings, gathered, words_of
 from tokdfa.tokenizers.encoding.special import Special, odd_ones
 from tokdfa.tokenizers.encoding.symbols import Fallback, Merges
-from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary, in_order_of_mention
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.decoding import DecodeStep
+    from tokdfa.tokenizers.formats.unigram import UnigramContents
+    from tokdfa.tokenizers.formats.wordpiece import WordPieceContents
     from tokdfa.tokenizers.normalizers.steps import Normalizer
+
+AnyContents: TypeAlias = "Contents | UnigramContents | WordPieceContents"
+"""The contents of the file of a tokenizer of any algorithm."""
 
 # Tables over all ids are arrays; the limit keeps a one-line file from asking for gigabytes.
 LARGEST_ID = (1 << 24) - 1
@@ -180,49 +183,6 @@ class LateContents(Contents):
 
 
 _FOUND = ("dictionary", "ids", "extra", "merges")
-
-
-class NumberedWords(NamedTuple):
-    """A dictionary, the tokens that it does not mention, and the number of each word."""
-
-    dictionary: CheckedDictionary
-    extra: tuple[Word, ...]
-    number: Int32Array
-
-
-def number_bytes(words: Spellings, rules: Int32Array) -> NumberedWords:
-    """Number the words of a byte-level file as a Dictionary numbers its tokens.
-
-    The words are distinct, of two bytes or more; word i is token 256 + i in `rules`, an int32 array of shape (rules, 3)
-    of left part, right part and product. Bytes are tokens 0 to 255.
-    """
-    mentioned, extra, number = numbering(rules, 256 + len(words.offsets) - 1, 256)
-    tokens = ByteTokens(gathered(words, mentioned - 256))
-    rest = tuple(words_of(gathered(words, extra - 256)))
-    return NumberedWords(CheckedDictionary(tokens, *number[rules.T]), rest, number)
-
-
-def number_words(words: Sequence[Word], rules: Int32Array, n_symbols: int) -> NumberedWords:
-    """Number distinct words, the symbols first, as a Dictionary numbers its tokens; see `number_bytes`."""
-    mentioned, extra, number = numbering(rules, len(words), n_symbols)
-    alphabet = TokenAlphabet(words[:n_symbols], [words[i] for i in mentioned.tolist()])
-    rest = tuple(words[i] for i in extra.tolist())
-    return NumberedWords(CheckedDictionary(alphabet, *number[rules.T]), rest, number)
-
-
-def numbering(rules: Int32Array, n_tokens: int, n_symbols: int) -> tuple[Int32Array, Int64Array, Int32Array]:
-    """Return the tokens that rules mention, in order, those that they do not, and the number of each token.
-
-    The symbols are the tokens below `n_symbols`, and keep their numbers.
-    """
-    mentioned = in_order_of_mention(rules, n_tokens, n_symbols)
-    unmentioned = np.ones(n_tokens, dtype=np.bool_)
-    unmentioned[:n_symbols] = False
-    unmentioned[mentioned] = False
-    extra = np.flatnonzero(unmentioned)
-    number = np.empty(n_tokens, dtype=np.int32)
-    number[np.concatenate((np.arange(n_symbols), mentioned, extra))] = np.arange(n_tokens, dtype=np.int32)
-    return mentioned, extra, number
 
 
 def has_bytes(present: Iterable[int]) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedFeatureError
+from tokdfa.base.errors import FileFormatError, LimitExceededError, TokdfaError, UnsupportedFeatureError
 
 MAGIC = b"GGUF"
 
@@ -35,13 +34,12 @@ _LEAST_TENSOR = 24
 _LEAST_PAIR = 8 + 1 + 4 + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """Where a value is: its type, the type and number of its elements if it is an array, and its first byte."""
+class _Value(NamedTuple):
+    """Where a value is: its type, the type and number of its elements if it is an array, and its offset."""
 
     type: int
     of: int
-    count: int
+    n: int
     at: int
 
 
@@ -67,80 +65,75 @@ class GGUFHead:
 
     def __init__(self, data: bytes, path: Path, size: int | None = None) -> None:
         try:
-            self._skim(data, path, len(data) if size is None else size)
+            self._read(data, path, len(data) if size is None else size)
         except _CutOffError as error:
             raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None
 
-    def _skim(self, data: bytes | bytearray, path: Path, size: int) -> None:
-        self.path = path
-        self._data = data
+    def _read(self, data: bytes | bytearray, path: Path, size: int) -> None:
+        self.path, self._data, self._size = path, data, size
         self._values: dict[str, _Value] = {}
         if data[:4] != MAGIC:
-            raise FileFormatError("not a GGUF file", value=bytes(data[:4]), where=f"{path}, byte 0")
+            raise self._fault("not a GGUF file", bytes(data[:4]), 0)
         self.version, n_tensors, n_keys = *self._unpack("<I", 4, "the version"), *self._unpack("<QQ", 8, "the counts")
         if self.version not in _VERSIONS:
-            swapped = int.from_bytes(self.version.to_bytes(4, "little"), "big")
-            what = "a file for big-endian machines" if swapped in (1, *_VERSIONS) else "an unknown version of GGUF"
-            hint = "convert it again" if swapped in (1, *_VERSIONS) else "versions 2 and 3 can be read"
+            is_swapped = int.from_bytes(self.version.to_bytes(4, "little"), "big") in (1, *_VERSIONS)
+            what = "a file for big-endian machines" if is_swapped else "an unknown version of GGUF"
+            hint = "convert it again" if is_swapped else "versions 2 and 3 can be read"
             raise UnsupportedFeatureError(what, value=self.version, where=f"{path}, byte 4", hint=hint)
         self.end = 24
-        if n_tensors > (size - 24) // _LEAST_TENSOR:
-            what = f"more tensors than the {size} bytes of the file can hold"
-            raise FileFormatError(what, value=n_tensors, where=f"{path}, byte 8")
-        if n_keys > (size - 24) // _LEAST_PAIR:
-            what = f"more keys than the {size} bytes of the file can hold"
-            raise FileFormatError(what, value=n_keys, where=f"{path}, byte 16")
+        for name, n, least, at in (("tensors", n_tensors, _LEAST_TENSOR, 8), ("keys", n_keys, _LEAST_PAIR, 16)):
+            if n > (size - 24) // least:
+                raise self._fault(f"more {name} than the {size} bytes of the file can hold", n, at)
         if n_keys > _MOST_KEYS:
-            raise LimitExceededError(f"more than {_MOST_KEYS} keys", value=n_keys, where=f"{path}, byte 16")
+            raise self._fault(f"more than {_MOST_KEYS} keys", n_keys, 16, LimitExceededError)
         for _ in range(n_keys):
-            self._skim_pair(size)
+            self._read_pair()
 
-    def _skim_pair(self, size: int) -> None:
+    def _fault(self, what: str, value: object, at: int, error: type[TokdfaError] = FileFormatError) -> TokdfaError:
+        return error(what, value=value, where=f"{self.path}, byte {at}")
+
+    def _read_pair(self) -> None:
         at = self.end
         (length,) = self._unpack("<Q", at, "the length of a key")
         if not 0 < length <= _LONGEST_KEY:
-            what = f"the length of a key must be from 1 to {_LONGEST_KEY}"
-            raise FileFormatError(what, value=length, where=f"{self.path}, byte {at}")
+            raise self._fault(f"the length of a key must be from 1 to {_LONGEST_KEY}", length, at)
         self._need(at + 8, length, "a key")
         key = self._text(at + 8, length)
         if key in self._values:
-            raise FileFormatError("a duplicate key", value=key, where=f"{self.path}, byte {at}")
-        place = at = at + 8 + length
+            raise self._fault("a duplicate key", key, at)
+        begin = at = at + 8 + length
         (kind,) = self._unpack("<I", at, f"the type of {key}")
         of, count, at = kind, 1, at + 4
         if kind == _ARRAY:
             of, count = self._unpack("<IQ", at, f"the array {key}")
-            place, at = at, at + 12
+            begin, at = at, at + 12
         if of not in _WIDTHS and of != _STRING:
-            what = f"an unknown type of {'elements of ' if kind == _ARRAY else ''}{key}"
-            raise FileFormatError(what, value=of, where=f"{self.path}, byte {place}")
-        width = 8 if of == _STRING else _WIDTHS[of]
-        if kind == _ARRAY and count > (size - at) // width:
-            what = f"{key} has more elements than the {size - at} bytes after it can hold"
-            raise FileFormatError(what, value=count, where=f"{self.path}, byte {at - 8}")
+            raise self._fault(f"an unknown type of {'elements of ' if kind == _ARRAY else ''}{key}", of, begin)
+        width, left = 8 if of == _STRING else _WIDTHS[of], self._size - at
+        if kind == _ARRAY and count > left // width:
+            raise self._fault(f"{key} has more elements than the {left} bytes after it can hold", count, at - 8)
         most = _MOST_STRINGS if of == _STRING else _MOST_ELEMENTS
         if count > most:
-            what = f"{key} has more than {most} elements"
-            raise LimitExceededError(what, value=count, where=f"{self.path}, byte {at - 8}")
+            raise self._fault(f"{key} has more than {most} elements", count, at - 8, LimitExceededError)
         self._values[key] = _Value(kind, of, count, at)
         if of != _STRING:
             self._need(at, count * width, key)
             self.end = at + count * width
             return
         for _ in range(count):
-            at = self._after_string(at, key, size)
+            at = self._after_string(at, key)
         self.end = at
 
-    def _after_string(self, at: int, key: str, size: int) -> int:
+    def _after_string(self, at: int, key: str) -> int:
         if at + 8 > len(self._data):
             self._need(at, 8, f"the length of a string of {key}")
         length = int.from_bytes(self._data[at : at + 8], "little")
-        if length > size - at - 8:
-            what = f"a string of {key} is longer than the {size - at - 8} bytes after it"
-            raise FileFormatError(what, value=length, where=f"{self.path}, byte {at}")
+        left = self._size - at - 8
+        if length > left:
+            raise self._fault(f"a string of {key} is longer than the {left} bytes after it", length, at)
         if length > _LONGEST_STRING:
             what = f"a string of {key} is longer than {_LONGEST_STRING} bytes"
-            raise LimitExceededError(what, value=length, where=f"{self.path}, byte {at}")
+            raise self._fault(what, length, at, LimitExceededError)
         at += 8 + length
         if at > len(self._data):
             self._need(at - length, length, f"a string of {key}")
@@ -158,11 +151,8 @@ class GGUFHead:
         try:
             return self._data[at : at + length].decode("utf-8")
         except UnicodeDecodeError as error:
-            raise FileFormatError(
-                "not UTF-8",
-                value=bytes(self._data[at : at + min(length, 40)]),
-                where=f"{self.path}, byte {at + error.start}",
-            ) from None
+            shown = bytes(self._data[at : at + min(length, 40)])
+            raise self._fault("not UTF-8", shown, at + error.start) from None
 
     # Values
 
@@ -174,31 +164,32 @@ class GGUFHead:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
-    def place(self, key: str) -> str:
-        """Return the location of a value, for messages; if it is missing, the end of all that are there."""
+    def at(self, key: str, index: int | None = None) -> str:
+        """Return the location of a value, or of one string of an array; of a missing one, the end of all values."""
+        if index is not None:
+            offset = next(offset for number, (offset, _) in enumerate(self._iter_strings(key)) if number == index)
+            return f"{self.path}, {key}[{index}], byte {offset}"
         value = self._values.get(key)
         return f"{self.path}, {key}, byte {self.end if value is None else value.at}"
 
     def wrong(self, what: str, value: object, key: str, index: int | None = None) -> FileFormatError:
         """Return the error for a wrong value of `key`, or for one string of an array."""
-        where = self.place(key) if index is None else self.place_of_string(key, index)
-        return FileFormatError(what, value=value, where=where)
+        return FileFormatError(what, value=value, where=self.at(key, index))
 
     def unmodelled(
         self, what: str, value: object, key: str, index: int | None = None, *, hint: str | None = None
     ) -> UnsupportedFeatureError:
         """Return the error that says why a value is refused; see `wrong`."""
-        where = self.place(key) if index is None else self.place_of_string(key, index)
-        return UnsupportedFeatureError(what, value=value, where=where, hint=hint)
+        return UnsupportedFeatureError(what, value=value, where=self.at(key, index), hint=hint)
 
     def _value(self, key: str, of: tuple[int, ...], is_array: bool) -> _Value:
         value = self._values.get(key)
         if value is None:
-            raise FileFormatError("the key is missing from the head, which ends here", where=self.place(key))
+            raise FileFormatError("the key is missing from the head, which ends here", where=self.at(key))
         if value.of not in of or (value.type == _ARRAY) != is_array:
             expected = f"{'an array of ' if is_array else ''}{' or '.join(_NAMES[kind] for kind in of)}"
             found = f"array of {_NAMES[value.of]}" if value.type == _ARRAY else _NAMES[value.type]
-            raise FileFormatError(f"the value must be {expected}", value=found, where=self.place(key))
+            raise FileFormatError(f"the value must be {expected}", value=found, where=self.at(key))
         return value
 
     def string(self, key: str, default: str | None = None) -> str:
@@ -225,7 +216,7 @@ class GGUFHead:
     def numbers(self, key: str, of: tuple[str, ...]) -> npt.NDArray[Any]:
         """Return an array of numbers of one of the types ``i32``, ``f32`` and so on."""
         value = self._value(key, tuple(map(_NAMES.index, of)), is_array=True)
-        return np.frombuffer(self._data, dtype=_DTYPES[value.of], count=value.count, offset=value.at)
+        return np.frombuffer(self._data, dtype=_DTYPES[value.of], count=value.n, offset=value.at)
 
     def strings(self, key: str) -> list[str]:
         """Return an array of strings."""
@@ -236,15 +227,10 @@ class GGUFHead:
                 self._text(at, len(word))
             raise
 
-    def place_of_string(self, key: str, index: int) -> str:
-        """Return the location of one string of an array, for messages."""
-        at = next(at for number, (at, _) in enumerate(self._iter_strings(key)) if number == index)
-        return f"{self.path}, {key}[{index}], byte {at}"
-
     def _iter_strings(self, key: str) -> Iterator[tuple[int, bytes | bytearray]]:
         value = self._value(key, (_STRING,), is_array=True)
         data, at = self._data, value.at
-        for _ in range(value.count):
+        for _ in range(value.n):
             end = at + 8 + int.from_bytes(data[at : at + 8], "little")
             yield at + 8, data[at + 8 : end]
             at = end
@@ -256,7 +242,7 @@ def read_head(file: BinaryIO, path: Path, size: int) -> bytes:
     while True:
         head = GGUFHead.__new__(GGUFHead)
         try:
-            head._skim(data, path, size)
+            head._read(data, path, size)
         except _CutOffError as error:
             if len(data) >= size:
                 raise FileFormatError(error.what, where=f"{path}, byte {error.at}") from None

@@ -4,59 +4,32 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.tokenizers.formats.files import decode_utf8
 
 T = TypeVar("T")
 _REQUIRED: Any = object()
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair."""
 # Escapes in which a half of a surrogate pair may be: a backslash, a pair, or (the group) a half without the other.
 _SURROGATE = re.compile(r"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F]))")
 # serde_json does not read -0 as an integer. A match may also be within a string.
 _MINUS_ZERO = re.compile(r"[\s\[:,]-0[\s\]},]")
-_NAMES = {
-    dict: "an object",
-    list: "an array",
-    str: "a string",
-    int: "an integer",
-    bool: "true or false",
-    float: "a number",
-}
+_NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "true or false"}
 _PARTS = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 _LARGEST = (1 << 64) - 1
 _MOST_ZEROS = 308
-
-
-def decode_utf8(data: bytes, path: Path) -> str:
-    """Return `data` as text; FileFormatError with line and offset where it is not UTF-8, or begins with a BOM."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(
-            "not UTF-8", value=data[error.start : error.start + 4], where=f"{path}, line {line}, byte {error.start}"
-        ) from None
-    if text.startswith("\ufeff"):
-        raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
-    return text
 
 
 class _Repeating(dict[str, Any]):
     """An object with a duplicate key."""
 
     key: str
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) == len(pairs):
-        return fields
-    repeating = _Repeating(fields)
-    seen: set[str] = set()
-    repeating.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return repeating
 
 
 def _integer(spelling: str) -> float:
@@ -76,23 +49,22 @@ def parse_object(
     reads so, and it is much faster for files of many small objects.
     """
     text = decode_utf8(data, path)
-    found_repeating: list[_Repeating] = []
+    repeating: list[_Repeating] = []
 
     def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields = _object(pairs)
-        if type(fields) is _Repeating:
-            found_repeating.append(fields)
-        return fields
+        fields = dict(pairs)
+        if len(fields) == len(pairs):
+            return fields
+        repeating.append(_Repeating(fields))
+        repeating[-1].key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return repeating[-1]
 
+    has_minus_zero = not last_key_counts and "-0" in text and _MINUS_ZERO.search(text) is not None
+    integer = _integer if has_minus_zero else None
+    read_pairs = None if last_key_counts else hook
     try:
-        read_pairs = None if last_key_counts else hook
-        has_minus_zero = not last_key_counts and "-0" in text and _MINUS_ZERO.search(text) is not None
         value = json.loads(
-            text,
-            object_pairs_hook=read_pairs,
-            parse_float=number,
-            parse_int=_integer if has_minus_zero else None,
-            parse_constant=_not_a_number,
+            text, object_pairs_hook=read_pairs, parse_float=number, parse_int=integer, parse_constant=_not_a_number
         )
     except json.JSONDecodeError as error:
         where = f"{path}, line {error.lineno}, column {error.colno}"
@@ -101,7 +73,7 @@ def parse_object(
         raise FileFormatError("JSON nested too deeply", where=str(path)) from None
     except ValueError as error:
         raise FileFormatError(f"not JSON: {error}", where=str(path)) from None
-    if found_repeating or ("\\u" in text and any(_SURROGATE.findall(text))):
+    if repeating or ("\\u" in text and any(_SURROGATE.findall(text))):
         for where, inner in _walk(value):
             if type(inner) is _Repeating:
                 raise FileFormatError("a duplicate key in an object", value=inner.key, where=f"{path}, {where}")
@@ -133,19 +105,19 @@ class JsonObject:
         self.where = where
         self.path = path
 
-    def place(self, key: str) -> str:
+    def at(self, key: str) -> str:
         """Return file and JSON path of the value of `key`."""
         return f"{self.path}, {self.where}.{key}"
 
     def wrong(self, key: str, what: str, *, hint: str | None = None) -> FileFormatError:
         """Return the error for a wrong value of `key`."""
-        return FileFormatError(what, value=self.fields.get(key), where=self.place(key), hint=hint)
+        return FileFormatError(what, value=self.fields.get(key), where=self.at(key), hint=hint)
 
     def unmodelled(self, key: str, what: str, *, hint: str | None = None) -> UnsupportedFeatureError:
         """Return the error that says why the value of `key` is refused."""
         if self.fields.get(key) is None:
-            return UnsupportedFeatureError(what, where=self.place(key), hint=hint)
-        return UnsupportedFeatureError(what, value=self.fields[key], where=self.place(key), hint=hint)
+            return UnsupportedFeatureError(what, where=self.at(key), hint=hint)
+        return UnsupportedFeatureError(what, value=self.fields[key], where=self.at(key), hint=hint)
 
     def get(self, key: str, kind: type[T], default: Any = _REQUIRED) -> T:
         """Return the value of `key`, which must be of type `kind`, not null; `default` where it is absent."""
@@ -172,7 +144,7 @@ class JsonObject:
         """Return the object at `key`; `what` is the error where it is absent or null."""
         found = self.object(key)
         if found is None:
-            raise FileFormatError(what, where=self.place(key))
+            raise FileFormatError(what, where=self.at(key))
         return found
 
     def objects(self, key: str, default: Any = _REQUIRED) -> list[JsonObject]:
@@ -180,7 +152,7 @@ class JsonObject:
         found = []
         for index, fields in enumerate(self.get(key, list, default)):
             if not isinstance(fields, dict):
-                raise FileFormatError("an object is expected", value=fields, where=f"{self.place(key)}[{index}]")
+                raise FileFormatError("an object is expected", value=fields, where=f"{self.at(key)}[{index}]")
             found.append(JsonObject(fields, f"{self.where}.{key}[{index}]", self.path))
         return found
 
@@ -188,7 +160,7 @@ class JsonObject:
         """Refuse keys that are not `known`, because they might matter."""
         for key in self.fields:
             if key not in known:
-                raise UnsupportedFeatureError("an unknown field", value=key, where=self.place(key))
+                raise UnsupportedFeatureError("an unknown field", value=key, where=self.at(key))
 
     def refuse_unless(self, key: str, modelled: Collection[Any], why: str) -> None:
         """Refuse a value of `key` that is not among those modelled; it may be absent."""
@@ -202,7 +174,7 @@ class JsonObject:
 
 def check_surrogates(text: str, where: str) -> None:
     """Raise FileFormatError if `text` has a lone surrogate, which JSON can write and UTF-8 cannot."""
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if not text.isascii() and HALF.search(text):
         raise FileFormatError("half of a surrogate pair", value=text, where=where)
 
 
@@ -225,26 +197,16 @@ def as_serde_json(text: str) -> float:
     """
     found = _PARTS.fullmatch(text)
     assert found is not None
-    sign, whole, fraction, power = found.groups()
-    if fraction is None and power is None and int(whole) <= _LARGEST:
-        return -float(int(whole)) if sign else float(int(whole))
-    digits = int(whole + (fraction or ""))
-    exponent = -len(fraction or "")
-    if digits > _LARGEST:
-        digits, exponent = _digits_that_fit(whole, fraction or "")
-    value = _scaled(float(digits), exponent + int(power or 0))
+    sign, whole, fraction, power = found.groups(default="")
+    if not fraction and not power and int(whole) <= _LARGEST:
+        value = float(int(whole))
+    else:
+        digits = whole + fraction
+        # As many of the first digits as fit in 64 bits.
+        n = min(len(digits), len(digits) - len(digits.lstrip("0")) + 20)
+        n -= int(digits[:n]) > _LARGEST
+        value = _scaled(float(int(digits[:n])), len(whole) - n + int(power or 0))
     return -value if sign else value
-
-
-def _digits_that_fit(whole: str, fraction: str) -> tuple[int, int]:
-    """Return as many of the first digits as fit in 64 bits, and the power of ten of the last one."""
-    value = 0
-    for place, digit in enumerate(whole + fraction):
-        longer = 10 * value + int(digit)
-        if longer > _LARGEST:
-            return value, max(len(whole) - place, 0) - max(place - len(whole), 0)
-        value = longer
-    return value, -len(fraction)
 
 
 def _scaled(value: float, exponent: int) -> float:

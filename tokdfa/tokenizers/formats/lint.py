@@ -14,8 +14,8 @@ import numpy as np
 
 from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.decoding import byte_of
+from tokdfa.tokenizers.formats.gguf import BYTE, CONTROL, MODEL, NORMAL, PRE, TOKENS, TYPES, UNUSED
 from tokdfa.tokenizers.formats.gguf_head import MAGIC, GGUFHead, read_head
-from tokdfa.tokenizers.formats.gguf_tokens import BYTE, CONTROL, NORMAL, TOKENS, TYPES, UNUSED
 from tokdfa.tokenizers.pretokenizers.llama_cpp import PRE_TOKENIZERS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def looks_like_pattern(text: str) -> bool:
 
 
 def _model(head: GGUFHead) -> str:
-    return head.string("tokenizer.ggml.model")
+    return head.string(MODEL)
 
 
 def _keys(head: GGUFHead) -> Iterator[Finding]:
@@ -103,26 +103,15 @@ def _keys(head: GGUFHead) -> Iterator[Finding]:
 
 
 def _pre(head: GGUFHead) -> Iterator[Finding]:
-    key = "tokenizer.ggml.pre"
-    if _model(head) != "gpt2":
-        return
-    name = head.string(key, default="")
-    if not name:
-        yield Finding("no pre", key, "default")
-    elif name not in PRE_TOKENIZERS:
-        yield Finding("unknown pre", key, name)
+    name = head.string(PRE, default="")
+    if _model(head) == "gpt2" and name not in PRE_TOKENIZERS:
+        yield Finding("unknown pre" if name else "no pre", PRE, name or "default")
 
 
 def _tokens(head: GGUFHead) -> Iterator[Finding]:
-    yield from _first("duplicate token", TOKENS, _again(head.strings(TOKENS)))
-
-
-def _again(words: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    for word in words:
-        if word in seen:
-            yield word
-        seen.add(word)
+    ids: dict[str, int] = {}
+    again = (word for id, word in enumerate(head.strings(TOKENS)) if ids.setdefault(word, id) != id)
+    yield from _first("duplicate token", TOKENS, again)
 
 
 def _types(head: GGUFHead) -> Iterator[Finding]:
@@ -172,16 +161,13 @@ def _merges(head: GGUFHead) -> Iterator[Finding]:
     key = "tokenizer.ggml.merges"
     if key not in head:
         return
-    known = set(head.strings(TOKENS))
-
-    def odd() -> Iterator[str]:
-        for rule in head.strings(key):
-            at = rule.find(" ", 1)
-            left, right = rule[: max(at, 0)], rule[at + 1 :]
-            if at < 0 or not known.issuperset((left, right, left + right)):
-                yield rule
-
-    yield from _first("merge without token", key, odd())
+    known, odd = set(head.strings(TOKENS)), []
+    for rule in head.strings(key):
+        at = rule.find(" ", 1)
+        left, right = rule[: max(at, 0)], rule[at + 1 :]
+        if at < 0 or not known.issuperset((left, right, left + right)):
+            odd.append(rule)
+    yield from _first("merge without token", key, odd)
 
 
 def _strings(head: GGUFHead) -> Iterator[Finding]:

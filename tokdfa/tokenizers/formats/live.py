@@ -8,36 +8,120 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from tokdfa.automata.semantics import agrees_with_leftmost
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError, WrongTypeError
+from tokdfa.regex.unicode.utf8 import CHARACTER_OF
+from tokdfa.regex.unicode.versions import resolve
 from tokdfa.tokenizers.decoder import spellings
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import LARGEST_FILE, detect, is_wanted, named, unpacked
-from tokdfa.tokenizers.formats.live_merges import asked, attribute, given, read_merges
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, AnyContents, Contents
+from tokdfa.tokenizers.formats.files import LARGEST_FILE, named, unpacked
 from tokdfa.tokenizers.formats.ranks import from_ranks
-from tokdfa.tokenizers.formats.reading import read_as
-from tokdfa.tokenizers.formats.tiktoken import as_published, specials_of
+from tokdfa.tokenizers.formats.reading import detect, read_as
+from tokdfa.tokenizers.formats.tiktoken import as_published, check_ids, specials_of
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
 if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.files import AnyContents
     from tokdfa.tokenizers.formats.unigram import UnigramContents
 
+T = TypeVar("T")
 _TAKEN = (
     "a path, bytes, a file object, a dict of the fields of a JSON file or of bytes and ranks, or a tokenizer of "
     "tokenizers, transformers, tiktoken, mistral-common or sentencepiece"
 )
-# transformers' tokenizers in Python that give a text to their SentencePiece model as it is.
-_ALWAYS_AS_IT_IS = {"GemmaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer", "PLBartTokenizer"}
 _LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece")
+# transformers' tokenizers in Python that give a text to their SentencePiece model as it is: always, or if `legacy`.
+_ALWAYS_AS_IT_IS = {"GemmaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer", "PLBartTokenizer"}
 _AS_IT_IS_IF_LEGACY = {"LlamaTokenizer", "SentencePieceBackend"}
+# Classes with GPT-2's code: their methods split, spell and merge, and change nothing else.
+_AS_GPT2 = {
+    *("BartTokenizer", "CodeGenTokenizer", "GPT2Tokenizer", "LEDTokenizer", "LongformerTokenizer", "MvpTokenizer"),
+    "RobertaTokenizer",
+}
+_NOTHING: Any = object()
+_NOT_SPECIAL = "an added token that is not special, which is found in texts, is not modelled"
+_IN_RUST = "the tokenizer with a backend in Rust"
+
+
+class Live:
+    """An object of another library, or a part of one. `path` is its name in messages."""
+
+    def __init__(self, value: Any, path: Path) -> None:
+        self.value, self.path = value, path
+
+    def ask(self, question: Callable[[], T], name: str) -> T:
+        """Return the answer of the object, or raise UnsupportedFeatureError if it fails."""
+        try:
+            return question()
+        except Exception as error:
+            raise self.fault(f"the object cannot give its {name}: {error}") from error
+
+    def get(self, name: str) -> Any:
+        """Return an attribute; None if there is none. An object may compute it, and fail to."""
+        return self.ask(lambda: getattr(self.value, name, None), name)
+
+    def part(self, name: str) -> Live:
+        """Return an attribute as an object."""
+        return Live(self.get(name), self.path)
+
+    def of(self, name: str, kind: type[T]) -> T:
+        """Return an attribute of a type."""
+        return self.checked(self.get(name), kind, name)
+
+    def checked(self, value: object, kind: type[T], name: str) -> T:
+        """Return a value, or raise FileFormatError if it is of another type."""
+        if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+            what = f"the {name} of the object must be of type {kind.__name__}"
+            raise self.fault(what, FileFormatError, value=value)
+        return value
+
+    def fault(
+        self,
+        what: str,
+        error: type[FileFormatError] = UnsupportedFeatureError,
+        *,
+        value: object = _NOTHING,
+        hint: str | None = None,
+    ) -> FileFormatError:
+        """Return the error that says why the object is refused."""
+        shown = {} if value is _NOTHING else {"value": value}
+        return error(what, where=str(self.path), hint=hint, **shown)
+
+    def check_off(self, *names: str) -> None:
+        """Refuse an object with an option that is not modelled."""
+        for name in names:
+            if self.get(name):
+                raise self.fault(f"the option {name.lstrip('_')} is not modelled for it", value=True)
+
+    def defined_by(self, method: str, classes: set[str], what: str, hint: str) -> str:
+        """Return the class of transformers that defines a method of the object; refuse all but some classes."""
+        found = Live(type(self.value), self.path).get(method)
+        kind, _, _ = str(getattr(found, "__qualname__", "")).partition(".")
+        if not str(getattr(found, "__module__", "")).startswith("transformers.") or kind not in classes:
+            raise self.fault(what, value=kind or type(self.value).__name__, hint=hint)
+        return kind
+
+    def ids(self, tokens: list[str], name: str) -> list[int]:
+        """Return the ids that a tokenizer gives for tokens or pieces."""
+        convert = self.get("convert_tokens_to_ids")
+        ids = [self.checked(id, int, f"id of a {name}") for id in self.ask(lambda: list(convert(tokens)), "ids")]
+        if len(ids) != len(tokens) or not all(0 <= id <= LARGEST_ID for id in ids):
+            raise self.fault(f"a {name} without an id from 0 to {LARGEST_ID}")
+        return ids
+
+    def added_tokens(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield the added tokens of a tokenizer: id, text, and whether it is special."""
+        for id, token in self.of("added_tokens_decoder", dict).items():
+            one = Live(token, self.path)
+            text = one.checked(one.get("content"), str, "added token")
+            yield self.checked(id, int, "id of an added token"), text, bool(one.get("special"))
 
 
 def read_object(source: Any, format: str | None = None) -> AnyContents:
@@ -45,24 +129,25 @@ def read_object(source: Any, format: str | None = None) -> AnyContents:
 
     `format` is one of `FORMATS`, for bytes and file objects; it is detected by default.
     """
-    path = Path(named(source))
+    whole = Live(source, Path(named(source)))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _read_bytes(bytes(source), path, format)
+        return _read_bytes(bytes(source), whole.path, format)
     if isinstance(source, Mapping):
-        return _read_mapping(source, path, format)
-    inner = None if isinstance(source, type) else source
+        return _read_mapping(whole, format)
+    inner = Live(None if isinstance(source, type) else source, whole.path)
     for _ in range(_DEEPEST):
-        for names, read in _READERS.items():
-            values = [attribute(inner, name, path) for name in names]
+        for names, (own, read) in _READERS.items():
+            values = [inner.get(name) for name in names]
             if not any(value is None for value in values):
-                contents = read(inner, values[0], path, format)
-                return replace(contents, library=_library_of([inner, *values]))
-        inner = next((found for name in _WITHIN if (found := attribute(inner, name, path)) is not None), None)
+                if own is not None and format not in (None, own):
+                    raise whole.fault(f"the object is of the format {own}", FileFormatError, value=format)
+                library = _library_of([inner.value, *values])
+                return replace(read(inner, values[0], format), library=library)
+        inner = next((part for name in _WITHIN if (part := inner.part(name)).value is not None), Live(None, whole.path))
     hint = f"tokdfa.load takes {_TAKEN}"
-    if not isinstance(source, type) and callable(attribute(source, "convert_tokens_to_ids", path)):
+    if not isinstance(source, type) and callable(whole.get("convert_tokens_to_ids")):
         what = "a tokenizer in Python with neither a SentencePiece model nor byte pairs as GPT-2 has them"
-        hint = "load its files, or the tokenizer with a backend in Rust"
-        raise UnsupportedFeatureError(what, where=str(path), hint=hint)
+        raise whole.fault(what, hint=f"load its files, or {_IN_RUST}")
     raise WrongTypeError("not a tokenizer, nor the content of a tokenizer file", value=source, hint=hint)
 
 
@@ -85,11 +170,6 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def _refuse_format(format: str | None, own: str, path: Path) -> None:
-    if not is_wanted(format, own):
-        raise FileFormatError(f"the object is of the format {own}", value=format, where=str(path))
-
-
 # The content of files
 
 
@@ -104,60 +184,62 @@ def _read_bytes(data: bytes, path: Path, format: str | None) -> AnyContents:
     return read_as(data, path, format)
 
 
-def _read_file(source: Any, read: Any, path: Path, format: str | None) -> AnyContents:
-    name = attribute(source, "name", path)
+def _read_file(source: Live, read: Any, format: str | None) -> AnyContents:
+    name = source.get("name")
     if isinstance(name, str) and name:
-        path = Path(name)
+        source = Live(source.value, Path(name))
     try:
         data = read(LARGEST_FILE + 1)
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"not text: {error}", where=str(path), hint="open it with mode 'rb'") from None
+        raise source.fault(f"not text: {error}", FileFormatError, hint="open it with mode 'rb'") from None
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    return _read_bytes(given(data, bytes, "content", path), path, format)
+    return _read_bytes(source.checked(data, bytes, "content"), source.path, format)
 
 
-def _read_mapping(source: Mapping[Any, Any], path: Path, format: str | None) -> AnyContents:
+def _read_mapping(whole: Live, format: str | None) -> AnyContents:
+    source, path = whole.value, whole.path
     if source and all(isinstance(key, bytes) for key in source):
-        _refuse_format(format, "tiktoken", path)
+        if format not in (None, "tiktoken"):
+            raise whole.fault("the object is of the format tiktoken", FileFormatError, value=format)
         return as_published(_ranked(source, path), lambda: source, path)
     try:
         data = json.dumps(dict(source), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         what = f"neither the fields of a JSON file nor bytes and ranks: {error}"
-        raise FileFormatError(what, where=str(path)) from None
+        raise whole.fault(what, FileFormatError) from None
     return _read_bytes(data, path, format)
 
 
 # tokenizers, and transformers over it
 
 
-def _read_tokenizer(source: Any, to_str: Any, path: Path, format: str | None) -> AnyContents:
-    _refuse_format(format, "tokenizer.json", path)
-    if attribute(source, "encode_special_tokens", path):
-        what = "special tokens that are split up in a text, by encode_special_tokens, are not modelled"
-        raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
-    text = given(asked(to_str, "JSON", path), str, "JSON", path)
-    model = attribute(source, "model", path)
+def _read_tokenizer(source: Live, to_str: Any, _: str | None) -> AnyContents:
+    _check_splits(source, "encode_special_tokens")
+    text = source.checked(source.ask(to_str, "JSON"), str, "JSON")
+    model = source.part("model")
     for name in ("alpha", "nbest_size"):
-        value = attribute(model, name, path)
-        if isinstance(value, (int, float)):
+        if isinstance(value := model.get(name), (int, float)):
             what = f"with {name} the ids of a Unigram model are random"
-            raise UnsupportedFeatureError(what, value=value, where=str(path), hint="set it to None before loading")
-    return read_as(text.encode("utf-8", "surrogatepass"), path, "tokenizer.json", of_object=True)
+            raise source.fault(what, value=value, hint="set it to None before loading")
+    return read_as(text.encode("utf-8", "surrogatepass"), source.path, "tokenizer.json", of_object=True)
 
 
-def _read_fast(source: Any, backend: Any, path: Path, format: str | None) -> AnyContents:
-    if attribute(source, "split_special_tokens", path):
-        what = "special tokens that are split up in a text, by split_special_tokens, are not modelled"
-        raise UnsupportedFeatureError(what, value=True, where=str(path), hint="set it to False before loading")
-    to_str = attribute(backend, "to_str", path)
-    if to_str is None:
-        raise UnsupportedFeatureError("a backend that is no tokenizers.Tokenizer", value=backend, where=str(path))
-    return _read_tokenizer(backend, to_str, path, format)
+def _read_fast(source: Live, backend: Any, format: str | None) -> AnyContents:
+    _check_splits(source, "split_special_tokens")
+    inner = Live(backend, source.path)
+    if (to_str := inner.get("to_str")) is None:
+        raise source.fault("a backend that is no tokenizers.Tokenizer", value=backend)
+    return _read_tokenizer(inner, to_str, format)
 
 
-# tiktoken
+def _check_splits(source: Live, flag: str) -> None:
+    if source.get(flag):
+        what = f"special tokens that are split up in a text, by {flag}, are not modelled"
+        raise source.fault(what, value=True, hint="set it to False before loading")
+
+
+# tiktoken, and mistral-common over it
 
 
 def _ranked(ranks: Mapping[Any, Any], path: Path, first_id: int = 0, format: str = "tiktoken") -> Contents:
@@ -177,124 +259,89 @@ def _ranked(ranks: Mapping[Any, Any], path: Path, first_id: int = 0, format: str
     return from_ranks(spellings(words), np.array(numbers, dtype=np.int64), path, format, first_id=first_id)
 
 
-def _read_encoding(source: Any, ranks: Any, path: Path, format: str | None) -> Contents:
-    _refuse_format(format, "tiktoken", path)
-    contents = _ranked(given(ranks, dict, "_mergeable_ranks", path), path)
-    pattern = given(attribute(source, "_pat_str", path), str, "_pat_str", path)
-    pairs = given(attribute(source, "_special_tokens", path), dict, "_special_tokens", path)
+def _read_encoding(source: Live, ranks: Any, _: str | None) -> Contents:
+    contents = _ranked(source.checked(ranks, dict, "_mergeable_ranks"), source.path)
+    pattern, pairs = source.of("_pat_str", str), source.of("_special_tokens", dict)
+    decode = source.get("decode")
     specials = specials_of(
-        pairs, str(path), decoded=lambda id: asked(lambda: source.decode([id]), f"text of {id}", path)
+        pairs, str(source.path), decoded=lambda id: source.ask(lambda: decode([id]), f"text of {id}")
     )
-    taken = set(contents.ids.tolist())
-    for special in specials:
-        if special.id in taken:
-            what = f"the id of the special token {special.content!r} is that of a token"
-            raise FileFormatError(what, value=special.id, where=str(path))
+    check_ids(contents, specials, str(source.path))
     return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
 
 
-# mistral-common
-
-
-def _read_tekken(source: Any, rows: Any, path: Path, format: str | None) -> Contents:
-    _refuse_format(format, "tekken", path)
-    n_specials = given(attribute(source, "num_special_tokens", path), int, "num_special_tokens", path)
-    encoding = attribute(source, "_model", path)
-    ranks = given(attribute(encoding, "_mergeable_ranks", path), dict, "_mergeable_ranks", path)
-    pattern = given(attribute(encoding, "_pat_str", path), str, "_pat_str", path)
-    contents = _ranked(ranks, path, n_specials, "tekken")
+def _read_tekken(source: Live, rows: Any, _: str | None) -> Contents:
+    n_specials, encoding = source.of("num_special_tokens", int), source.part("_model")
+    ranks, pattern = encoding.of("_mergeable_ranks", dict), encoding.of("_pat_str", str)
+    contents = _ranked(ranks, source.path, n_specials, "tekken")
     pairs: dict[Any, Any] = {}
-    for row in given(rows, list, "_all_special_tokens", path):
+    for row in source.checked(rows, list, "_all_special_tokens"):
         text = row.get("token_str") if isinstance(row, Mapping) and row.get("rank") == len(pairs) else None
         if not isinstance(text, str) or text in pairs:
             what = f"the special token of rank {len(pairs)} is expected here, with a text of its own"
-            raise UnsupportedFeatureError(what, value=row, where=str(path))
+            raise source.fault(what, value=row)
         pairs[text] = len(pairs)
     if len(pairs) != n_specials:
-        raise FileFormatError(f"{n_specials} special tokens are expected", value=len(pairs), where=str(path))
-    return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials_of(pairs, str(path)))
+        raise source.fault(f"{n_specials} special tokens are expected", FileFormatError, value=len(pairs))
+    specials = specials_of(pairs, str(source.path))
+    return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
 
 
 # SentencePiece, and transformers over it
 
 
-def _read_processor(source: Any, proto: Any, path: Path, format: str | None) -> Contents | UnigramContents:
-    _refuse_format(format, "sentencepiece", path)
-    for name in ("_reverse", "_enable_sampling"):
-        if attribute(source, name, path):
-            raise UnsupportedFeatureError(f"the option {name[1:]} is not modelled", value=True, where=str(path))
-    data = given(asked(proto, "model", path), bytes, "model", path)
+def _read_processor(source: Live, proto: Any, _: str | None) -> Contents | UnigramContents:
+    source.check_off("_reverse", "_enable_sampling")
+    data = source.checked(source.ask(proto, "model"), bytes, "model")
     if not data:
-        raise FileFormatError("no model has been loaded into the processor", where=str(path))
-    contents = cast("Contents | UnigramContents", read_as(data, path, "sentencepiece"))
-    encode = attribute(source, "encode", path)
-    _check_order(source, encode, contents, path)
-    adds = len(asked(lambda: encode(""), "ids of the empty text", path)) > 0
+        raise source.fault("no model has been loaded into the processor", FileFormatError)
+    contents = cast("Contents | UnigramContents", read_as(data, source.path, "sentencepiece"))
+    encode, piece_of = source.get("encode"), source.get("id_to_piece")
+    # Extra options of older versions reverse the pieces, which no attribute shows.
+    letters = [*filter(str.islower, contents.characters)][:2]
+    ids = source.ask(lambda: encode(" ".join(letters)), "ids of a text")
+    spelled = "".join(source.ask(lambda: [*map(piece_of, ids)], "pieces of a text"))
+    if len(letters) == 2 and [letter for letter in spelled if letter in letters] == letters[::-1]:
+        raise source.fault("the extra option reverse is not modelled", value="reverse")
+    adds = len(source.ask(lambda: encode(""), "ids of the empty text")) > 0
     return replace(contents, ignored=(*contents.ignored, "bos and eos")) if adds else contents
 
 
-def _check_order(source: Any, encode: Any, contents: Contents | UnigramContents, path: Path) -> None:
-    """Refuse a processor that reverses the pieces by extra options of older versions, which no attribute shows."""
-    piece_of = attribute(source, "id_to_piece", path)
-    letters = [*filter(str.islower, contents.characters)][:2]
-    ids = asked(lambda: encode(" ".join(letters)), "ids of a text", path)
-    spelled = "".join(asked(lambda: [*map(piece_of, ids)], "pieces of a text", path))
-    if len(letters) == 2 and [letter for letter in spelled if letter in letters] == letters[::-1]:
-        raise UnsupportedFeatureError("the extra option reverse is not modelled", value="reverse", where=str(path))
-
-
-def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Contents:
+def _read_slow(source: Live, model: Any, format: str | None) -> Contents:
     """Read the SentencePiece model of a tokenizer in Python, with the ids that this one has for its pieces."""
-    how = attribute(type(source), "_tokenize", path)
-    kind, _, _ = str(getattr(how, "__qualname__", "")).partition(".")
-    if not str(getattr(how, "__module__", "")).startswith("transformers.") or kind not in (
-        _ALWAYS_AS_IT_IS | _AS_IT_IS_IF_LEGACY
-    ):
-        what = "a tokenizer in Python that may change texts before its SentencePiece model sees them"
-        hint = "load its sp_model, or the tokenizer with a backend in Rust"
-        raise UnsupportedFeatureError(what, value=kind or type(source).__name__, where=str(path), hint=hint)
-    if kind in _AS_IT_IS_IF_LEGACY and not attribute(source, "legacy", path):
-        hint = "load its file, or the tokenizer with a backend in Rust"
-        raise UnsupportedFeatureError("legacy=False is not modelled", value=False, where=str(path), hint=hint)
-    if attribute(source, "do_lower_case", path):
-        raise UnsupportedFeatureError("do_lower_case is not modelled", value=True, where=str(path))
-    proto = attribute(model, "serialized_model_proto", path)
-    if proto is None:
-        raise UnsupportedFeatureError("its sp_model is no SentencePieceProcessor", value=model, where=str(path))
-    contents = _read_processor(model, proto, path, format)
+    what = "a tokenizer in Python that may change texts before its SentencePiece model sees them"
+    hint = f"load its sp_model, or {_IN_RUST}"
+    kind = source.defined_by("_tokenize", _ALWAYS_AS_IT_IS | _AS_IT_IS_IF_LEGACY, what, hint)
+    if kind in _AS_IT_IS_IF_LEGACY and not source.get("legacy"):
+        raise source.fault("legacy=False is not modelled", value=False, hint=f"load its file, or {_IN_RUST}")
+    source.check_off("do_lower_case")
+    inner = Live(model, source.path)
+    if (proto := inner.get("serialized_model_proto")) is None:
+        raise source.fault("its sp_model is no SentencePieceProcessor", value=model)
+    contents = _read_processor(inner, proto, format)
     if not isinstance(contents, Contents):
         what = "a tokenizer in Python over a Unigram model, which may give pieces other ids, is not modelled"
-        hint = "load its sp_model, or the tokenizer with a backend in Rust"
-        raise UnsupportedFeatureError(what, value=kind, where=str(path), hint=hint)
-    words = (*contents.dictionary.alphabet, *contents.extra)
-    number_of = attribute(source, "convert_tokens_to_ids", path)
-    pieces = [*map("".join, words)]
+        raise source.fault(what, value=kind, hint=hint)
+    pieces = [*map("".join, (*contents.dictionary.alphabet, *contents.extra))]
     controls = [special.content for special in contents.specials]
-    numbers = asked(lambda: list(number_of([*pieces, *controls])), "ids", path)
-    ids = [given(id, int, "id of a piece", path) for id in numbers]
-    own, of_controls = ids[: len(pieces)], ids[len(pieces) :]
-    if len(set(own)) < len(own) or not 0 <= min(own) <= max(own) <= LARGEST_ID:
-        raise UnsupportedFeatureError("two pieces share an id, or have none", where=str(path))
+    ids = source.ids([*pieces, *controls], "piece")
+    own, specials = ids[: len(pieces)], dict(zip(ids[len(pieces) :], controls, strict=True))
+    if len(set(own)) < len(own):
+        raise source.fault("two pieces share an id, or have none")
     unknown = contents.fallback.unknown if contents.fallback is not None else None
-    if unknown is not None and attribute(source, "unk_token_id", path) != own[pieces.index(unknown)]:
-        raise UnsupportedFeatureError("what is unknown does not get the id of the unknown piece", where=str(path))
-    specials = {id: text for text, id in zip(controls, of_controls, strict=True)}
-    added = attribute(source, "added_tokens_decoder", path)
-    for id, token in given(added, dict, "added_tokens_decoder", path).items():
-        if given(id, int, "id of an added token", path) in own:
+    if unknown is not None and source.get("unk_token_id") != own[pieces.index(unknown)]:
+        raise source.fault("what is unknown does not get the id of the unknown piece")
+    for id, text, is_special in source.added_tokens():
+        if id in own:
             continue
-        text = given(attribute(token, "content", path), str, "added token", path)
-        if not attribute(token, "special", path) and id not in specials:
-            what = "an added token that is not special, which is found in texts, is not modelled"
-            raise UnsupportedFeatureError(what, value=text, where=str(path))
+        if not is_special and id not in specials:
+            raise source.fault(_NOT_SPECIAL, value=text)
         if unknown is not None and text and set(text).isdisjoint(pieces):
             # It gets its id where it stands in a text, because unknown characters are looked up as a token.
-            what = "an added token of characters that are unknown to the model is not modelled"
-            raise UnsupportedFeatureError(what, value=text, where=str(path))
+            raise source.fault("an added token of characters that are unknown to the model is not modelled", value=text)
         specials[id] = text
-    taken = specials.keys() & set(own)
-    if taken or any(not 0 <= id <= LARGEST_ID for id in specials):
-        raise UnsupportedFeatureError("a control piece has the id of another piece", where=str(path))
+    if specials.keys() & set(own) or any(not 0 <= id <= LARGEST_ID for id in specials):
+        raise source.fault("a control piece has the id of another piece")
     return replace(
         contents,
         ids=np.array(own, dtype=np.int32),
@@ -302,19 +349,99 @@ def _read_slow(source: Any, model: Any, path: Path, format: str | None) -> Conte
     )
 
 
-_Reader = Callable[[Any, Any, Path, str | None], "AnyContents"]
+# Tokenizers of transformers 4 that merge byte pairs in Python, as GPT-2's does. They split by a pattern of the module
+# `regex`, spell the bytes of a piece in GPT-2's alphabet, and merge in rounds: all occurrences of the best pair, then
+# again from the top. On proper dictionaries whose parts never meet too late that is leftmost merging.
 
-# The attributes by which an object is recognised, and its reader, which gets the first of them.
-_READERS: dict[tuple[str, ...], _Reader] = {
-    ("backend_tokenizer",): _read_fast,
-    ("to_str",): _read_tokenizer,
-    ("_mergeable_ranks",): _read_encoding,
+
+def _read_merging(source: Live, ranks: Any, format: str | None) -> Contents:
+    """Read such a tokenizer: its rules (`ranks`), the ids that it has for tokens, its pattern and special tokens."""
+    if format is not None:
+        raise source.fault("a tokenizer in Python has no format", FileFormatError, value=format)
+    for name in ("_tokenize", "bpe", "prepare_for_tokenization", "_convert_token_to_id"):
+        what = f"a tokenizer in Python whose method {name} may do something else than GPT-2's"
+        source.defined_by(name, _AS_GPT2, what, f"load its files, or {_IN_RUST}")
+    source.check_off("add_prefix_space", "do_lower_case")
+    if source.get("byte_encoder") != CHARACTER_OF:
+        raise source.fault("a byte alphabet that is not GPT-2's is not modelled")
+    added: dict[int, str] = {}
+    for id, text, is_special in source.added_tokens():
+        if not is_special:
+            raise source.fault(_NOT_SPECIAL, value=text)
+        if not 0 <= id <= LARGEST_ID:
+            raise source.fault(f"an id must be from 0 to {LARGEST_ID}", FileFormatError, value=id)
+        added[id] = text
+    texts = {*added.values()}
+    tokens = [source.checked(token, str, "token") for token in source.of("encoder", dict) if token not in texts]
+    contents = _merging(source, tokens, _pairs(source, source.checked(ranks, dict, "bpe_ranks")))
+    if len(contents.dictionary.alphabet.symbols) < len(CHARACTER_OF):
+        raise source.fault("bytes without a token, which become the unknown token")
+    ids = source.ids(tokens, "token")
+    if len(set(ids)) < len(ids):
+        raise source.fault("two tokens share an id, or have none")
+    if added.keys() & set(ids):
+        raise source.fault("a special token has the id of a token")
+    table = resolve(f"regex=={_installed('regex')}").name
+    number = contents.ids
+    return replace(
+        contents,
+        format="merges+vocab",
+        ids=np.where(number >= 0, np.array(ids, dtype=np.int32)[number], np.int32(-1)),
+        splitting=Splitting("tiktoken", (Split(_pattern(source)),), unicode=table),
+        specials=tuple(Special(id, text) for id, text in sorted(added.items())),
+        finds_specials=False,
+    )
+
+
+def _pairs(source: Live, ranks: Mapping[Any, Any]) -> list[list[str]]:
+    """Return the rules in order."""
+    for pair, rank in ranks.items():
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        if not is_pair or type(rank) is not int:
+            what = "a rule must be a pair of tokens, with an integer"
+            raise source.fault(what, FileFormatError, value=(pair, rank))
+    if len(set(ranks.values())) < len(ranks):
+        raise source.fault("two rules with one priority are not modelled")
+    return [[*pair] for pair in sorted(ranks, key=lambda pair: ranks[pair])]
+
+
+def _merging(source: Live, tokens: list[str], pairs: list[list[str]]) -> Contents:
+    """Return the contents with these tokens, numbered in their order, and rules; refuse merging that rounds change."""
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    model = {"type": "BPE", "vocab": {token: number for number, token in enumerate(tokens)}, "merges": pairs}
+    fields = json.dumps({"model": model, "pre_tokenizer": level, "decoder": level}).encode("ascii")
+    contents = cast("Contents", read_as(fields, source.path, "tokenizer.json"))
+    if not contents.dictionary.properness() or not agrees_with_leftmost(contents.dictionary):
+        what = "rules on which merging in rounds, as this tokenizer does it, may differ from leftmost merging"
+        raise source.fault(what, hint=f"load {_IN_RUST}")
+    return contents
+
+
+def _pattern(source: Live) -> str:
+    compiled = source.part("pat")
+    if type(compiled.value).__module__ not in ("_regex", "regex", "regex._regex"):
+        raise source.fault("a pattern that is not one of the module regex", value=compiled.value)
+    flags = compiled.checked(compiled.get("flags"), int, "flags of the pattern")
+    import regex
+
+    if flags != int(regex.UNICODE | regex.VERSION0):
+        raise source.fault("flags of the pattern are not modelled", value=flags)
+    return compiled.of("pattern", str)
+
+
+_Reader = Callable[[Live, Any, "str | None"], AnyContents]
+
+# The attributes by which an object is recognised, its format, and its reader, which gets the first of them.
+_READERS: dict[tuple[str, ...], tuple[str | None, _Reader]] = {
+    ("backend_tokenizer",): ("tokenizer.json", _read_fast),
+    ("to_str",): ("tokenizer.json", _read_tokenizer),
+    ("_mergeable_ranks",): ("tiktoken", _read_encoding),
     # Objects of transformers may have the first of these, with another meaning.
-    ("_all_special_tokens", "_model", "num_special_tokens"): _read_tekken,
-    ("serialized_model_proto",): _read_processor,
-    ("sp_model",): _read_slow,
-    ("bpe_ranks", "encoder", "byte_encoder", "pat"): read_merges,
-    ("read",): _read_file,
+    ("_all_special_tokens", "_model", "num_special_tokens"): ("tekken", _read_tekken),
+    ("serialized_model_proto",): ("sentencepiece", _read_processor),
+    ("sp_model",): ("sentencepiece", _read_slow),
+    ("bpe_ranks", "encoder", "byte_encoder", "pat"): (None, _read_merging),
+    ("read",): (None, _read_file),
 }
 # Attributes by which mistral-common, and transformers over it, hold the recognised object; they are nested three deep.
 _WITHIN = ("instruct_tokenizer", "tokenizer", "_model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from operator import add
 from pathlib import Path
@@ -13,13 +14,14 @@ import numpy as np
 from tokdfa.automata.alphabet import Word
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.arrays import Int32Array
-from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.base.errors import FileFormatError
 from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.regex.unicode.utf8 import BYTE_OF, CHARACTER_OF, GPT2_ORDER, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats.contents import Contents, Rewriting, number_bytes
-from tokdfa.tokenizers.formats.json_text import decode_utf8
+from tokdfa.tokenizers.formats.checked_dictionary import number_bytes
+from tokdfa.tokenizers.formats.contents import Contents, Rewriting
+from tokdfa.tokenizers.formats.files import decode_utf8
 from tokdfa.tokenizers.formats.written import Pairs, in_utf8
 from tokdfa.tokenizers.pretokenizers.steps import Split, Splitting
 
@@ -39,9 +41,7 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
     if "#version" in text[: text.find("\n") + 1 or None]:
         text = text[text.find("\n") + 1 :] if "\n" in text else ""
         first_line = 2
-    if limit is not None:
-        text = "\n".join(text.split("\n", limit)[:limit])
-    text = text.removesuffix("\n")
+    text = ("\n".join(text.split("\n", limit)[:limit]) if limit else text).removesuffix("\n")
 
     def where(index: int) -> str:
         return f"{path}, line {first_line + index}"
@@ -61,15 +61,11 @@ def read_pairs(data: bytes, path: Path, limit: int | None = None) -> Pairs:
 def _alternates(lines: bytes) -> bool:
     """Return whether spaces and line feeds alternate, with something between any two."""
     data = np.frombuffer(lines, dtype=np.uint8)
-    places = np.flatnonzero((data == ord(" ")) | (data == ord("\n")))
-    found = data[places]
-    return (
-        len(places) % 2 == 1
-        and bool((found[::2] == ord(" ")).all())
-        and bool((found[1::2] == ord("\n")).all())
-        and bool((np.diff(places, prepend=-1, append=len(data)) > 1).all())
-        and b"\r" not in lines
-    )
+    offsets = np.flatnonzero((data == ord(" ")) | (data == ord("\n")))
+    expected = np.resize(np.frombuffer(b" \n", dtype=np.uint8), len(offsets))
+    is_apart = np.diff(offsets, prepend=-1, append=len(data)) > 1
+    alternates = len(offsets) % 2 == 1 and np.array_equal(data[offsets], expected)
+    return alternates and bool(is_apart.all()) and b"\r" not in lines
 
 
 def _find_fault(lines: list[str], where: Callable[[int], str]) -> None:
@@ -95,8 +91,7 @@ def check_rules(pairs: Pairs, left: Int32Array, right: Int32Array) -> None:
         seen: dict[int, int] = {}
         again = next(i for i, key in enumerate(keys.tolist()) if seen.setdefault(key, i) != i)
         first = pairs.where(seen[int(keys[again])]).rpartition(", ")[2]
-        rule = f"{pairs.left[again]} {pairs.right[again]}"
-        raise FileFormatError(f"the same rule as in {first}", value=rule, where=pairs.where(again))
+        raise pairs.fault(f"the same rule as in {first}", again, FileFormatError)
 
 
 def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Contents:
@@ -112,17 +107,14 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     """
     pairs = read_pairs(data, path)
     suffix = suffix_in(pairs)
-    stems = pairs.left + pairs.right
-    if suffix:
-        stems = [part.removesuffix(suffix) for part in stems]
+    stems = [part.removesuffix(suffix or "") for part in chain(*pairs.columns)]
     if bytewise is None:
         characters = set("".join(stems))
         largest = max(characters, default="a")
         bytewise = characters <= BYTE_OF.keys() and (largest >= "\u0100" or (suffix is None and largest < "\u0080"))
     elif bytewise and not all(map(is_spelled, stems)):
-        index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % len(pairs.left)
-        what = "the rule has a character outside GPT-2's byte alphabet"
-        raise FileFormatError(what, value=f"{pairs.left[index]} {pairs.right[index]}", where=pairs.where(index))
+        index = next(i for i, stem in enumerate(stems) if not is_spelled(stem)) % pairs.n_rules
+        raise pairs.fault("the rule has a character outside GPT-2's byte alphabet", index, FileFormatError)
     if bytewise and suffix is None:
         return _bytewise(pairs)
     dictionary = Dictionary(_words(pairs, suffix))
@@ -132,17 +124,16 @@ def read_merges(data: bytes, path: Path, *, bytewise: bool | None = None) -> Con
     )
 
 
+read_merges_of_bytes, read_merges_of_characters = (partial(read_merges, bytewise=it) for it in (True, False))
+
+
 def _bytewise(pairs: Pairs) -> Contents:
-    products = list(map(add, pairs.left, pairs.right))
-    spellings = [*map(CHARACTER_OF.__getitem__, range(256))]
-    words = dict.fromkeys(chain(spellings, pairs.left, pairs.right, products))
-    numbers = {word: number for number, word in enumerate(words)}
-    rules = np.array(
-        [list(map(numbers.__getitem__, column)) for column in (pairs.left, pairs.right, products)], dtype=np.int32
-    ).T
+    columns = (*pairs.columns, [*map(add, *pairs.columns)])
+    numbers = {word: i for i, word in enumerate(dict.fromkeys(chain(map(CHARACTER_OF.get, range(256)), *columns)))}
+    rules = np.array([[*map(numbers.__getitem__, column)] for column in columns], dtype=np.int32).T
     check_rules(pairs, rules[:, 0], rules[:, 1])
-    text, offsets, _ = read_letters(*in_utf8([*words]), 1, LETTERS)
-    long = gathered(Spellings(text, offsets), np.arange(256, len(words)))
+    text, offsets, _ = read_letters(*in_utf8([*numbers]), 1, LETTERS)
+    long = gathered(Spellings(text, offsets), np.arange(256, len(numbers)))
     numbering = number_bytes(long, np.ascontiguousarray(rules))
     ids = _ids_by_rule(numbering.dictionary)
     ids[list(GPT2_ORDER)] = np.arange(256)
@@ -164,9 +155,9 @@ def read_clip(data: bytes, path: Path) -> Contents:
     The symbols are the characters of GPT-2's byte alphabet, and those with ``</w>`` for the end of a word.
     """
     pairs = read_pairs(data, path, _CLIP_RULES)
-    if len(pairs.left) < _CLIP_RULES:
+    if pairs.n_rules < _CLIP_RULES:
         what = "the file has too few rules"
-        raise FileFormatError(what, value=len(pairs.left), where=str(path), hint=f"CLIP uses {_CLIP_RULES} of them")
+        raise FileFormatError(what, value=pairs.n_rules, where=str(path), hint=f"CLIP uses {_CLIP_RULES} of them")
     characters = [CHARACTER_OF[byte] for byte in GPT2_ORDER]
     symbols = characters + [character + END_OF_WORD for character in characters]
     dictionary = Dictionary(_words(pairs, END_OF_WORD), symbols)
@@ -197,29 +188,29 @@ def clip_as_transformers_has_it(contents: Contents) -> Contents:
 
 
 def _words(pairs: Pairs, suffix: str | None) -> Iterator[tuple[Word, Word]]:
-    """Yield the rules as words: over characters, or over symbols that may end with the suffix."""
+    """Return the rules as words: over characters, or over symbols that may end with the suffix."""
     if suffix is None:
-        return zip(pairs.left, pairs.right, strict=True)
-    # In the oldest files the end of a word is a symbol of its own, not a suffix of one.
-    separate = suffix in pairs.right
+        return zip(*pairs.columns, strict=True)
     check_suffix(pairs, suffix)
-    columns = ([symbols_of(part, suffix, separate=separate) for part in parts] for parts in (pairs.left, pairs.right))
-    return zip(*columns, strict=True)
+    # In the oldest files the end of a word is a symbol of its own, not a suffix of one.
+    separate = suffix in pairs.columns[1]
+    return zip(
+        *([symbols_of(part, suffix, separate=separate) for part in parts] for parts in pairs.columns), strict=True
+    )
 
 
 def suffix_in(pairs: Pairs) -> str | None:
     """Return ``</w>`` if there are words that end with it."""
     # The test of all parts together is much faster and settles most files.
-    together = " ".join(pairs.right)
+    together = " ".join(pairs.columns[1])
     return END_OF_WORD if f"{END_OF_WORD} " in f"{together} " else None
 
 
 def check_suffix(pairs: Pairs, suffix: str) -> None:
     """Refuse rules in which `suffix` is more than the mark at the end of the right part."""
-    for index, row in enumerate(zip(pairs.left, pairs.right, strict=True)):
-        if row[0].endswith(suffix) or ("".join(row).endswith(suffix) and not row[1].endswith(suffix)):
-            what = f"{suffix} occurs where no word ends, or is merged from its characters"
-            raise UnsupportedFeatureError(what, value=" ".join(row), where=pairs.where(index))
+    for index, (left, right) in enumerate(zip(*pairs.columns, strict=True)):
+        if left.endswith(suffix) or ((left + right).endswith(suffix) and not right.endswith(suffix)):
+            raise pairs.fault(f"{suffix} occurs where no word ends, or is merged from its characters", index)
 
 
 def symbols_of(part: str, suffix: str | None, *, separate: bool = False) -> Word:

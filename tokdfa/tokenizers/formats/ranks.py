@@ -20,8 +20,8 @@ from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedF
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.encoding.symbols import Merges
-from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes, number_bytes, numbering
+from tokdfa.tokenizers.formats.checked_dictionary import number_bytes, number_spellings
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, check_bytes
 
 # The number of symbols that are copied at once to look splits up.
 _AT_A_TIME = 1 << 20
@@ -35,12 +35,8 @@ def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, 
     `ranks` is an int64 array of distinct numbers that are not negative.
     """
     if int(ranks.max()) + first_id > LARGEST_ID:
-        raise FileFormatError(
-            "the rank is too large",
-            value=int(ranks.max()),
-            where=str(path),
-            hint=f"ids up to {LARGEST_ID} are supported",
-        )
+        hint = f"ids up to {LARGEST_ID} are supported"
+        raise FileFormatError("the rank is too large", value=int(ranks.max()), where=str(path), hint=hint)
     order = np.argsort(ranks, kind="stable")
     in_order = words if np.array_equal(order, np.arange(len(order))) else gathered(words, order)
     ids = (ranks[order] + first_id).astype(np.int32)
@@ -50,23 +46,17 @@ def from_ranks(words: Spellings, ranks: Int64Array, path: Path, format: str, *, 
     byte_ids[in_order.text[in_order.offsets[:-1][~long]]] = ids[~long]
     check_bytes(np.flatnonzero(byte_ids >= 0).tolist(), path)
 
-    rules, splits = rules_of_bytes(long_words)
+    rules, splits = _rules(long_words.text.astype(np.int32), long_words.offsets, 256, None)
     dictionary, extra, number = number_bytes(long_words, rules)
     numbered_ids = np.empty_like(number)
     numbered_ids[number] = np.concatenate((byte_ids, ids[long]))
-    merges = (
-        None
-        if splits is None
-        else Merges(number[splits[:, 0]], number[splits[:, 1]], splits[:, 2], number[splits[:, 2]])
-    )
+    merges = None
+    if splits is not None:
+        left, right, product = number[splits.T]
+        merges = Merges(left, right, splits[:, 2], product)
     return Contents(
         format=format, dictionary=dictionary, extra=extra, ids=numbered_ids, whole_piece=True, merges=merges
     )
-
-
-def rules_of_bytes(words: Spellings) -> tuple[Int32Array, Int32Array | None]:
-    """Return the rules of ranked words over the 256 bytes; see :func:`rules_of_words`."""
-    return _rules(words.text.astype(np.int32), words.offsets, 256, None)
 
 
 def rules_of_words(
@@ -82,7 +72,11 @@ def rules_of_words(
     second is None if no rules are missing.
     """
     offsets = running_sum(np.fromiter(map(len, words), dtype=np.int64, count=len(words)))
-    return _rules(_numbers(words, symbols), offsets, len(symbols), priority)
+    codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
+    known = [ord(symbol) for symbol in symbols]
+    table = np.zeros(max(known, default=0) + 1, dtype=np.int32)
+    table[known] = list(symbols.values())
+    return _rules(table[codes], offsets, len(symbols), priority)
 
 
 def _rules(
@@ -117,16 +111,6 @@ def _rules(
     product = np.arange(n, n + n_words, dtype=np.int32)
     rules = np.stack((left, right, product), axis=1)[left >= 0]
     return rules, splits
-
-
-def _numbers(words: Sequence[str], symbols: Mapping[str, int]) -> Int32Array:
-    """Return the symbols of all words, one after the other."""
-    codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
-    known = [ord(symbol) for symbol in symbols]
-    table = np.zeros(max(known, default=0) + 1, dtype=np.int32)
-    table[known] = list(symbols.values())
-    numbers: Int32Array = table[codes]
-    return numbers
 
 
 def _all_splits(text: Int32Array, offsets: Int64Array, n: int) -> Int32Array:
@@ -186,32 +170,23 @@ def over_scored(
     longer, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
     # Strongest first; ties go to the leftmost pair.
     ranked = longer[np.lexsort((ids[longer], -scored[longer]))]
-    words = [texts[place] for place in ranked.tolist()]
-    characters = {texts[place]: number for number, place in enumerate(single.tolist())}
+    words = [texts[index] for index in ranked.tolist()]
+    characters = {texts[index]: number for number, index in enumerate(single.tolist())}
     foreign = set("".join(words)).difference(characters)
     if foreign:
         text = next(text for text in words if not foreign.isdisjoint(text))
         raise UnsupportedFeatureError("a piece has a character that is not a piece itself", value=text, where=where)
-    scores = -scored[ranked]
-    changes = np.concatenate(([0], np.cumsum(np.diff(scores) != 0))) if len(words) else np.empty(0)
-    priority = changes.astype(np.int32)
+    priority = running_sum(np.diff(scored[ranked]) != 0)[: len(words)].astype(np.int32)
     rules, splits = rules_of_words(words, characters, priority)
     symbols = [*characters, *atoms]
     # The symbols first: the words come after the atoms.
     number = np.arange(len(characters) + len(words), dtype=np.int32)
     number[len(characters) :] += len(atoms)
-    spelled = [*symbols, *words]
-    mentioned, extra, numbered = numbering(number[rules], len(spelled), len(symbols))
-    alphabet = SymbolTokens("symbols", symbols, [spelled[place] for place in mentioned.tolist()])
-    numbered_ids = np.empty(len(spelled), dtype=np.int32)
+    dictionary, extra, numbered = number_spellings("symbols", [*symbols, *words], number[rules], len(symbols))
+    numbered_ids = np.empty_like(numbered)
     numbered_ids[numbered] = np.concatenate((ids[single], np.array([*atoms.values()], dtype=np.int32), ids[ranked]))
     merges = None
     if splits is not None:
         left, right, product = numbered[number[splits.T]]
         merges = Merges(left, right, priority[splits[:, 2] - len(characters)], product)
-    return {
-        "dictionary": CheckedDictionary(alphabet, *numbered[number[rules.T]]),
-        "extra": tuple(tuple(spelled[place]) for place in extra.tolist()),
-        "ids": numbered_ids,
-        "merges": merges,
-    }
+    return {"dictionary": dictionary, "extra": extra, "ids": numbered_ids, "merges": merges}

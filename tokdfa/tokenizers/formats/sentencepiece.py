@@ -1,4 +1,7 @@
-"""SentencePiece models of type BPE and Unigram."""
+"""SentencePiece models of type BPE and Unigram.
+
+A model that is written plainly is read without the packages that read all of protocol buffers.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,13 @@ import numpy as np
 from tokdfa.base.arrays import Float64Array, Uint8Array
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
-from tokdfa.kernels.spelling.model import check_spellings
+from tokdfa.kernels.spelling.model import PieceList, check_spellings, read_pieces
 from tokdfa.tokenizers.decoder import Spellings
 from tokdfa.tokenizers.decoding import BYTE_TOKENS, DecodeSentencePiece, byte_of
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.encoding.symbols import Fallback
 from tokdfa.tokenizers.formats.charsmap import read_charsmap
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents, LateContents, Rewriting
-from tokdfa.tokenizers.formats.plain_sentencepiece import SURFACE, PlainModel, Settings, read_plain_model
 from tokdfa.tokenizers.formats.ranks import MOST_SYMBOLS, over_scored
 from tokdfa.tokenizers.formats.unigram import LARGEST_SCORE, UnigramContents
 from tokdfa.tokenizers.formats.written import Vocabulary
@@ -29,10 +31,33 @@ from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unk
 from tokdfa.tokenizers.normalizers.sentencepiece import SentencePieceNormalizer, SpaceAfter
 
 _LONGEST_PIECE = 1024
-_BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _MOST_PREFIXES = 64
 _UNIGRAM, _BPE = 1, 2
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
+_SURFACE = " \u2047 "  # the decoded text of the unknown piece, unless a model says otherwise
+
+# Fields of a model, and the forms of fields: numbers, bytes, and others by their widths.
+_TRAINER, _NORMALIZER, _DENORMALIZER = 2, 3, 5
+_NUMBER, _BYTES = 0, 2
+_WIDTHS = {1: 8, 5: 4}
+
+
+class Settings(NamedTuple):
+    """The settings of a model, without its pieces.
+
+    `is_suffix` is whether white space is treated as a suffix, `surface` is the decoded text of the unknown piece, and
+    `charsmap` the precompiled character table, which may be empty. `puts`, `trims` and `escapes` are whether a space is
+    put before texts, white space that is not needed is removed, and spaces become U+2581.
+    """
+
+    is_unigram: bool
+    byte_fallback: bool
+    is_suffix: bool
+    surface: str
+    charsmap: bytes
+    puts: bool
+    trims: bool
+    escapes: bool
 
 
 class _Pieces(NamedTuple):
@@ -50,15 +75,15 @@ class _Pieces(NamedTuple):
 def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
     """Read a SentencePiece model."""
     plain = read_plain_model(data)
-    words = None if plain is None else _sound_words(plain)
-    checked = None if plain is None or words is None else check_spellings(*plain.pieces[:2], plain.pieces.kinds)
+    words = None if plain is None else _sound_words(*plain)
+    checked = None if plain is None or words is None else check_spellings(*plain[0][:2], plain[0].kinds)
     if plain is None or words is None or checked is None:
         message = _parse(data, path)
         settings = _settings(message, path)
         words, scores, kinds = _read_pieces(message, path, settings.is_unigram)
-        checked = check_spellings(*words.words[0], kinds)
+        checked = check_spellings(*words.words, kinds)
     else:
-        settings, scores, kinds = plain.settings, plain.pieces.scores, plain.pieces.kinds
+        (_, _, scores, kinds, _), settings = plain
     pieces = _by_kind(words, scores, kinds)
     _check(pieces, settings.byte_fallback, path)
     if not settings.is_unigram:
@@ -66,9 +91,10 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         if n_characters > MOST_SYMBOLS or not has_all:
             # It raises the error: characters that are not normal pieces themselves, or too many to find rules.
             _rules_over(pieces, path)
-    rules = None
+    rules = table = None
     if settings.charsmap:
         rules = read_charsmap(settings.charsmap, f"{path}, normalizer_spec.precompiled_charsmap")
+        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(settings.charsmap).hexdigest())
     trims = settings.trims
     if trims:
         text = rules.first_with("  ") if rules else None
@@ -76,9 +102,6 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         if text is not None:
             where = f"{path}, normalizer_spec.remove_extra_whitespaces"
             raise UnsupportedFeatureError("two spaces in a row are not modelled here", value=text, where=where)
-    table = None
-    if rules:
-        table = CharacterTable(rules, tuple(pieces.user_defined), hashlib.sha256(settings.charsmap).hexdigest())
     puts = settings.puts
     usual = SentencePieceNormalizer(table, puts and not settings.is_suffix, trims, settings.escapes)
     rewriting = Rewriting(
@@ -86,15 +109,17 @@ def read_sentencepiece(data: bytes, path: Path) -> Contents | UnigramContents:
         # A space that is put after texts stays, but the decoder drops one from their beginning all the same.
         (DecodeSentencePiece(puts and not trims, trims, pieces.unknown[0], settings.surface),),
     )
-    if not settings.is_unigram:
-        return _over_pieces(pieces, rewriting, path)
-    return UnigramContents(
-        format="sentencepiece",
-        model=_unigram(pieces, path),
-        user_defined=tuple(pieces.user_defined.values()),
-        specials=tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
-        rewriting=rewriting,
-    )
+    known: dict[str, Any] = {
+        "format": "sentencepiece",
+        "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
+        "rewriting": rewriting,
+    }
+    if settings.is_unigram:
+        users = tuple(pieces.user_defined.values())
+        return UnigramContents(model=_unigram(pieces, path), user_defined=users, **known)
+    fallback = Fallback(bytes=BYTE_TOKENS) if pieces.byte else Fallback(unknown=pieces.unknown[0], fuses=True)
+    known |= {"atoms": tuple(pieces.user_defined), "fallback": fallback}
+    return LateContents.of(partial(_rules_over, pieces, path), known)
 
 
 def _settings(model: Any, path: Path) -> Settings:
@@ -111,11 +136,14 @@ def _settings(model: Any, path: Path) -> Settings:
     if model.denormalizer_spec.precompiled_charsmap:
         where = f"{path}, denormalizer_spec"
         raise UnsupportedFeatureError("a character table for decoding is not modelled", where=where)
+    surface = _text(trainer, "unk_surface") if trainer.HasField("unk_surface") else _SURFACE
+    if not isinstance(surface, str):
+        raise FileFormatError("the unk_surface is not UTF-8", where=f"{path}, trainer_spec", value=surface or None)
     return Settings(
         is_unigram=trainer.model_type == _UNIGRAM,
         byte_fallback=bool(trainer.byte_fallback),
         is_suffix=bool(trainer.treat_whitespace_as_suffix),
-        surface=_text(trainer, "unk_surface", f"{path}, trainer_spec") if trainer.HasField("unk_surface") else SURFACE,
+        surface=surface,
         charsmap=bytes(normalizer.precompiled_charsmap),
         puts=bool(normalizer.add_dummy_prefix),
         trims=bool(normalizer.remove_extra_whitespaces),
@@ -123,10 +151,92 @@ def _settings(model: Any, path: Path) -> Settings:
     )
 
 
-def _sound_words(plain: PlainModel) -> Vocabulary | None:
+class _OddError(Exception):
+    """Something that only a reader of all of protocol buffers understands."""
+
+
+def read_plain_model(data: bytes) -> tuple[PieceList, Settings] | None:
+    """Read the pieces and settings of a model that is written plainly, as the library writes it; None for others.
+
+    A model is odd, or wrong, if a field is there twice or in another form, a part is missing, a normalizer has unknown
+    fields, a decoder has a character table, or the model is of another type.
+    """
+    pieces = read_pieces(data)
+    try:
+        return None if pieces is None else (pieces, _plain_settings(pieces.left))
+    except _OddError:
+        return None
+
+
+def _plain_settings(data: bytes) -> Settings:
+    parts = _once(data, {_TRAINER: _BYTES, _NORMALIZER: _BYTES, _DENORMALIZER: _BYTES})
+    if not {_TRAINER, _NORMALIZER} <= parts.keys():
+        raise _OddError
+    trainer = _once(parts[_TRAINER], {3: _NUMBER, 24: _NUMBER, 35: _NUMBER, 44: _BYTES})
+    normalizer, denormalizer = (
+        _once(parts.get(part, b""), {1: _BYTES, 2: _BYTES, 3: 0, 4: 0, 5: 0, 6: _BYTES}, only=True)
+        for part in (_NORMALIZER, _DENORMALIZER)
+    )
+    kind = trainer.get(3, _UNIGRAM)
+    flags = [trainer.get(35, 0), trainer.get(24, 0), *(normalizer.get(field, 1) for field in (3, 4, 5))]
+    if kind not in (_UNIGRAM, _BPE) or denormalizer.get(2) or not {*flags} <= {0, 1}:
+        raise _OddError
+    try:
+        surface = trainer.get(44, _SURFACE.encode("utf-8")).decode("utf-8")
+    except UnicodeDecodeError:
+        raise _OddError from None
+    byte_fallback, is_suffix, *normalizing = map(bool, flags)
+    return Settings(kind == _UNIGRAM, byte_fallback, is_suffix, surface, normalizer.get(2, b""), *normalizing)
+
+
+def _once(data: bytes, forms: dict[int, int], *, only: bool = False) -> dict[int, Any]:
+    """Return the fields of a message that are wanted, each in its form; with `only` there must be no others."""
+    found: dict[int, Any] = {}
+    at, end = 0, len(data)
+    while at < end:
+        tag = data[at]
+        # Most are one byte, and so are most sizes; a trainer may name hundreds of files.
+        tag, at = (tag, at + 1) if tag < 0x80 else _number(data, at)
+        number, form = tag >> 3, tag & 7
+        value, begin = 0, at
+        if form == _NUMBER:
+            value, at = _number(data, at)
+        elif form == _BYTES:
+            size = data[at] if at < end else 0x80
+            size, begin = (size, at + 1) if size < 0x80 else _number(data, at)
+            at = begin + size
+        elif form in _WIDTHS:
+            at += _WIDTHS[form]
+        else:
+            raise _OddError
+        if not 0 < number < 1 << 26 or at > end:
+            raise _OddError
+        if number in forms:
+            if number in found or form != forms[number]:
+                raise _OddError
+            found[number] = data[begin:at] if form == _BYTES else value
+        elif only:
+            raise _OddError
+    return found
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number at an offset, and the offset after it."""
+    number = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise _OddError
+        number |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return number, at
+    raise _OddError
+
+
+def _sound_words(pieces: PieceList, settings: Settings) -> Vocabulary | None:
     """Return the words of pieces that are written plainly; None if anything is wrong with the pieces."""
-    text, offsets, scores, kinds, _ = plain.pieces
-    is_unigram, n_pieces = plain.settings.is_unigram, len(kinds)
+    text, offsets, scores, kinds, _ = pieces
+    is_unigram, n_pieces = settings.is_unigram, len(kinds)
     largest = LARGEST_SCORE if is_unigram else np.finfo(np.float64).max
     is_odd = (kinds == _NORMAL) & ~(np.abs(scores) <= largest)
     if is_odd.any() or n_pieces > LARGEST_ID or np.count_nonzero(kinds == _UNKNOWN) != 1:
@@ -140,7 +250,7 @@ def _sound_words(plain: PlainModel) -> Vocabulary | None:
 
 
 def _by_kind(words: Vocabulary, scores: Float64Array, kinds: Uint8Array) -> _Pieces:
-    (text, offsets), _ = words.words
+    text, offsets = words.words
     data = text.data
 
     def of(kind: int) -> dict[str, int]:
@@ -177,66 +287,46 @@ def _parse(data: bytes, path: Path) -> Any:
     return model
 
 
-def _text(message: Any, name: str, where: str) -> str:
+def _text(message: Any, name: str) -> str | bytes:
     """Return a string of a message. Depending on the version of protobuf, invalid UTF-8 gives bytes or an error."""
     try:
-        text = getattr(message, name)
+        return cast("str | bytes", getattr(message, name))
     except UnicodeDecodeError:
-        text = b""
-    if not isinstance(text, str):
-        raise FileFormatError(f"the {name} is not UTF-8", where=where, value=text or None)
-    return text
+        return b""
 
 
 def _read_pieces(model: Any, path: Path, is_unigram: bool) -> tuple[Vocabulary, Float64Array, Uint8Array]:
     """Return the words of the pieces of a model that was parsed, their scores and their kinds."""
-    kinds = type(model.pieces[0])
-    names = {kinds.UNKNOWN: "unknown", kinds.CONTROL: "control", kinds.USER_DEFINED: "user_defined", kinds.BYTE: "byte"}
-    names |= {kinds.UNUSED: "unused"} if is_unigram else {}
-    normal: dict[str, tuple[int, float]] = {}
-    others: dict[str, dict[str, int]] = {name: {} for name in names.values()}
-    of_normal = kinds.NORMAL
+    texts: list[str] = []
+    seen: set[tuple[int, str]] = set()
     for id, piece in enumerate(model.pieces):
+        text, kind, score = _text(piece, "piece"), piece.type, piece.score
         # Where something is wrong is only written out if it is: that takes longer than all else.
-        try:
-            text = piece.piece
-        except UnicodeDecodeError:
-            text = b""
-        if type(text) is not str:
-            text = _text(piece, "piece", f"{path}, pieces[{id}]")
+        if not isinstance(text, str):
+            raise FileFormatError("the piece is not UTF-8", where=f"{path}, pieces[{id}]", value=text or None)
         if not text or "\0" in text or len(text) > _LONGEST_PIECE:
             what = f"a piece must have 1 to {_LONGEST_PIECE} characters, none of them zero"
             raise FileFormatError(what, value=text, where=f"{path}, pieces[{id}]")
-        kind = piece.type
-        if kind == of_normal:
-            score = piece.score
-            if not math.isfinite(score):
-                raise FileFormatError("the score is not a number", value=score, where=f"{path}, pieces[{id}].score")
-            if is_unigram and abs(score) > LARGEST_SCORE:
-                what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
-                raise UnsupportedFeatureError(what, value=score, where=f"{path}, pieces[{id}].score")
-            if text in normal:
-                raise FileFormatError("a duplicate piece", value=text, where=f"{path}, pieces[{id}]")
-            normal[text] = (id, score)
-        elif kind in names:
-            group = others[names[kind]]
-            if text in group:
-                raise FileFormatError("a duplicate piece", value=text, where=f"{path}, pieces[{id}]")
-            group[text] = id
-        else:
-            name, where = kinds.Type.Name(kind), f"{path}, pieces[{id}].type"
-            raise UnsupportedFeatureError("this type of piece is not modelled", value=name, where=where)
-    if len(others["unknown"]) != 1:
-        what = "a model must have exactly one unknown piece"
-        raise FileFormatError(what, value=[*others["unknown"]], where=str(path))
-    seen: set[str] = set()
-    for names_of_kind in (set(normal), *map(set, others.values())):
-        again = seen & names_of_kind
-        if again:
-            raise UnsupportedFeatureError("a piece has two types", value=min(again), where=str(path))
-        seen |= names_of_kind
-    texts = [piece.piece for piece in model.pieces]
-    words = Vocabulary(texts, np.arange(len(texts), dtype=np.int32), {text: id for id, text in enumerate(texts)})
+        if kind == _NORMAL and not math.isfinite(score):
+            raise FileFormatError("the score is not a number", value=score, where=f"{path}, pieces[{id}].score")
+        if kind == _NORMAL and is_unigram and abs(score) > LARGEST_SCORE:
+            what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
+            raise UnsupportedFeatureError(what, value=score, where=f"{path}, pieces[{id}].score")
+        if kind == _UNUSED and not is_unigram:
+            what, where = "this type of piece is not modelled", f"{path}, pieces[{id}].type"
+            raise UnsupportedFeatureError(what, value="UNUSED", where=where)
+        if (kind, text) in seen:
+            raise FileFormatError("a duplicate piece", value=text, where=f"{path}, pieces[{id}]")
+        seen.add((kind, text))
+        texts.append(text)
+    unknown = [text for kind, text in seen if kind == _UNKNOWN]
+    if len(unknown) != 1:
+        raise FileFormatError("a model must have exactly one unknown piece", value=sorted(unknown), where=str(path))
+    id_of = {text: id for id, text in enumerate(texts)}
+    if len(id_of) < len(texts):
+        again = min(text for id, text in enumerate(texts) if id_of[text] != id)
+        raise UnsupportedFeatureError("a piece has two types", value=again, where=str(path))
+    words = Vocabulary(texts, np.arange(len(texts), dtype=np.int32), id_of)
     scores = np.array([piece.score for piece in model.pieces], dtype=np.float64)
     return words, scores, np.array([piece.type for piece in model.pieces], dtype=np.uint8)
 
@@ -262,27 +352,9 @@ def _rules_over(pieces: _Pieces, path: Path) -> dict[str, Any]:
     """Return dictionary, ids, further tokens and merges of a model."""
     normal, spelled = np.flatnonzero(pieces.kinds == _NORMAL), pieces.words.spellings
     words = [spelled[id] for id in normal.tolist()]
-    return over_scored(words, normal.astype(np.int32), pieces.scores[normal], _atoms(pieces), str(path))
-
-
-def _atoms(pieces: _Pieces) -> dict[str, int]:
-    """Return the pieces of several characters that never merge, with their ids."""
-    return pieces.byte | {pieces.unknown[0]: pieces.unknown[1]} | pieces.user_defined
-
-
-def _over_pieces(pieces: _Pieces, rewriting: Rewriting, path: Path) -> Contents:
-    """Return the contents of a model of byte pairs."""
-    fallback = Fallback(bytes=_BYTE_PIECES)
-    if not pieces.byte:
-        fallback = Fallback(unknown=pieces.unknown[0], fuses=True)
-    known = {
-        "format": "sentencepiece",
-        "specials": tuple(Special(id, text, normalized="") for text, id in pieces.control.items()),
-        "atoms": tuple(pieces.user_defined),
-        "fallback": fallback,
-        "rewriting": rewriting,
-    }
-    return LateContents.of(partial(_rules_over, pieces, path), known)
+    # The pieces of several characters that never merge.
+    atoms = pieces.byte | dict([pieces.unknown]) | pieces.user_defined
+    return over_scored(words, normal.astype(np.int32), pieces.scores[normal], atoms, str(path))
 
 
 def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:
@@ -293,7 +365,7 @@ def _unigram(pieces: _Pieces, path: Path) -> UnigramModel:
     scores, is_found = np.where(is_normal, pieces.scores, 0.0), is_normal.copy()
     for text, id in pieces.user_defined.items():
         scores[id], is_found[id] = float(np.float32(0.1 * len(text.encode("utf-8")) - 0.1)), True
-    byte_ids = tuple(pieces.byte.get(piece, -1) for piece in _BYTE_PIECES) if pieces.byte else None
+    byte_ids = tuple(pieces.byte.get(token, -1) for token in BYTE_TOKENS) if pieces.byte else None
     least = unknown_score(float(pieces.scores[is_normal].min()), single=True)
-    texts = PieceTexts(*pieces.words.words[0], 1)
+    texts = PieceTexts(*pieces.words.words, 1)
     return UnigramModel(texts, scores, is_found, pieces.unknown[1], least, "sentencepiece", byte_ids)

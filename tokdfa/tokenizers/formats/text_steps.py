@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import cast, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar, get_args
 
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.regex.unicode.normalization import Form
@@ -21,16 +21,10 @@ from tokdfa.tokenizers.pretokenizers.steps import Behavior, Split, Splitting
 _BEHAVIORS: dict[str, Behavior] = {
     "".join(word.title() for word in behavior.split("_")): behavior for behavior in get_args(Behavior)
 }
-_PREPEND_SCHEMES = ("always", "first", "never")
 # The machine counts up to a thousand or so characters; with longer pieces a text is split as a whole.
 _LONGEST_PIECE = 1 << 20
 _LARGEST_COUNT = (1 << 63) - 1
-_SIMPLE: dict[str, Callable[[], normalizers.Normalizer]] = {
-    "Lowercase": normalizers.Lowercase,
-    "StripAccents": normalizers.StripAccents,
-    "Nmt": normalizers.Nmt,
-    "ByteLevel": normalizers.ByteLetters,
-}
+T = TypeVar("T")
 
 
 def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
@@ -44,6 +38,14 @@ def flatten(step: JsonObject, key: str) -> Iterator[JsonObject]:
             stack.extend(reversed(inner.objects(key)))
         else:
             yield inner
+
+
+def _read_as(step: JsonObject, table: Mapping[str, Callable[[JsonObject], T]], what: str) -> T:
+    """Return a step, read as its type says; `what` is the error for types that are not in the table."""
+    kind = step.get("type", str)
+    if kind not in table:
+        raise step.unmodelled("type", what)
+    return table[kind](step)
 
 
 def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
@@ -79,7 +81,8 @@ def read_pre_tokenizer(top: JsonObject) -> tuple[Splitting | None, bool]:
                 splits.append(Split(metaspace, "merged_with_next", literal=True))
         else:
             # After ByteLevel a step sees letters for bytes.
-            (byte_steps if is_bytewise else splits).extend(_read_splits(step, kind))
+            found = _read_as(step, _SPLITS, "a pre-tokenizer that tokenizers does not have")
+            (byte_steps if is_bytewise else splits).extend(found)
     steps = (tuple(splits), prefix_space, metaspace, prefix_once, metaspace_at, tuple(byte_steps))
     return Splitting("tokenizers", *steps), is_bytewise
 
@@ -96,7 +99,7 @@ def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
     if len(replacement) != 1 or step.get("str_rep", str, replacement) != replacement:
         raise step.wrong("replacement", "the replacement must be one character")
     scheme = step.get("prepend_scheme", str, "always")
-    if scheme not in _PREPEND_SCHEMES:
+    if scheme not in ("always", "first", "never"):
         raise step.wrong("prepend_scheme", "unknown scheme")
     # Files older than the schemes have a flag instead, which the library still compares with the scheme.
     if not step.get("add_prefix_space", bool, True) and scheme != "never":
@@ -104,48 +107,46 @@ def read_metaspace(step: JsonObject) -> tuple[str, str, bool]:
     return replacement, scheme, step.get("split", bool, True)
 
 
-def _read_splits(step: JsonObject, kind: str) -> Sequence[Split]:
-    if kind == "Split":
-        return (_read_split(step),)
-    if kind == "Digits":
-        return (patterns.digits(step.get("individual_digits", bool)),)
-    if kind == "Punctuation":
-        return (patterns.punctuation(_read_behavior(step, "Isolated")),)
-    if kind == "CharDelimiterSplit":
-        delimiter = step.get("delimiter", str)
-        if len(delimiter) != 1:
-            raise step.wrong("delimiter", "a delimiter must be one character")
-        return (Split(delimiter, "removed", literal=True),)
-    if kind == "FixedLength":
-        length = step.get("length", int, 5)
-        if not 1 <= length <= _LONGEST_PIECE:
-            raise step.unmodelled("length", f"a length must be from 1 to {_LONGEST_PIECE}")
-        return (patterns.fixed_length(length),)
-    simple = {
-        "Whitespace": patterns.whitespace,
-        "WhitespaceSplit": patterns.whitespace_split,
-        "UnicodeScripts": patterns.unicode_scripts,
-    }
-    if kind in simple:
-        return (simple[kind](),)
-    if kind == "BertPreTokenizer":
-        return patterns.bert()
-    raise step.unmodelled("type", "a pre-tokenizer that tokenizers does not have")
+def _read_split(step: JsonObject) -> Sequence[Split]:
+    text, literal = _read_pattern(step)
+    return (Split(text, _read_behavior(step), step.get("invert", bool), literal=literal),)
 
 
-def _read_split(step: JsonObject) -> Split:
-    text, literal = read_pattern(step)
-    return Split(text, _read_behavior(step), step.get("invert", bool), literal=literal)
+def _read_delimiter(step: JsonObject) -> Sequence[Split]:
+    delimiter = step.get("delimiter", str)
+    if len(delimiter) != 1:
+        raise step.wrong("delimiter", "a delimiter must be one character")
+    return (Split(delimiter, "removed", literal=True),)
 
 
-def read_pattern(step: JsonObject) -> tuple[str, bool]:
+def _read_length(step: JsonObject) -> Sequence[Split]:
+    length = step.get("length", int, 5)
+    if not 1 <= length <= _LONGEST_PIECE:
+        raise step.unmodelled("length", f"a length must be from 1 to {_LONGEST_PIECE}")
+    return (patterns.fixed_length(length),)
+
+
+_SPLITS: dict[str, Callable[[JsonObject], Sequence[Split]]] = {
+    "Split": _read_split,
+    "Digits": lambda step: (patterns.digits(step.get("individual_digits", bool)),),
+    "Punctuation": lambda step: (patterns.punctuation(_read_behavior(step, "Isolated")),),
+    "CharDelimiterSplit": _read_delimiter,
+    "FixedLength": _read_length,
+    "Whitespace": lambda _: (patterns.whitespace(),),
+    "WhitespaceSplit": lambda _: (patterns.whitespace_split(),),
+    "UnicodeScripts": lambda _: (patterns.unicode_scripts(),),
+    "BertPreTokenizer": lambda _: patterns.bert(),
+}
+
+
+def _read_pattern(step: JsonObject) -> tuple[str, bool]:
     """Return the pattern of a step, and whether it is a string and not a regular expression."""
-    pattern = step.get("pattern", dict)
-    spelled = [(key, value) for key, value in pattern.items() if key in ("Regex", "String")]
-    if len(pattern) != 1 or len(spelled) != 1 or not isinstance(spelled[0][1], str):
-        raise step.wrong("pattern", 'a pattern must be {"Regex": …} or {"String": …}')
-    ((key, text),) = spelled
-    return text, key == "String"
+    match step.get("pattern", dict):
+        case {"Regex": str(text), **others} if not others:
+            return text, False
+        case {"String": str(text), **others} if not others:
+            return text, True
+    raise step.wrong("pattern", 'a pattern must be {"Regex": …} or {"String": …}')
 
 
 def _read_behavior(step: JsonObject, *default: str) -> Behavior:
@@ -157,32 +158,17 @@ def _read_behavior(step: JsonObject, *default: str) -> Behavior:
 
 def read_normalizer(top: JsonObject) -> normalizers.Normalizer | None:
     """Return the normalizer of a tokenizer.json; None if it has none or one without steps."""
-    root = top.object("normalizer")
-    steps = tuple(_read_normalizer(step) for step in flatten(root, "normalizers")) if root else ()
+    root, what = top.object("normalizer"), "a normalizer that tokenizers does not have"
+    steps = tuple(_read_as(step, _NORMALIZERS, what) for step in flatten(root, "normalizers")) if root else ()
     return normalizers.Chain(steps) if steps else None
 
 
-def _read_normalizer(step: JsonObject) -> normalizers.Normalizer:
-    kind = step.get("type", str)
-    if kind in get_args(Form):
-        return normalizers.UnicodeForm(cast(Form, kind))
-    if kind == "Strip":
-        return normalizers.Strip(step.get("strip_left", bool), step.get("strip_right", bool))
-    if kind == "Prepend":
-        prefix = step.get("prepend", str)
-        if not prefix:
-            # The library then loses track of the origin of characters, and drops some.
-            raise step.unmodelled("prepend", "the text to prepend is empty")
-        return normalizers.Prepend(prefix)
-    if kind == "Replace":
-        return _read_replace(step)
-    if kind == "Precompiled":
-        return _read_precompiled(step)
-    if kind == "BertNormalizer":
-        return read_bert_normalizer(step)
-    if kind in _SIMPLE:
-        return _SIMPLE[kind]()
-    raise step.unmodelled("type", "a normalizer that tokenizers does not have")
+def _read_prepend(step: JsonObject) -> normalizers.Normalizer:
+    prefix = step.get("prepend", str)
+    if not prefix:
+        # The library then loses track of the origin of characters, and drops some.
+        raise step.unmodelled("prepend", "the text to prepend is empty")
+    return normalizers.Prepend(prefix)
 
 
 def read_bert_normalizer(step: JsonObject) -> BertNormalizer:
@@ -198,24 +184,38 @@ def read_bert_normalizer(step: JsonObject) -> BertNormalizer:
 
 
 def _read_precompiled(step: JsonObject) -> Precompiled:
-    spelled, place = step.get("precompiled_charsmap", str), step.place("precompiled_charsmap")
+    spelled, where = step.get("precompiled_charsmap", str), step.at("precompiled_charsmap")
     try:
         blob = base64.b64decode(spelled, validate=True)
     except ValueError:
         blob = b""
     if base64.b64encode(blob).decode() != spelled:
-        raise FileFormatError("not base64", value=spelled, where=place)
-    return Precompiled(read_charsmap(blob, place, is_text=True), hashlib.sha256(blob).hexdigest())
+        raise FileFormatError("not base64", value=spelled, where=where)
+    return Precompiled(read_charsmap(blob, where, is_text=True), hashlib.sha256(blob).hexdigest())
 
 
 def _read_replace(step: JsonObject) -> normalizers.Replace:
-    pattern, literal = read_pattern(step)
+    pattern, literal = _read_pattern(step)
     if not pattern:
-        raise UnsupportedFeatureError("the pattern to replace is empty", value=pattern, where=step.place("pattern"))
+        raise UnsupportedFeatureError("the pattern to replace is empty", value=pattern, where=step.at("pattern"))
     replace = normalizers.Replace(pattern, step.get("content", str), literal)
     if not literal:
         replace.check()
     return replace
+
+
+_NORMALIZERS: dict[str, Callable[[JsonObject], normalizers.Normalizer]] = {
+    **{form: lambda step: normalizers.UnicodeForm(step.fields["type"]) for form in get_args(Form)},
+    "Strip": lambda step: normalizers.Strip(step.get("strip_left", bool), step.get("strip_right", bool)),
+    "Prepend": _read_prepend,
+    "Replace": _read_replace,
+    "Precompiled": _read_precompiled,
+    "BertNormalizer": read_bert_normalizer,
+    "Lowercase": lambda _: normalizers.Lowercase(),
+    "StripAccents": lambda _: normalizers.StripAccents(),
+    "Nmt": lambda _: normalizers.Nmt(),
+    "ByteLevel": lambda _: normalizers.ByteLetters(),
+}
 
 
 def read_decoder(
@@ -231,27 +231,24 @@ def read_decoder(
     read = list(flatten(root, "decoders")) if root else []
     kinds = [step.get("type", str) for step in read]
     of_bytes = kinds[:1] == ["ByteLevel"]
+    spells_bytes = is_bytewise and suffix is None
     if root is None:
-        if is_bytewise and suffix is None:
+        if spells_bytes:
             return None
-        if (
-            isinstance(normalizer, normalizers.Chain)
-            and normalizer.steps[-1] == normalizers.ByteLetters()
-            and suffix is None
-        ):
+        last = normalizer.steps[-1] if isinstance(normalizer, normalizers.Chain) else None
+        if last == normalizers.ByteLetters() and suffix is None:
             return (decoding.DecodeByteLevel(),)
         hint = "set the decoder that belongs to the model, such as ByteLevel, Metaspace, ByteFallback or BPEDecoder"
         raise top.unmodelled("decoder", "the decoder is missing, so ids have no text", hint=hint)
-    behind = {"Fuse"} if is_bytewise and suffix is None else {"Fuse", "Replace", "Strip"}
-    if (is_bytewise and not of_bytes) or ("ByteLevel" in kinds[1:]) or (of_bytes and set(kinds[1:]) - behind):
+    later = {"Fuse"} if spells_bytes else {"Fuse", "Replace", "Strip"}
+    if (is_bytewise and not of_bytes) or "ByteLevel" in kinds[1:] or (of_bytes and set(kinds[1:]) - later):
         what = f"the decoder of {'bytes is' if is_bytewise else 'characters is not'} ByteLevel"
         if of_bytes:
-            what = f"after the decoder ByteLevel only {', '.join(sorted(behind))} are modelled"
-        raise UnsupportedFeatureError(what, value=kinds, where=top.place("decoder"))
+            what = f"after the decoder ByteLevel only {', '.join(sorted(later))} are modelled"
+        raise UnsupportedFeatureError(what, value=kinds, where=top.at("decoder"))
     if of_bytes:
-        for flag, *default in (("add_prefix_space",), ("trim_offsets",), ("use_regex", True)):
-            read[0].get(flag, bool, *default)
-        if is_bytewise and suffix is None:
+        read_byte_level(read[0])
+        if spells_bytes:
             return None
     steps: list[decoding.DecodeStep] = [decoding.DecodeByteLevel()] if of_bytes else []
     is_fused = is_joined = False
@@ -262,7 +259,8 @@ def read_decoder(
         if of_bytes and kind == "Replace":
             steps.append(decoding.ReplaceWhole(_read_replace(step)))
             continue
-        made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _reader(step, kind)(step)
+        what = "this decoder is not modelled"
+        made = _read_strip(step, is_fused or of_bytes) if kind == "Strip" else _read_as(step, _DECODERS, what)
         if is_fused and not _is_by_character(made):
             raise step.unmodelled("type", "a step after Fuse is not modelled")
         if is_joined and not _is_by_character(made):
@@ -305,20 +303,12 @@ def _read_suffix(step: JsonObject) -> decoding.DecodeStep:
     return decoding.DecodeSuffix(suffix)
 
 
-def _read_wordpiece(step: JsonObject) -> decoding.DecodeStep:
-    return decoding.DecodeWordPiece(step.get("prefix", str), decoding.CLEANUP if step.get("cleanup", bool) else ())
-
-
 _DECODERS: dict[str, Callable[[JsonObject], decoding.DecodeStep]] = {
     "Replace": lambda step: decoding.DecodeReplace(_read_replace(step)),
     "ByteFallback": lambda _: decoding.ByteFallback(),
     "Metaspace": _read_decode_metaspace,
     "BPEDecoder": _read_suffix,
-    "WordPiece": _read_wordpiece,
+    "WordPiece": lambda step: decoding.DecodeWordPiece(
+        step.get("prefix", str), decoding.CLEANUP if step.get("cleanup", bool) else ()
+    ),
 }
-
-
-def _reader(step: JsonObject, kind: str) -> Callable[[JsonObject], decoding.DecodeStep]:
-    if kind not in _DECODERS:
-        raise step.unmodelled("type", "this decoder is not modelled")
-    return _DECODERS[kind]

@@ -1,16 +1,18 @@
-"""tiktoken: files of ranks, a line a token; their special tokens, which they do not name; and encodings by name."""
+"""tiktoken: files of ranks, a line a token; their special tokens, which they do not name; and encodings by name.
+
+The file of an encoding is looked for on this machine; nothing is downloaded.
+"""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,17 +20,14 @@ from tokdfa.base.errors import FileFormatError, MissingFileError, UnsupportedFea
 from tokdfa.base.suggestions import names_beside, nearest
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import LARGEST_RANK, read_rank_lines
-from tokdfa.tokenizers.decoder import Spellings, spellings, words_of
+from tokdfa.regex.unicode.utf8 import BYTE_OF, GPT2_ORDER
+from tokdfa.tokenizers.decoder import Spellings, words_of
 from tokdfa.tokenizers.encoding.special import Special
-from tokdfa.tokenizers.formats import encodings
-from tokdfa.tokenizers.formats.contents import LARGEST_ID, Contents
-from tokdfa.tokenizers.formats.files import content, is_wanted
+from tokdfa.tokenizers.formats.contents import LARGEST_ID, AnyContents, Contents
+from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.ranks import from_ranks
-from tokdfa.tokenizers.pretokenizers.steps import NAMED, Split, Splitting
-
-if TYPE_CHECKING:
-    from tokdfa.tokenizers.formats.files import AnyContents
+from tokdfa.tokenizers.pretokenizers.steps import NAMED
 
 _FAULTS = {
     1: "not a character of base64",
@@ -42,6 +41,104 @@ _FAULTS = {
 _SHOWN = 24
 
 
+_HOST = "https://openaipublic.blob.core.windows.net"
+# The rules of GPT-2 as they were first published, which tiktoken reads for the encoding gpt2.
+_GPT2_RULES = f"{_HOST}/gpt-2/encodings/main/vocab.bpe"
+_LARGEST_RANKS = 1 << 24
+
+
+class Encoding(NamedTuple):
+    """An encoding of tiktoken: its rank file, the name of its pre-tokenizer, and its special tokens with their ids.
+
+    `sha256` is the hash of the published file, by which tiktoken knows it, too; `n_ranks` is the number of its lines.
+    """
+
+    file: str
+    sha256: str
+    n_ranks: int
+    pretokenizer: str
+    specials: dict[str, int]
+
+    @property
+    def url(self) -> str:
+        """The address of the published file; the names in tiktoken's cache are made from it."""
+        return f"{_HOST}/encodings/{self.file}"
+
+
+_END, _PROMPT = "<|endoftext|>", "<|endofprompt|>"
+_FILL_IN = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_R50K = Encoding(
+    "r50k_base.tiktoken",
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    50256,
+    "gpt2_tiktoken",
+    {_END: 50256},
+)
+_P50K = Encoding(
+    "p50k_base.tiktoken",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    50280,
+    "gpt2_tiktoken",
+    {_END: 50256},
+)
+_CL100K = Encoding(
+    "cl100k_base.tiktoken",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    100256,
+    "cl100k",
+    {_END: 100257, **{name: id for id, name in enumerate(_FILL_IN, 100258)}, _PROMPT: 100276},
+)
+_O200K = Encoding(
+    "o200k_base.tiktoken",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    199998,
+    "o200k",
+    {_END: 199999, _PROMPT: 200018},
+)
+_HARMONY = {
+    199998: "<|startoftext|>",
+    199999: _END,
+    200002: "<|return|>",
+    200003: "<|constrain|>",
+    200005: "<|channel|>",
+    200006: "<|start|>",
+    200007: "<|end|>",
+    200008: "<|message|>",
+    200012: "<|call|>",
+}
+_RESERVED = {_HARMONY.get(id, f"<|reserved_{id}|>"): id for id in range(199998, 201088)}
+
+ENCODINGS: dict[str, Encoding] = {
+    # gpt2 has the ranks of r50k_base; tiktoken computes them from other files.
+    "gpt2": _R50K,
+    "r50k_base": _R50K,
+    "p50k_base": _P50K,
+    "p50k_edit": _P50K._replace(specials={_END: 50256, **{name: id for id, name in enumerate(_FILL_IN, 50281)}}),
+    "cl100k_base": _CL100K,
+    "o200k_base": _O200K,
+    # Two special tokens share id 200018.
+    "o200k_harmony": _O200K._replace(specials={_PROMPT: 200018, **_RESERVED}),
+}
+"""The encodings of tiktoken, by name."""
+
+PUBLISHED = {encoding.sha256: encoding for encoding in (_R50K, _P50K, _CL100K, _O200K)}
+"""The encoding that tiktoken publishes a rank file for, by the SHA-256 of the file."""
+
+# Models by the beginnings of their names, the longest that fits first.
+_MODELS = {
+    "gpt-2": "gpt2",
+    "gpt-oss": "o200k_harmony",
+    **dict.fromkeys(("chatgpt-4o", "gpt-4.1", "gpt-4.5", "gpt-4o", "gpt-5", "o1", "o3", "o4-mini"), "o200k_base"),
+    **dict.fromkeys(("gpt-3.5", "gpt-35", "gpt-4", "text-embedding-3", "text-embedding-ada-002"), "cl100k_base"),
+}
+
+# Where packages keep a cache of tiktoken's that comes with them.
+_SHIPPED = {
+    "litellm": "litellm/litellm_core_utils/tokenizers",
+    "llama-index-core": "llama_index/core/_static/tiktoken_cache",
+}
+
+
 def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) -> AnyContents:
     """Return the contents of a rank file with special tokens.
 
@@ -50,8 +147,8 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
     ``"special": true`` are text.
     """
     where, texts = "specials", frozenset[Any]()
-    if isinstance(given, str) and given in encodings.ENCODINGS:
-        pairs: dict[Any, Any] = dict(encodings.ENCODINGS[given].specials)
+    if isinstance(given, str) and given in ENCODINGS:
+        pairs: dict[Any, Any] = dict(ENCODINGS[given].specials)
     elif isinstance(given, (str, Path)):
         where, (pairs, texts) = str(given), _in_file(Path(given))
     elif isinstance(given, Mapping):
@@ -66,13 +163,17 @@ def with_specials(contents: AnyContents, given: Mapping[str, int] | str | Path) 
         )
     contents = cast("Contents", contents)
     specials = tuple(replace(special, is_text=special.content in texts) for special in specials_of(pairs, where))
-    taken = set(contents.ids.tolist()).intersection(special.id for special in specials)
-    if taken:
-        one = next(special for special in specials if special.id in taken)
-        raise FileFormatError(
-            f"the id of the special token {one.content!r} is that of a token", value=one.id, where=where
-        )
+    check_ids(contents, specials, where)
     return replace(contents, specials=specials)
+
+
+def check_ids(contents: Contents, specials: Iterable[Special], where: str) -> None:
+    """Raise FileFormatError if a special token has the id of a token."""
+    taken = set(contents.ids.tolist())
+    for special in specials:
+        if special.id in taken:
+            what = f"the id of the special token {special.content!r} is that of a token"
+            raise FileFormatError(what, value=special.id, where=where)
 
 
 def specials_of(
@@ -94,7 +195,7 @@ def specials_of(
             what = f"the id of the special token {text!r} must be an integer from 0 to {LARGEST_ID}"
             raise FileFormatError(what, value=id, where=where)
         of_id.setdefault(id, []).append(text)
-    is_harmony = pairs == encodings.ENCODINGS["o200k_harmony"].specials
+    is_harmony = pairs == ENCODINGS["o200k_harmony"].specials
     last: dict[int, str] = {}
     for id, texts in of_id.items():
         if len(texts) == 1:
@@ -116,7 +217,7 @@ def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
     """Return the texts and ids in a JSON file, and the texts that are not control tokens."""
     if not path.exists():
         what = "neither a file nor the name of an encoding"
-        raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(encodings.ENCODINGS)}")
+        raise FileFormatError(what, value=str(path), hint=f"the encodings are {', '.join(ENCODINGS)}")
     top = parse_object(content(path), path)
     rows = top.object("added_tokens_decoder") if "added_tokens_decoder" in top.fields else None
     if rows is None:
@@ -129,7 +230,7 @@ def _in_file(path: Path) -> tuple[dict[Any, Any], frozenset[Any]]:
         token = JsonObject(row, f"{rows.where}.{id}", path)
         text = token.get("content", str)
         if text in pairs:
-            raise FileFormatError("a duplicate special token", value=text, where=rows.place(id))
+            raise FileFormatError("a duplicate special token", value=text, where=rows.at(id))
         pairs[text] = int(id) if len(id) < 10 else -1
         # As AddedToken of tokenizers has it.
         if not token.get("special", bool, False):
@@ -145,32 +246,29 @@ def read_tiktoken(data: bytes, path: Path) -> Contents:
     """
     if data.startswith(b"\xef\xbb\xbf"):
         raise FileFormatError("the file begins with a byte order mark", where=f"{path}, line 1")
-    text, offsets, ranks, lines, fault, place = read_rank_lines(data)
+    text, offsets, ranks, lines, fault, at = read_rank_lines(data)
     if fault:
-        if data[place : place + 1] == b"\r":
+        what, hint, shown = _FAULTS[fault], None, data[at : at + _SHOWN].split(b"\n")[0]
+        if data[at : at + 1] == b"\r":
             what, hint = "a carriage return; lines must end with a line feed alone", "convert the line endings"
-        else:
-            what, hint = _FAULTS[fault], None
-        shown = data[place : place + _SHOWN].split(b"\n")[0]
-        raise FileFormatError(what, value=shown, where=f"{path}, line {lines[-1]}, byte {place}", hint=hint)
+        raise FileFormatError(what, value=shown, where=f"{path}, line {lines[-1]}, byte {at}", hint=hint)
     if not len(ranks):
         raise FileFormatError("the file has no tokens", where=str(path))
     words = Spellings(text, offsets)
-    at = WordTable(text, offsets).again
-    if at >= 0:
+    again = WordTable(text, offsets).again
+    if again >= 0:
         every = words_of(words)
-        first = lines[every.index(every[at])]
-        raise FileFormatError(f"the same token as in line {first}", value=every[at], where=f"{path}, line {lines[at]}")
+        what = f"the same token as in line {lines[every.index(every[again])]}"
+        raise FileFormatError(what, value=every[again], where=f"{path}, line {lines[again]}")
     order = np.argsort(ranks, kind="stable")
-    again = np.flatnonzero(np.diff(ranks[order]) == 0)
-    if len(again):
-        one, other = order[again[0]], order[again[0] + 1]
-        raise FileFormatError(
-            f"the same rank as in line {lines[one]}", value=int(ranks[other]), where=f"{path}, line {lines[other]}"
-        )
+    equal = np.flatnonzero(np.diff(ranks[order]) == 0)
+    if len(equal):
+        one, other = order[equal[0]], order[equal[0] + 1]
+        what = f"the same rank as in line {lines[one]}"
+        raise FileFormatError(what, value=int(ranks[other]), where=f"{path}, line {lines[other]}")
     contents = from_ranks(words, ranks, path, "tiktoken", first_id=0)
     # tiktoken recognises the published files by their SHA-256.
-    published = encodings.PUBLISHED.get(hashlib.sha256(data).hexdigest())
+    published = PUBLISHED.get(hashlib.sha256(data).hexdigest())
     if published is not None:
         return _as_encoding(contents, published, path)
     return as_published(contents, lambda: dict(zip(words_of(words), ranks.tolist(), strict=True)), path)
@@ -182,47 +280,53 @@ def as_published(contents: Contents, ranks_of: Callable[[], Mapping[bytes, int]]
     `ranks_of` returns the ranks; it is called only if an encoding has as many.
     """
     n_ranks = int(np.count_nonzero(contents.ids >= 0))
-    if all(n_ranks != encoding.n_ranks for encoding in encodings.PUBLISHED.values()):
+    if all(n_ranks != encoding.n_ranks for encoding in PUBLISHED.values()):
         return contents
     # As tiktoken writes them; another program may have changed their order and line ends.
     ranked = sorted((rank, word) for word, rank in ranks_of().items())
     lines = b"".join(base64.b64encode(word) + b" %d\n" % rank for rank, word in ranked)
-    published = encodings.PUBLISHED.get(hashlib.sha256(lines).hexdigest())
+    published = PUBLISHED.get(hashlib.sha256(lines).hexdigest())
     return contents if published is None else _as_encoding(contents, published, path)
 
 
-def _as_encoding(contents: Contents, encoding: encodings.Encoding, path: Path) -> Contents:
+def _as_encoding(contents: Contents, encoding: Encoding, path: Path) -> Contents:
     """Return contents with the pattern and the specials of an encoding."""
     specials = specials_of(encoding.specials, str(path))
     return replace(contents, specials=specials, splitting=NAMED[encoding.pretokenizer])
 
 
 def read_encoding(name: str) -> Contents | None:
-    """Return the contents of an encoding as tiktoken has it, its pre-tokenizer included; None if no file is here."""
-    found = encodings.published_file(name)
-    if found is None:
-        return None
-    # Several encodings have the same ranks, and differ in their specials.
-    path, data = found
-    return replace(read_tiktoken(data, path), specials=specials_of(encodings.ENCODINGS[name].specials, name))
+    """Return the contents of an encoding as tiktoken has it, its pre-tokenizer included; None if no file is here.
+
+    Files are looked for in tiktoken's cache (the folder that ``TIKTOKEN_CACHE_DIR`` or ``DATA_GYM_CACHE_DIR`` names,
+    otherwise ``data-gym-cache`` in the folder for temporary files), in the caches that come with installed packages,
+    in the folder that ``TIKTOKEN_ENCODINGS_BASE`` names, and in the working folder. Only the published file counts: its
+    SHA-256 is checked, as tiktoken does.
+    """
+    encoding = ENCODINGS[name]
+    for path, data in _candidates(encoding):
+        if hashlib.sha256(data).hexdigest() == encoding.sha256:
+            # Several encodings have the same ranks, and differ in their specials.
+            return replace(read_tiktoken(data, path), specials=specials_of(encoding.specials, name))
+    return None
 
 
-def read_by_name(path: str | Path, format: str | None = None) -> Contents:
+def read_by_name(name: str, format: str | None = None) -> Contents:
     """Return the contents of the encoding of tiktoken that a path with nothing there names."""
-    name = str(path)
-    if name in encodings.ENCODINGS and is_wanted(format, "tiktoken"):
+    if name in ENCODINGS and format in (None, "tiktoken"):
         if (contents := read_encoding(name)) is not None:
             return contents
         what = "no such file or folder; it is the name of an encoding whose file is not on this machine"
-        raise MissingFileError(what, where=name, hint=f"this command gets it: {encodings.how_to_get(name)}")
-    raise MissingFileError("no such file or folder", where=name, hint=_hint(Path(path), name))
+        raise MissingFileError(what, where=name, hint=f"this command gets it: {how_to_get(name)}")
+    raise MissingFileError("no such file or folder", where=name, hint=_hint(name))
 
 
-def _hint(path: Path, name: str) -> str:
+def _hint(name: str) -> str:
+    path = Path(name)
     if path.name == name:
-        if (encoding := encodings.encoding_of_model(name)) is not None:
+        if (encoding := encoding_of_model(name)) is not None:
             return f"the models {name} use the encoding {encoding}: give that name"
-        if (near := nearest(name, [*names_beside(path), *encodings.ENCODINGS])) is not None:
+        if (near := nearest(name, [*names_beside(path), *ENCODINGS])) is not None:
             return f"did you mean {near}?"
     elif (near := nearest(path.name, names_beside(path))) is not None:
         return f"did you mean {path.with_name(near)}?"
@@ -232,7 +336,7 @@ def _hint(path: Path, name: str) -> str:
         return f"there is no folder {path.parent} either"
     return (
         "give the path of a tokenizer.json, tekken.json, .model, .gguf, .tiktoken, merges.txt or vocab.txt file, of a "
-        f"folder with one, or one of {', '.join(encodings.ENCODINGS)}"
+        f"folder with one, or one of {', '.join(ENCODINGS)}"
     )
 
 
@@ -249,122 +353,73 @@ def _hub_hint(name: str) -> str:
     )
 
 
-_FIELDS = [
-    "config",
-    "vocab",
-    "special_tokens",
-    "version",
-    "type",
-    "image",
-    "audio",
-    "multimodal",
-    "model_settings_builder",
-]
-_CONFIG_FIELDS = ["pattern", "num_vocab_tokens", "default_vocab_size", "default_num_special_tokens", "version"]
-_TOKEN_FIELDS = {"rank", "token_bytes", "token_str"}
-
-# Files up to version 7 may leave out the special tokens; mistral-common then uses these.
-_OLD_VERSIONS = ("v1", "v2", "v3", "v7")
-_VERSIONS = (*_OLD_VERSIONS, "v11", "v13", "v15")
-_OLD_SPECIALS = [
-    "<unk>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "[AVAILABLE_TOOLS]",
-    "[/AVAILABLE_TOOLS]",
-    "[TOOL_RESULTS]",
-    "[/TOOL_RESULTS]",
-    "[TOOL_CALLS]",
-    "[IMG]",
-    "<pad>",
-    "[IMG_BREAK]",
-    "[IMG_END]",
-    "[PREFIX]",
-    "[MIDDLE]",
-    "[SUFFIX]",
-    "[SYSTEM_PROMPT]",
-    "[/SYSTEM_PROMPT]",
-    "[TOOL_CONTENT]",
-]
+def encoding_of_model(name: str) -> str | None:
+    """Return the encoding that a model of OpenAI's uses, by the beginning of its name; None for other names."""
+    return next((_MODELS[start] for start in sorted(_MODELS, key=len, reverse=True) if name.startswith(start)), None)
 
 
-def read_tekken(data: bytes, path: Path) -> Contents:
-    """Read a tekken.json.
-
-    The ids of the special tokens come first. The configuration gives the number of ranked tokens that are used.
-    """
-    # mistral-common also reads the file with Python's json.
-    top = parse_object(data, path, last_key_counts=True)
-    top.only(_FIELDS)
-    config = top.required("config", "the configuration is missing")
-    config.only(_CONFIG_FIELDS)
-    config.refuse_unless("version", _VERSIONS, "an unknown version of the format")
-    n_ids = config.get("default_vocab_size", int)
-    n_specials = config.get("default_num_special_tokens", int)
-    vocabulary = top.get("vocab", list)
-    if not 0 <= n_specials < n_ids <= min(len(vocabulary) + n_specials, LARGEST_ID):
-        raise config.wrong(
-            "default_vocab_size",
-            f"{n_specials} special tokens and {len(vocabulary)} ranked ones do not make up this number of ids",
-        )
-    specials = _read_specials(top, config.get("version", str), n_specials)
-    words = _read_words(vocabulary[: n_ids - n_specials], top)
-    pattern = config.get("pattern", str)
-    contents = from_ranks(spellings(words), np.arange(len(words), dtype=np.int64), path, "tekken", first_id=n_specials)
-    return replace(contents, splitting=Splitting("tiktoken", (Split(pattern),)), specials=specials)
+def how_to_get(name: str) -> str:
+    """Return the command that fetches the file of an encoding to where :func:`published_file` finds it."""
+    if _installed("tiktoken", "tiktoken") is not None and os.environ.get("TIKTOKEN_CACHE_DIR") != "":
+        return f"""python -c "import tiktoken; tiktoken.get_encoding('{name}')\""""
+    return f"curl -O {ENCODINGS[name].url}"
 
 
-def _read_words(entries: list[Any], top: JsonObject) -> list[bytes]:
-    place = top.place("vocab")
-    words = [_read_word(entry, rank, f"{place}[{rank}]") for rank, entry in enumerate(entries)]
-    if len(set(words)) < len(words):
-        seen: dict[bytes, int] = {}
-        again = next(rank for rank, word in enumerate(words) if seen.setdefault(word, rank) != rank)
-        what = f"the same token as that of rank {seen[words[again]]}"
-        raise FileFormatError(what, value=words[again], where=f"{top.place('vocab')}[{again}].token_bytes")
-    return words
+def _candidates(encoding: Encoding) -> Iterator[tuple[Path, bytes]]:
+    """Yield candidates for the file of an encoding, with their content."""
+    caches, base = list(_caches()), os.environ.get("TIKTOKEN_ENCODINGS_BASE")
+    cached = [folder / _key(encoding.url) for folder in caches]
+    for path in (*cached, *([Path(base, encoding.file)] if base else ()), Path(encoding.file)):
+        if (data := _content(path)) is not None:
+            yield path, data
+    for folder in caches if encoding is _R50K else ():
+        path = folder / _key(_GPT2_RULES)
+        if (data := _content(path)) is not None:
+            yield path, _ranked(data)
 
 
-def _read_word(entry: Any, rank: int, where: str) -> bytes:
-    if not isinstance(entry, dict) or entry.keys() != _TOKEN_FIELDS:
-        what = f"a token must have the fields {', '.join(sorted(_TOKEN_FIELDS))}"
-        raise FileFormatError(what, value=entry, where=where)
-    if type(entry["rank"]) is not int or entry["rank"] != rank:
-        raise FileFormatError(f"the rank {rank} is expected here", value=entry["rank"], where=f"{where}.rank")
+def _key(url: str) -> str:
+    """Return the name in tiktoken's cache of the file with an address."""
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+
+
+def _caches() -> Iterator[Path]:
+    chosen = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    if chosen is None:
+        import tempfile
+
+        yield Path(tempfile.gettempdir(), "data-gym-cache")
+    elif chosen:
+        yield Path(chosen)
+    for package, folder in _SHIPPED.items():
+        if (path := _installed(package, folder)) is not None:
+            yield path
+
+
+def _installed(package: str, name: str) -> Path | None:
+    """Return where a file or folder of an installed package is, which is not imported; None without the package."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
-        word = base64.b64decode(entry["token_bytes"], validate=True)
-    except (binascii.Error, TypeError, ValueError):
-        raise FileFormatError("not base64", value=entry["token_bytes"], where=f"{where}.token_bytes") from None
-    if not word or (rank < 256 and word != bytes([rank])):
-        what = f"the byte {rank} is expected here" if rank < 256 else "an empty token"
-        raise FileFormatError(what, value=word, where=f"{where}.token_bytes")
-    return word
+        return Path(str(distribution(package).locate_file(name)))
+    except PackageNotFoundError:
+        return None
 
 
-def _read_specials(top: JsonObject, version: str, n_specials: int) -> tuple[Special, ...]:
-    """Return the special tokens, of the file or of old versions, and fillers up to their number."""
-    contents: list[str] = []
-    if top.fields.get("special_tokens") is None:
-        if version not in _OLD_VERSIONS:
-            what = f"a file of version {version} must list its special tokens"
-            raise FileFormatError(what, where=top.place("special_tokens"))
-        contents = list(_OLD_SPECIALS)
-    for token in top.objects("special_tokens") if top.fields.get("special_tokens") is not None else ():
-        content = token.get("token_str", str)
-        if not content:
-            # It would split a stream without being in its text, so no position in the text would show it.
-            raise token.unmodelled("token_str", "a special token without text")
-        # mistral-common looks specials up by their position in the list but reports their rank.
-        if token.get("rank", int) != len(contents):
-            raise token.unmodelled("rank", f"the special token of rank {len(contents)} is expected here")
-        contents.append(content)
-    if len(contents) > n_specials:
-        what = f"more than {n_specials} special tokens"
-        raise FileFormatError(what, value=len(contents), where=top.place("special_tokens"))
-    contents.extend(f"<SPECIAL_{id}>" for id in range(len(contents), n_specials))
-    if len(set(contents)) < len(contents):
-        again = next(content for id, content in enumerate(contents) if content in contents[:id])
-        raise FileFormatError("a duplicate special token", value=again, where=top.place("special_tokens"))
-    return tuple(Special(id, content) for id, content in enumerate(contents))
+def _content(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LARGEST_RANKS)
+    except OSError:
+        return None
+
+
+def _ranked(rules: bytes) -> bytes:
+    """Return the rank file that GPT-2's rules amount to: the bytes, and then the products; nothing for other files."""
+    try:
+        pairs = [line.split() for line in rules.decode().split("\n")[1:-1]]
+        words = [bytes(BYTE_OF[letter] for letter in left + right) for left, right in pairs]
+    except (ValueError, KeyError):
+        return b""
+    ranked = enumerate([*(bytes([byte]) for byte in GPT2_ORDER), *words])
+    return b"".join(b"%s %d\n" % (base64.b64encode(word), rank) for rank, word in ranked)

@@ -11,12 +11,12 @@ import numpy as np
 from tokdfa.base.arrays import Float64Array
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.model import Scores
+from tokdfa.tokenizers.decoding import BYTE_TOKENS
 from tokdfa.tokenizers.formats.contents import LARGEST_ID, Rewriting, SplitContents
 from tokdfa.tokenizers.formats.json_text import JsonObject, as_serde_json
-from tokdfa.tokenizers.formats.left_out import read_left_out
 from tokdfa.tokenizers.formats.text_steps import read_decoder
-from tokdfa.tokenizers.formats.tokenizer_json import read_specials, read_steps
-from tokdfa.tokenizers.formats.written import PlainWords, Vocabulary
+from tokdfa.tokenizers.formats.top_level import read_left_out, read_specials, read_steps
+from tokdfa.tokenizers.formats.written import PlainFile, Vocabulary
 from tokdfa.tokenizers.models.unigram.model import PieceTexts, UnigramModel, unknown_score
 
 LARGEST_SCORE = 1e30
@@ -64,7 +64,7 @@ def as_before_0_2_2(contents: UnigramContents) -> UnigramContents:
     return replace(contents, model=replace(model, scores=scores, arithmetic="sentencepiece 0.2.1"))
 
 
-def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_object: bool = False) -> UnigramContents:
+def read_unigram_json(top: JsonObject, plain: PlainFile | None = None, *, of_object: bool = False) -> UnigramContents:
     """Read a tokenizer.json with a Unigram model; truncation, padding and the post-processor are only named.
 
     The numbers of `top` are those that the library has in memory: of a file those that it reads, see
@@ -87,22 +87,24 @@ def read_unigram_json(top: JsonObject, plain: PlainWords | None = None, *, of_ob
     )
 
 
-def _read_model(top: JsonObject, plain: PlainWords | None, of_object: bool) -> tuple[UnigramModel, Vocabulary]:
+def _read_model(top: JsonObject, plain: PlainFile | None, of_object: bool) -> tuple[UnigramModel, Vocabulary]:
     model = top.required("model", "the model is missing")
-    place = model.place("vocab")
-    pieces: Sequence[str]
+    where = model.at("vocab")
     if plain is not None and plain.scores is not None:
         vocabulary, scores = plain.vocabulary, _as_numbers(plain.scores, of_object)
-        pieces = PieceTexts(*vocabulary.words[0], 1)
-        _check_scores(scores, place)
+        pieces: Sequence[str] = PieceTexts(*vocabulary.words, 1)
     else:
-        pieces, scores, vocabulary = _read_vocabulary(model, place)
+        vocabulary, scores = _read_vocabulary(model.get("vocab", list), where)
+        pieces = tuple(vocabulary.spellings)
+    odd = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
+    if len(odd):
+        what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
+        raise FileFormatError(what, value=float(scores[odd[0]]), where=f"{where}[{odd[0]}][1]")
     unknown = model.get_or_none("unk_id", int)
     if unknown is not None and not 0 <= unknown < len(pieces):
         raise model.wrong("unk_id", "the id of the unknown piece is that of no piece")
     as_bytes = model.get("byte_fallback", bool, False)
-    names = [f"<0x{byte:02X}>" for byte in range(256)] if as_bytes else []
-    id_of = vocabulary.ids_of(names)
+    id_of = vocabulary.ids_of(BYTE_TOKENS) if as_bytes else {}
     found = UnigramModel(
         pieces,
         scores,
@@ -110,7 +112,7 @@ def _read_model(top: JsonObject, plain: PlainWords | None, of_object: bool) -> t
         unknown,
         unknown_score(float(scores.min()), single=False),
         "tokenizers",
-        tuple(id_of.get(name, -1) for name in names) if as_bytes else None,
+        tuple(id_of.get(token, -1) for token in BYTE_TOKENS) if as_bytes else None,
     )
     return found, vocabulary
 
@@ -132,42 +134,25 @@ def _as_numbers(scores: Scores, of_object: bool) -> Float64Array:
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
 
-def _check_scores(scores: Float64Array, place: str) -> None:
-    """Refuse scores that are too large."""
-    odd = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
-    if len(odd):
-        what = f"a score must be a number from {-LARGEST_SCORE:g} to {LARGEST_SCORE:g}"
-        raise FileFormatError(what, value=float(scores[odd[0]]), where=f"{place}[{odd[0]}][1]")
-
-
-def _read_vocabulary(model: JsonObject, place: str) -> tuple[tuple[str, ...], Float64Array, Vocabulary]:
-    """Return the pieces of a vocabulary, their scores, and the vocabulary."""
-    rows = model.get("vocab", list)
-    if len(rows) > LARGEST_ID:
-        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(rows), where=place)
+def _read_vocabulary(rows: Sequence[Any], where: str) -> tuple[Vocabulary, Float64Array]:
+    """Return the pieces of a vocabulary, and their scores."""
     if not rows:
-        raise FileFormatError("the vocabulary has no pieces", where=place)
-    pieces, scores = _read_rows(rows, place)
-    id_of = {piece: id for id, piece in enumerate(pieces)}
-    if len(id_of) < len(pieces):
-        again = next(id for id, piece in enumerate(pieces) if id_of[piece] != id)
-        what = "a duplicate piece"
-        raise UnsupportedFeatureError(what, value=pieces[again], where=f"{place}[{id_of[pieces[again]]}]")
-    ids = np.arange(len(pieces), dtype=np.int32)
-    return tuple(pieces), scores, Vocabulary(pieces, ids, id_of)
-
-
-def _read_rows(rows: Sequence[Any], place: str) -> tuple[list[str], Float64Array]:
-    """Return the pieces and the scores of a vocabulary."""
+        raise FileFormatError("the vocabulary has no pieces", where=where)
+    if len(rows) > LARGEST_ID:
+        raise FileFormatError(f"more than {LARGEST_ID} pieces", value=len(rows), where=where)
     pieces: list[str] = []
     scores = np.empty(len(rows), dtype=np.float64)
     for id, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
-            raise FileFormatError("a piece and its score are expected", value=row, where=f"{place}[{id}]")
+            raise FileFormatError("a piece and its score are expected", value=row, where=f"{where}[{id}]")
         piece, score = row
         if isinstance(score, bool) or not isinstance(score, (int, float)):
-            raise FileFormatError("a number is expected", value=score, where=f"{place}[{id}][1]")
+            raise FileFormatError("a number is expected", value=score, where=f"{where}[{id}][1]")
         pieces.append(piece)
         scores[id] = score if isinstance(score, float) else as_serde_json(str(score))
-    _check_scores(scores, place)
-    return pieces, scores
+    id_of = {piece: id for id, piece in enumerate(pieces)}
+    if len(id_of) < len(pieces):
+        again = next(id for id, piece in enumerate(pieces) if id_of[piece] != id)
+        where = f"{where}[{id_of[pieces[again]]}]"
+        raise UnsupportedFeatureError("a duplicate piece", value=pieces[again], where=where)
+    return Vocabulary(pieces, np.arange(len(pieces), dtype=np.int32), id_of), scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -16,26 +17,26 @@ from tokdfa.kernels.spelling.spell import read_letters
 from tokdfa.regex.unicode.utf8 import BYTE_OF, LETTERS, is_spelled
 from tokdfa.tokenizers.decoder import Spellings, gathered
 from tokdfa.tokenizers.encoding.symbols import Fallback
-from tokdfa.tokenizers.formats.checked_dictionary import CheckedDictionary, SymbolTokens
-from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes, number_bytes, numbering
+from tokdfa.tokenizers.formats.checked_dictionary import number_bytes, number_spellings
+from tokdfa.tokenizers.formats.contents import Contents, check_bytes, has_bytes
+from tokdfa.tokenizers.formats.files import content
 from tokdfa.tokenizers.formats.json_text import parse_object
 from tokdfa.tokenizers.formats.merges import check_rules, check_suffix, read_pairs, suffix_in, symbols_of
 from tokdfa.tokenizers.formats.written import Pairs, Vocabulary, check_vocabulary
 
 
-def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str | None = None) -> Int32Array:
+def _rules(vocabulary: Vocabulary, pairs: Pairs, prefix: str = "") -> Int32Array:
     """Return rows of left part, right part and product; the product lacks the `prefix` that the right part has."""
-    rules: Int32Array = np.empty((0, 3), dtype=np.int32)
-    if not len(pairs):
-        return rules
+    if not pairs.n_rules:
+        return np.empty((0, 3), dtype=np.int32)
     rules, n_found = vocabulary.table.find_rules(
-        pairs.text, len(pairs), pairs.inner, pairs.outer, len((prefix or "").encode())
+        pairs.text, pairs.n_rules, pairs.inner, pairs.outer, len(prefix.encode())
     )
-    if n_found < len(pairs):
-        id_of = vocabulary.id_of
-        rows = enumerate(zip(pairs.left, pairs.right, _products(pairs, prefix), strict=True))
-        index, part = next((index, part) for index, row in rows for part in row if part not in id_of)
-        what = f"the rule {pairs.left[index]} {pairs.right[index]} needs a token that is not in the vocabulary"
+    if n_found < pairs.n_rules:
+        rows = enumerate(zip(*pairs.columns, _products(pairs, prefix), strict=True))
+        index, row = next((index, row) for index, row in rows if not vocabulary.id_of.keys() >= {*row})
+        what = f"the rule {row[0]} {row[1]} needs a token that is not in the vocabulary"
+        part = next(part for part in row if part not in vocabulary.id_of)
         raise FileFormatError(what, value=part, where=pairs.where(index))
     check_rules(pairs, rules[:, 0], rules[:, 1])
     return rules
@@ -47,31 +48,27 @@ def over_bytes(vocabulary: Vocabulary, pairs: Pairs, path: Path, format: str, *,
     Tokens with other characters are kept; no text has them among its tokens.
     """
     rules = _rules(vocabulary, pairs)
-    spelled, gap = vocabulary.words
-    text, offsets, foreign = read_letters(*spelled, gap, LETTERS)
+    text, offsets, foreign = read_letters(*vocabulary.words, 1, LETTERS)
     lengths = np.diff(offsets)
-    if foreign[rules].any():
-        index = int(np.argmax(foreign[rules].any(axis=1)))
-        rule = f"{pairs.left[index]} {pairs.right[index]}"
-        what = "the rule has a character outside GPT-2's byte alphabet"
-        raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
+    is_foreign = foreign[rules].any(axis=1)
+    if is_foreign.any():
+        raise pairs.fault("the rule has a character outside GPT-2's byte alphabet", int(np.argmax(is_foreign)))
     # Provisional numbers: the bytes, then the longer words in the order of the vocabulary.
-    long = np.flatnonzero(lengths > 1)
-    single = np.flatnonzero(lengths == 1)
+    long, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
     number = np.full(len(lengths), -1, dtype=np.int32)
     number[single] = text[offsets[single]]
     number[long] = np.arange(256, 256 + len(long), dtype=np.int32)
     check_bytes(number[single].tolist(), path)
     numbering = number_bytes(gathered(Spellings(text, offsets), long), number[rules])
     ids = np.full(256 + len(long), -1, dtype=np.int32)
-    places = np.concatenate((single, long))
-    ids[numbering.number[number[places]]] = vocabulary.ids[places]
+    order = np.concatenate((single, long))
+    ids[numbering.number[number[order]]] = vocabulary.ids[order]
     unspelled = np.flatnonzero(foreign)
     return Contents(
         format=format,
         dictionary=numbering.dictionary,
         extra=numbering.extra,
-        foreign=tuple(vocabulary.spellings[place].encode() for place in unspelled.tolist()),
+        foreign=tuple(vocabulary.spellings[index].encode() for index in unspelled.tolist()),
         ids=np.concatenate((ids, vocabulary.ids[unspelled])),
         whole_piece=whole_piece,
     )
@@ -82,7 +79,7 @@ def over_characters(
     pairs: Pairs,
     format: str,
     *,
-    prefix: str | None = None,
+    prefix: str = "",
     suffix: str | None = None,
     whole_piece: bool = False,
     fallback: Fallback | None = None,
@@ -95,8 +92,10 @@ def over_characters(
     """
     atoms = set() if fallback is None else {fallback.unknown, *(fallback.bytes or ())}
     atoms = {atom for atom in atoms if atom is not None and len(atom) > 1}
-    if prefix:
-        _check_prefix(pairs, prefix)
+    for index, part in enumerate(pairs.columns[1]) if prefix else ():
+        if not part.startswith(prefix):
+            what = f"the right part of a rule must begin with {prefix!r}"  # the library removes it
+            raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
     rules = _rules(vocabulary, pairs, prefix)
     if not prefix and not suffix:
         numbered = _number_characters(vocabulary, rules, atoms)
@@ -114,20 +113,20 @@ def over_characters(
         return tuple(cast(str, word)) if atoms and not suffix else word
 
     left, right, made, spelled = (
-        [*map(word_of, parts)] for parts in (pairs.left, pairs.right, _products(pairs, prefix), vocabulary.spellings)
+        [*map(word_of, parts)] for parts in (*pairs.columns, _products(pairs, prefix), vocabulary.spellings)
     )
     for index, row in enumerate(zip(left, right, made, strict=True)):
         if row[0] + row[1] != row[2] or (atoms and not atoms.isdisjoint(map(_joined, row))):  # type: ignore[operator]
             what = "a rule with the token for unknown symbols, or whose product does not consist of its parts"
-            rule = f"{pairs.left[index]} {pairs.right[index]}"
-            raise UnsupportedFeatureError(what, value=rule, where=pairs.where(index))
+            raise pairs.fault(what, index)
     symbols = [word for word in spelled if len(word) == 1]
     try:
         dictionary = Dictionary(zip(left, right, strict=True), symbols)
     except AlphabetError as error:
         there = set(symbols)
         index = next(n for n, word in enumerate(made) if not there.issuperset(iter_symbols(word)))
-        what = f"a rule with a symbol that is not in the vocabulary: {pairs.left[index]} {pairs.right[index]}"
+        rule = " ".join(part[index] for part in pairs.columns)
+        what = f"a rule with a symbol that is not in the vocabulary: {rule}"
         value = error.value if isinstance(error.value, str) else "".join(cast("tuple[str, ...]", error.value))
         raise UnsupportedFeatureError(what, value=value, where=pairs.where(index)) from None
     known = dictionary.alphabet
@@ -138,7 +137,7 @@ def over_characters(
         dictionary=dictionary,
         extra=extra,
         ids=np.fromiter((id_of[word] for word in (*known, *extra)), dtype=np.int32, count=len(id_of)),
-        prefix=prefix,
+        prefix=prefix or None,
         suffix=suffix,
         whole_piece=whole_piece,
         fallback=fallback,
@@ -150,48 +149,35 @@ def _number_characters(
 ) -> dict[str, Any] | None:
     """Return dictionary, further tokens and ids of a vocabulary without affixes; None if the rules are wrong."""
     spellings = vocabulary.spellings
-    lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings))
+    is_character = np.fromiter(map(len, spellings), dtype=np.int64, count=len(spellings)) == 1
     is_atom = np.zeros(len(spellings), dtype=np.bool_)
-    for place in np.flatnonzero([spelling in atoms for spelling in spellings]).tolist() if atoms else ():
-        is_atom[place] = True
-    is_symbol = (lengths == 1) | is_atom
-    symbols = np.flatnonzero(is_symbol)
+    if atoms:
+        is_atom[:] = [spelling in atoms for spelling in spellings]
+    is_mentioned = np.zeros(len(spellings), dtype=np.bool_)
+    is_mentioned[rules] = True
+    known = {spellings[index] for index in np.flatnonzero(is_character).tolist()}
+    mentioned = "".join(spellings[index] for index in np.flatnonzero(is_mentioned).tolist())
+    if (is_atom & is_mentioned).any() or not known.issuperset(mentioned):
+        return None
+    is_symbol = is_character | is_atom
     # Provisional numbers: the symbols, then the other tokens, both in the order of the vocabulary.
-    order = np.concatenate((symbols, np.flatnonzero(~is_symbol)))
+    order = np.concatenate((np.flatnonzero(is_symbol), np.flatnonzero(~is_symbol)))
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    mentioned, extra, renumbered = numbering(number[rules], len(order), len(symbols))
-    words = [spellings[place] for place in order[mentioned].tolist()]
-    known = {spellings[place] for place in symbols.tolist() if lengths[place] == 1}
-    if is_atom[rules].any() or not known.issuperset("".join(words)):
-        return None
-    final = np.argsort(renumbered)
+    spelled = [spellings[index] for index in order.tolist()]
     kind: Literal["characters", "symbols"] = "symbols" if atoms else "characters"
-    alphabet = SymbolTokens(kind, [spellings[place] for place in symbols.tolist()], words)
-    rest = [spellings[place] for place in order[extra].tolist()]
-    return {
-        "dictionary": CheckedDictionary(alphabet, *renumbered[number[rules.T]]),
-        "extra": tuple(rest if kind == "characters" else map(tuple, rest)),
-        "ids": vocabulary.ids[order[final]],
-    }
+    numbered = number_spellings(kind, spelled, number[rules], int(is_symbol.sum()))
+    ids = vocabulary.ids[order[np.argsort(numbered.number)]]
+    return {"dictionary": numbered.dictionary, "extra": numbered.extra, "ids": ids}
 
 
 def _joined(word: Word) -> str:
     return "".join(cast("str | tuple[str, ...]", word))
 
 
-def _check_prefix(pairs: Pairs, prefix: str) -> None:
-    """Refuse rules whose right part does not begin with the prefix, which the library removes from it."""
-    for index, part in enumerate(pairs.right):
-        if not part.startswith(prefix):
-            what = f"the right part of a rule must begin with {prefix!r}"
-            raise UnsupportedFeatureError(what, value=part, where=pairs.where(index))
-
-
-def _products(pairs: Pairs, prefix: str | None) -> list[str]:
+def _products(pairs: Pairs, prefix: str) -> list[str]:
     """Return the products of the rules, without the prefix of the right part."""
-    n_skipped = len(prefix or "")
-    return [left + right[n_skipped:] for left, right in zip(pairs.left, pairs.right, strict=True)]
+    return [left + right[len(prefix) :] for left, right in zip(*pairs.columns, strict=True)]
 
 
 def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
@@ -201,21 +187,20 @@ def _prefixed(part: str, prefix: str, suffix: str | None) -> Word:
     return tuple(symbol if index == 0 and not inner else prefix + symbol for index, symbol in enumerate(symbols))
 
 
-def read_vocabulary_and_merges(vocabulary: bytes, merges: bytes, vocabulary_path: Path, merges_path: Path) -> Contents:
-    """Read a vocab.json with its merges.txt; they name neither a pre-tokenizer nor special tokens.
+def read_vocabulary_and_merges(merges: bytes, path: Path) -> Contents:
+    """Read a merges.txt with the vocab.json next to it; they name neither a pre-tokenizer nor special tokens.
 
     They are assumed to be written in GPT-2's byte alphabet if the rules use no other characters and all bytes of UTF-8
     have a token.
     """
-    checked = check_vocabulary(parse_object(vocabulary, vocabulary_path).fields, f"{vocabulary_path}, $")
-    pairs = read_pairs(merges, merges_path)
-    singles = {spelling for spelling in checked.spellings if len(spelling) == 1}
-    if is_spelled("".join(pairs.left + pairs.right)) and has_bytes(
-        BYTE_OF[single] for single in singles & BYTE_OF.keys()
-    ):
-        return over_bytes(checked, pairs, vocabulary_path, "merges+vocab")
+    beside = path.with_name("vocab.json")
+    vocabulary = check_vocabulary(parse_object(content(beside), beside).fields, f"{beside}, $")
+    pairs = read_pairs(merges, path)
+    bytes_there = (BYTE_OF[spelling] for spelling in vocabulary.spellings if spelling in BYTE_OF)
+    if is_spelled("".join(chain(*pairs.columns))) and has_bytes(bytes_there):
+        return over_bytes(vocabulary, pairs, beside, "merges+vocab")
     suffix = suffix_in(pairs)
-    if suffix in checked.spellings:
-        where = f"{vocabulary_path}, $.{suffix}"
-        raise UnsupportedFeatureError("a mark of the end of a word that is itself a token", value=suffix, where=where)
-    return over_characters(checked, pairs, "merges+vocab", suffix=suffix)
+    if suffix in vocabulary.spellings:
+        what = "a mark of the end of a word that is itself a token"
+        raise UnsupportedFeatureError(what, value=suffix, where=f"{beside}, $.{suffix}")
+    return over_characters(vocabulary, pairs, "merges+vocab", suffix=suffix)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -13,12 +13,11 @@ from tokdfa.base.errors import AlphabetError, FileFormatError, LimitExceededErro
 from tokdfa.regex.unicode.normalization import spaces
 from tokdfa.tokenizers.encoding.special import Special
 from tokdfa.tokenizers.formats.contents import LARGEST_ID
-from tokdfa.tokenizers.formats.files import content
-from tokdfa.tokenizers.formats.json_text import JsonObject, check_surrogates, decode_utf8, parse_object
-from tokdfa.tokenizers.formats.left_out import read_left_out
+from tokdfa.tokenizers.formats.files import content, decode_utf8
+from tokdfa.tokenizers.formats.json_text import HALF, JsonObject, check_surrogates, parse_object
 from tokdfa.tokenizers.formats.text_steps import read_bert_normalizer
-from tokdfa.tokenizers.formats.tokenizer_json import check_top, read_added_tokens
-from tokdfa.tokenizers.formats.written import PlainWords, Vocabulary
+from tokdfa.tokenizers.formats.top_level import check_top, read_left_out, read_specials
+from tokdfa.tokenizers.formats.written import PlainFile, Vocabulary
 from tokdfa.tokenizers.models.wordpiece.normalizer import BertNormalizer, WordNormalizer
 from tokdfa.tokenizers.models.wordpiece.vocabulary import WordPieceVocabulary
 from tokdfa.tokenizers.models.wordpiece.words import EntryTexts
@@ -122,7 +121,7 @@ def with_case(contents: object, lowercase: bool, where: str) -> WordPieceContent
     return replace(contents, normalizer=_cased(contents.normalizer, case, lowercase), case=case)
 
 
-def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> WordPieceContents:
+def read_wordpiece_json(top: JsonObject, plain: PlainFile | None = None) -> WordPieceContents:
     """Read a tokenizer.json with a WordPiece model and BERT's normalizer and pre-tokenizer.
 
     Truncation, padding and the post-processor, which adds special tokens, shape the input of a model. They are left
@@ -130,10 +129,9 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
     """
     check_top(top)
     vocabulary = _read_model(top, plain)
-    normalizer = read_bert_normalizer(
-        _read_step(top, "normalizer", "BertNormalizer", "WordPiece is not modelled with this")
-    )
-    _read_step(top, "pre_tokenizer", "BertPreTokenizer", "WordPiece is not modelled with this")
+    what = "WordPiece is not modelled with this"
+    normalizer = read_bert_normalizer(_read_step(top, "normalizer", "BertNormalizer", what))
+    _read_step(top, "pre_tokenizer", "BertPreTokenizer", what)
     decoder = _read_step(top, "decoder", "WordPiece", "the decoder must be WordPiece")
     if decoder.get("prefix", str) != vocabulary.prefix:
         raise decoder.unmodelled("prefix", f"the model has the prefix {vocabulary.prefix!r}")
@@ -142,73 +140,56 @@ def read_wordpiece_json(top: JsonObject, plain: PlainWords | None = None) -> Wor
         known = Vocabulary(list(entries), np.fromiter(entries.values(), np.int32, len(entries)), entries)
     else:
         known = plain.vocabulary
-    specials = read_added_tokens(top, known, is_bytewise=False)
+    specials = read_specials(top, known)
     has_blanks = any(not spaces().isdisjoint(special.content) for special in specials)
     for index, special in enumerate(specials):
+        where = f"{top.at('added_tokens')}[{index}]"
         # White space next to a token is not a token itself, so taking it away changes offsets only, unless a token has
         # some inside.
         if special.single_word or ((special.lstrip or special.rstrip) and has_blanks):
-            where = f"{top.place('added_tokens')}[{index}]"
             what = "added tokens that are single words, or strip beside others with white space, are not modelled here"
             hint = "clear the flags single_word, lstrip and rstrip"
             raise UnsupportedFeatureError(what, value=special.content, where=where, hint=hint)
         if special.level:
-            where = f"{top.place('added_tokens')}[{index}].normalized"
             what = "added tokens that are looked for in normalized text are not modelled here"
-            raise UnsupportedFeatureError(what, value=special.content, where=where)
+            raise UnsupportedFeatureError(what, value=special.content, where=f"{where}.normalized")
     read_left_out(top)
     ignored = tuple(key for key in ("truncation", "padding", "post_processor") if top.fields.get(key) is not None)
     cleanup = decoder.get("cleanup", bool)
     return WordPieceContents("tokenizer.json", vocabulary, normalizer, specials, cleanup, ignored)
 
 
-def _read_model(top: JsonObject, plain: PlainWords | None) -> WordPieceVocabulary:
+def _read_model(top: JsonObject, plain: PlainFile | None) -> WordPieceVocabulary:
     model = top.required("model", "the model is missing")
     model.refuse_unless("type", ("WordPiece",), "only WordPiece models can be read here")
+    where = model.at("vocab")
     entries: Mapping[str, int] | EntryTexts
-    place = model.place("vocab")
     if plain is None:
-        entries = _read_entries(model, place)
+        entries = _read_entries(model, where)
     else:
-        (words, _), table = plain.vocabulary.words, plain.vocabulary.table
-        entries = EntryTexts(*words, plain.vocabulary.ids, table)
+        entries = EntryTexts(*plain.vocabulary.words, plain.vocabulary.ids, plain.vocabulary.table)
     longest_word = model.get("max_input_chars_per_word", int)
     if longest_word < 0:
         raise model.wrong("max_input_chars_per_word", "a length must not be negative")
+    prefix, unknown = model.get("continuing_subword_prefix", str), model.get("unk_token", str)
     try:
-        return WordPieceVocabulary(
-            entries,
-            prefix=model.get("continuing_subword_prefix", str),
-            unknown=model.get("unk_token", str),
-            longest_word=longest_word,
-        )
-    except AlphabetError as error:
-        raise FileFormatError(error.what, value=error.value, where=place) from None
-    except LimitExceededError as error:
-        raise LimitExceededError(error.what, value=error.value, where=place) from None
+        return WordPieceVocabulary(entries, prefix=prefix, unknown=unknown, longest_word=longest_word)
+    except (AlphabetError, LimitExceededError) as error:
+        kind = FileFormatError if isinstance(error, AlphabetError) else LimitExceededError
+        raise kind(error.what, value=error.value, where=where) from None
 
 
-def _read_entries(model: JsonObject, place: str) -> dict[str, int]:
+def _read_entries(model: JsonObject, where: str) -> dict[str, int]:
     entries = model.get("vocab", dict)
     if not entries:
-        raise FileFormatError("the vocabulary has no tokens", where=place)
+        raise FileFormatError("the vocabulary has no tokens", where=where)
     # Entries are checked one by one only if one of them is wrong.
     is_sound = {*map(type, entries.values())} == {int} and max(entries.values()) <= LARGEST_ID
-    for entry, number in () if is_sound and _is_utf8(entries) else entries.items():
-        check_surrogates(entry, place)
+    for entry, number in () if is_sound and not HALF.search("".join(entries)) else entries.items():
+        check_surrogates(entry, where)
         if isinstance(number, int) and number > LARGEST_ID:
-            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{place}.{entry}")
+            raise FileFormatError(f"an id above {LARGEST_ID}", value=number, where=f"{where}.{entry}")
     return entries
-
-
-def _is_utf8(entries: Iterable[str]) -> bool:
-    """Return whether no entry has a lone surrogate."""
-    try:
-        # A space keeps halves of two entries apart.
-        " ".join(entries).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _read_step(top: JsonObject, key: str, kind: str, why: str) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.base.arrays import Int32Array, Int64Array, Uint8Array
-from tokdfa.base.errors import FileFormatError
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
 from tokdfa.kernels.spelling.lookup import WordTable
 from tokdfa.kernels.spelling.model import NOWHERE, SEPARATOR, ModelText, Scores, read_model
 from tokdfa.tokenizers.decoder import Spellings
@@ -19,45 +20,30 @@ from tokdfa.tokenizers.formats.contents import LARGEST_ID
 from tokdfa.tokenizers.formats.json_text import JsonObject, parse_object
 
 
-class Joined(NamedTuple):
-    """Strings in UTF-8, separated by a byte that none of them contains."""
-
-    text: bytes
-    separator: int
-
-
-def joined(parts: Sequence[str]) -> Joined:
-    """Join strings, which have no lone surrogates."""
+def joined(parts: Sequence[str]) -> tuple[bytes, int]:
+    """Return strings without lone surrogates in UTF-8, and the byte that separates them, which none contains."""
     text = "\0".join(parts).encode("utf-8")
     if text.count(0) == len(parts) - 1:
-        return Joined(text, 0)
+        return text, 0
     # No byte of UTF-8 is 0xFF.
-    return Joined("\udcff".join(parts).encode("utf-8", "surrogateescape"), 0xFF)
+    return "\udcff".join(parts).encode("utf-8", "surrogateescape"), 0xFF
 
 
+@dataclass(eq=False)
 class Pairs:
     """The rules of a file as written.
 
     `text` has the rules in UTF-8, separated by `outer`; each is two parts separated by `inner`. These are bytes that no
-    part contains; where that does not hold, `columns` raises. The callables return the left parts and the right ones as
-    strings, or raise the error that the file deserves; and the position of a rule for messages.
+    part contains; where that does not hold, `find_columns` raises. The callables return the left parts and the right
+    ones as strings, or raise the error that the file deserves; and the position of a rule for messages.
     """
 
-    def __init__(
-        self,
-        text: bytes | Uint8Array,
-        n_rules: int,
-        inner: int,
-        outer: int,
-        columns: Callable[[], tuple[list[str], list[str]]],
-        where: Callable[[int], str],
-    ) -> None:
-        self.text = text
-        self.inner = inner
-        self.outer = outer
-        self.where = where
-        self._n_rules = n_rules
-        self._columns = columns
+    text: bytes | Uint8Array
+    n_rules: int
+    inner: int
+    outer: int
+    find_columns: Callable[[], tuple[list[str], list[str]]]
+    where: Callable[[int], str]
 
     @classmethod
     def of_columns(cls, left: list[str], right: list[str], where: Callable[[int], str]) -> Pairs:
@@ -68,49 +54,31 @@ class Pairs:
     @cached_property
     def columns(self) -> tuple[list[str], list[str]]:
         """The left parts and the right ones."""
-        return self._columns()
+        return self.find_columns()
 
-    @property
-    def left(self) -> list[str]:
-        """The left parts."""
-        return self.columns[0]
-
-    @property
-    def right(self) -> list[str]:
-        """The right parts."""
-        return self.columns[1]
-
-    def __len__(self) -> int:
-        return self._n_rules
+    def fault(self, what: str, index: int, error: type[FileFormatError] = UnsupportedFeatureError) -> FileFormatError:
+        """Return an error about one rule."""
+        left, right = self.columns
+        return error(what, value=f"{left[index]} {right[index]}", where=self.where(index))
 
 
 class Vocabulary:
     """Spellings without lone surrogates and their ids: distinct ones, and small enough for tables."""
 
     def __init__(self, spellings: list[str], ids: Int32Array, id_of: Mapping[str, int]) -> None:
-        self.spellings = spellings
-        self.id_of = id_of
-        self.ids = ids
+        self.spellings, self.ids, self.id_of = spellings, ids, id_of
 
     @classmethod
     def of_text(cls, words: Spellings, ids: Int32Array, table: WordTable) -> Vocabulary:
         """Return the vocabulary of distinct words in UTF-8, each followed by `SEPARATOR`; `table` is theirs."""
         made = cls.__new__(cls)
-        made.ids = ids
-        made.words = words, 1
-        made.table = table
+        made.words, made.ids, made.table = words, ids, table
         return made
 
     @cached_property
     def spellings(self) -> list[str]:
         """The spelling of each token."""
-        return self.joined[:-1].split(chr(SEPARATOR))
-
-    @cached_property
-    def joined(self) -> str:
-        """The spellings one after the other, each followed by `SEPARATOR`."""
-        (text, _), _ = self.words
-        return text.tobytes().decode("utf-8")
+        return self.words.text.tobytes().decode("utf-8")[:-1].split(chr(SEPARATOR))
 
     @cached_property
     def id_of(self) -> Mapping[str, int]:
@@ -118,23 +86,22 @@ class Vocabulary:
         return dict(zip(self.spellings, self.ids.tolist(), strict=True))
 
     @cached_property
-    def words(self) -> tuple[Spellings, int]:
-        """The spellings in UTF-8, and the number of bytes between two of them."""
-        return in_utf8(self.spellings), 1
+    def words(self) -> Spellings:
+        """The spellings in UTF-8, each followed by one byte."""
+        return in_utf8(self.spellings)
 
     @cached_property
     def table(self) -> WordTable:
         """The spellings, to be found in compiled code."""
-        words, gap = self.words
-        return WordTable(*words, gap)
+        return WordTable(*self.words, 1)
 
     def ids_of(self, spellings: Iterable[str]) -> dict[str, int]:
         """Return the ids of some spellings, by spelling; those that are not in the vocabulary are left out."""
         wanted = list(spellings)
         if "id_of" in vars(self):
             return {spelling: self.id_of[spelling] for spelling in wanted if spelling in self.id_of}
-        places = self.table.find([spelling.encode("utf-8", "surrogatepass") for spelling in wanted]).tolist()
-        return {spelling: int(self.ids[at]) for spelling, at in zip(wanted, places, strict=True) if at >= 0}
+        found = self.table.find([spelling.encode("utf-8", "surrogatepass") for spelling in wanted]).tolist()
+        return {spelling: int(self.ids[at]) for spelling, at in zip(wanted, found, strict=True) if at >= 0}
 
     def __contains__(self, spelling: object) -> bool:
         return isinstance(spelling, str) and bool(self.ids_of([spelling]))
@@ -174,76 +141,44 @@ def check_vocabulary(fields: Mapping[str, Any], where: str) -> Vocabulary:
 
 
 class PlainFile(NamedTuple):
-    """A file with a sound vocabulary and sound rules in its model; `top` is the file without these.
-
-    `pairs` returns the rules, given a function that reads them slowly: it is called for rules as strings, and for the
-    errors that they deserve.
-    """
-
-    top: JsonObject
-    vocabulary: Vocabulary
-    pairs: Callable[[Callable[[], Pairs]], Pairs]
-
-
-class PlainWords(NamedTuple):
-    """A file with a sound vocabulary and no rules in its model; `top` is the file without the vocabulary."""
+    """A tokenizer.json with a sound vocabulary, and sound rules or scores; `top` is the file without these."""
 
     top: JsonObject
     vocabulary: Vocabulary
     scores: Scores | None
+    text: ModelText
 
-
-def read_plain(data: bytes, path: Path) -> PlainFile | None:
-    """Read a tokenizer.json with a plainly written vocabulary and rules; None if anything is odd, or wrong.
-
-    Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` reads it, or finds the error.
-    """
-    found = read_model(data, LARGEST_ID)
-    if found is None or found.merges == NOWHERE:
-        return None
-    top = _rest(_without(data, (found.vocab, b"{}"), (found.merges, b"[]")), path, float, vocab={}, merges=[])
-    vocabulary = None if top is None else _vocabulary(found)
-    if top is None or vocabulary is None:
-        return None
-
-    def pairs(slowly: Callable[[], Pairs]) -> Pairs:
-        inner = SEPARATOR if found.in_pairs else ord(" ")
-        rules = found.rules[:-1]
+    def pairs(self, slowly: Callable[[], Pairs]) -> Pairs:
+        """Return the rules, given a function that reads them slowly: for rules as strings, and for their errors."""
+        found = self.text
+        inner, rules = SEPARATOR if found.in_pairs else ord(" "), found.rules[:-1]
         return Pairs(
             rules, found.n_rules, inner, SEPARATOR, lambda: slowly().columns, lambda index: slowly().where(index)
         )
 
-    return PlainFile(top, vocabulary, pairs)
 
+def read_plain(data: bytes, path: Path, kind: str = "BPE", number: Callable[[str], float] = float) -> PlainFile | None:
+    """Read a tokenizer.json with a plainly written model of a kind; None if anything is odd, or wrong.
 
-def read_plain_words(
-    data: bytes, path: Path, number: Callable[[str], float], *, scored: bool = False
-) -> PlainWords | None:
-    """Read a tokenizer.json with a plainly written vocabulary and no rules; None as for `read_plain`.
-
-    `number` reads a number that is not an integer from its spelling, outside of the vocabulary; `scored` is whether the
-    vocabulary is an array of words with scores.
+    Then :func:`~tokdfa.tokenizers.formats.json_text.parse_object` reads it, or finds the error. `number` reads a number
+    that is not an integer from its spelling, outside of the vocabulary.
     """
-    found = read_model(data, LARGEST_ID, scored=scored)
-    if found is None or found.merges != NOWHERE:
+    is_scored, has_rules = kind == "Unigram", kind == "BPE"
+    found = read_model(data, LARGEST_ID, scored=is_scored)
+    if found is None or (found.merges != NOWHERE) != has_rules:
         return None
-    empty: Any = [] if scored else {}
-    top = _rest(_without(data, (found.vocab, b"[]" if scored else b"{}")), path, number, vocab=empty)
-    vocabulary = None if top is None else _vocabulary(found)
-    return None if top is None or vocabulary is None else PlainWords(top, vocabulary, found.scores)
-
-
-def _rest(data: bytes, path: Path, number: Callable[[str], float], **parts: object) -> JsonObject | None:
-    """Parse a file without the parts of its model; None if it is wrong, or has others."""
+    parts: dict[str, Any] = {"vocab": [] if is_scored else {}} | ({"merges": []} if has_rules else {})
+    cuts = ((found.vocab, b"[]" if is_scored else b"{}"), (found.merges, b"[]"))
     try:
-        top = parse_object(data, path, number=number)
+        top = parse_object(_without(data, *cuts[: len(parts)]), path, number=number)
     except FileFormatError:
         return None
     model = top.fields.get("model")
     # A key may have been written in two ways.
     if not isinstance(model, dict) or any(model.get(key) != part for key, part in parts.items()):
         return None
-    return None if "merges" in model and "merges" not in parts else top
+    vocabulary = None if "merges" in model and not has_rules else _vocabulary(found)
+    return None if vocabulary is None else PlainFile(top, vocabulary, found.scores, found)
 
 
 def _vocabulary(found: ModelText) -> Vocabulary | None:

@@ -9,7 +9,7 @@ import pytest
 
 import tokdfa
 from tokdfa.base.errors import FileFormatError, MissingFileError
-from tokdfa.tokenizers.formats.encodings import how_to_get
+from tokdfa.tokenizers.formats.tiktoken import how_to_get
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_the_command_that_gets_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert command == """python -c "import tiktoken; tiktoken.get_encoding('p50k_edit')\""""
     shown = subprocess.run(f"echo {command}", shell=True, capture_output=True, text=True, check=True).stdout
     assert shown == "python -c import tiktoken; tiktoken.get_encoding('p50k_edit')\n"
-    monkeypatch.setattr("tokdfa.tokenizers.formats.encodings._place", lambda *_: None)
+    monkeypatch.setattr("tokdfa.tokenizers.formats.tiktoken._installed", lambda *_: None)
     url = "https://openaipublic.blob.core.windows.net/encodings/p50k_base.tiktoken"
     assert how_to_get("p50k_edit") == f"curl -O {url}"
 

@@ -15,7 +15,7 @@ from tests.support.seeds import seeds
 from tests.support.tokenizer_files import as_bytes, tokenizer_json
 from tests.support.unigrams import any_tokenizers, changed_tokenizers
 from tokdfa.base.errors import FileFormatError
-from tokdfa.tokenizers.formats.written import read_plain, read_plain_words
+from tokdfa.tokenizers.formats.written import read_plain
 
 
 def slowly(data: bytes) -> bytes:
@@ -90,8 +90,8 @@ def test_random_files_without_rules(make: Any, scored: bool, tmp_path: Path) -> 
     n_plain = n_loaded = 0
     for seed in seeds(30):
         data = as_bytes(make(random.Random(seed)))
-        n_plain += read_plain_words(data, tmp_path, float, scored=scored) is not None
-        assert read_plain_words(slowly(data), tmp_path, float, scored=scored) is None
+        n_plain += read_plain(data, tmp_path, "Unigram" if scored else "WordPiece") is not None
+        assert read_plain(slowly(data), tmp_path, "Unigram" if scored else "WordPiece") is None
         assert _answer(data) == _answer(slowly(data))
         n_loaded += not isinstance(_answer(data)[0], type)  # type: ignore[index]
     assert n_plain > 10

@@ -11,7 +11,8 @@ import tokdfa
 from tests.support import sentencepieces
 from tests.support.tokenizer_files import as_bytes, merges_txt, tekken_json, tiktoken_lines, tokenizer_json
 from tokdfa.base.errors import FileFormatError, LimitExceededError
-from tokdfa.tokenizers.formats.files import detect, unpacked
+from tokdfa.tokenizers.formats.files import unpacked
+from tokdfa.tokenizers.formats.reading import detect
 
 RANKED = tiktoken_lines()
 

@@ -14,7 +14,7 @@ from tests.support import sentencepieces, unigrams
 from tests.support.seeds import seeds
 from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.formats import sentencepiece
-from tokdfa.tokenizers.formats.plain_sentencepiece import read_plain_model
+from tokdfa.tokenizers.formats.sentencepiece import read_plain_model
 
 pb: Any = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
 

@@ -12,7 +12,8 @@ import tokdfa
 from tests.support.tokenizer_files import RANKS, TEXTS, as_bytes, tekken_json, tiktoken_lines
 from tokdfa import Tokenizer
 from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
-from tokdfa.tokenizers.formats.tiktoken import read_tekken, read_tiktoken
+from tokdfa.tokenizers.formats.tekken import read_tekken
+from tokdfa.tokenizers.formats.tiktoken import read_tiktoken
 
 HERE = Path("tekken.json")
 

@@ -1,0 +1,204 @@
+"""The parts of a tokenizer.json around its model, which are the same for every kind of model.
+
+Truncation, padding and the post-processor shape the input of a model. They are checked, so that a file that tokenizers
+refuses is refused here; named, so that nobody misses them; and not applied. Ids are the result of
+``encode(text, add_special_tokens=False)`` before anything is cut off or filled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from tokdfa.base.errors import FileFormatError, UnsupportedFeatureError
+from tokdfa.regex.unicode.normalization import spaces
+from tokdfa.regex.unicode.utf8 import is_spelled
+from tokdfa.tokenizers.encoding.special import Special
+from tokdfa.tokenizers.formats.json_text import JsonObject
+from tokdfa.tokenizers.formats.text_steps import flatten, read_byte_level, read_normalizer, read_pre_tokenizer
+from tokdfa.tokenizers.formats.written import Vocabulary
+from tokdfa.tokenizers.normalizers.steps import Normalizer
+from tokdfa.tokenizers.pretokenizers.steps import Splitting
+
+_FIELDS = (
+    *("version", "truncation", "padding", "added_tokens", "normalizer"),
+    *("pre_tokenizer", "post_processor", "decoder", "model"),
+)
+_STRATEGIES = ("LongestFirst", "OnlyFirst", "OnlySecond")
+_LARGEST_NUMBER, _LARGEST_SIZE = (1 << 32) - 1, (1 << 64) - 1
+
+
+def check_top(top: JsonObject) -> None:
+    """Refuse fields of a tokenizer.json that the library does not know, on which it fails, and other versions."""
+    top.only(_FIELDS)
+    top.refuse_unless("version", ("1.0",), "an unknown version of the format")
+
+
+def read_steps(top: JsonObject) -> tuple[Normalizer | None, Splitting | None, bool]:
+    """Return the steps of a tokenizer.json before its model: normalizer, splitting, and whether that gives bytes."""
+    check_top(top)
+    normalizer = read_normalizer(top)
+    splitting, is_bytewise = read_pre_tokenizer(top)
+    if splitting is not None and splitting.prefix_once and normalizer is not None:
+        if not normalizer.keeps_beginning:
+            # Whether a text begins there then depends on the characters that the library thinks it has removed.
+            what = "a character put before the first piece only, in a text that may have lost its beginning"
+            raise UnsupportedFeatureError(what, value=normalizer, where=top.at("normalizer"))
+        if splitting.metaspace_at:
+            # To the library, every piece made of the first character begins the text; after normalization there may be
+            # several.
+            what = "a character put before the first piece only, of a text that a normalizer may have lengthened"
+            hint = "put it before every piece, or none"
+            raise UnsupportedFeatureError(what, value=normalizer, where=top.at("pre_tokenizer"), hint=hint)
+    return normalizer, splitting, is_bytewise
+
+
+def read_specials(
+    top: JsonObject, vocabulary: Vocabulary, normalizer: Normalizer | None = None, is_bytewise: bool = False
+) -> tuple[Special, ...]:
+    """Return the added tokens, as they are looked for in normalized text; refuse those on which the library fails.
+
+    `is_bytewise` is whether the file spells bytes as letters, for which decoding mistakes letters of added tokens.
+    """
+    tokens = top.objects("added_tokens", [])
+    if not tokens:
+        return ()
+    id_of = vocabulary.ids_of(token.fields["content"] for token in tokens if type(token.fields.get("content")) is str)
+    n_words = len(vocabulary.ids)
+    is_taken = np.zeros(max(n_words, int(vocabulary.ids.max()) + 1) + len(tokens), dtype=np.bool_)
+    is_taken[vocabulary.ids] = True
+    specials: list[Special] = []
+    contents: set[str] = set()
+    seen: set[str] = set()
+    last = -1
+    for token in tokens:
+        content, level = token.get("content", str), int(token.get("normalized", bool))
+        flags: dict[str, Any] = {flag: token.get(flag, bool) for flag in ("single_word", "lstrip", "rstrip")}
+        if not content or content in contents:
+            raise token.wrong("content", "an added token that is empty or a duplicate")
+        contents.add(content)
+        text = normalizer(content) if level and normalizer is not None else content
+        if is_bytewise and any(not spelled.isascii() and is_spelled(spelled) for spelled in (content, text)):
+            raise token.unmodelled("content", "decoding mistakes these letters for bytes of the byte alphabet")
+        # The library does not read the ids of added tokens but assigns them; a file with other ids is wrong.
+        assigned = id_of.get(content, last + 1 if last >= n_words else n_words)
+        if token.get("id", int) != assigned or (content not in id_of and is_taken[assigned]):
+            raise token.wrong("id", f"tokenizers gives {content!r} the id {assigned}")
+        is_taken[assigned] = True
+        last = max(last, assigned)
+        if level and (not text or text in seen):
+            what = "an added token that becomes empty or equal to another one when it is normalized"
+            raise token.unmodelled("content", what)
+        if level:
+            seen.add(text)
+        is_text, normalized = not token.get("special", bool), None if text == content else text
+        specials.append(Special(assigned, content, level=level, is_text=is_text, normalized=normalized, **flags))
+    blanks = "".join(spaces())
+    strips = {special.level for special in specials if special.rstrip}
+    for token, special in zip(tokens, specials, strict=True):
+        if special.level in strips and special.lstrip and not special.rstrip and not special.text.strip(blanks):
+            what = "an added token of white space that strips only on its left, beside one that strips on its right"
+            raise UnsupportedFeatureError(what, value=special.content, where=token.at("rstrip"))
+    return tuple(specials)
+
+
+def read_left_out(top: JsonObject) -> tuple[str, ...]:
+    """Return the names of the parts that `encode` leaves out: truncation, padding, and added special tokens."""
+    return (*_read_truncation(top), *_read_padding(top), *_read_post_processor(top))
+
+
+def _read_truncation(top: JsonObject) -> tuple[str, ...]:
+    truncation = top.object("truncation")
+    if truncation is None:
+        return ()
+    if "direction" in truncation.fields:
+        _one_of(truncation, "direction", ("Left", "Right"))
+    _one_of(truncation, "strategy", _STRATEGIES)
+    for key in ("max_length", "stride"):
+        _number(truncation, key, _LARGEST_SIZE)
+    return ("truncation",)
+
+
+def _read_padding(top: JsonObject) -> tuple[str, ...]:
+    padding = top.object("padding")
+    if padding is None:
+        return ()
+    strategy = padding.fields.get("strategy")
+    fixed = strategy.get("Fixed") if isinstance(strategy, dict) and len(strategy) == 1 else None
+    if strategy not in ("BatchLongest", {"BatchLongest": None}) and not _is_number(fixed, _LARGEST_SIZE):
+        raise padding.wrong("strategy", 'a strategy must be "BatchLongest" or {"Fixed": length}')
+    _one_of(padding, "direction", ("Left", "Right"))
+    if padding.fields.get("pad_to_multiple_of") is not None:
+        _number(padding, "pad_to_multiple_of", _LARGEST_SIZE)
+    for key in ("pad_id", "pad_type_id"):
+        _number(padding, key, _LARGEST_NUMBER)
+    padding.get("pad_token", str)
+    return ("padding",)
+
+
+def _one_of(step: JsonObject, key: str, values: Collection[str]) -> None:
+    if step.get(key, str) not in values:
+        raise step.wrong(key, f"it must be one of {', '.join(values)}")
+
+
+def _number(step: JsonObject, key: str, largest: int) -> None:
+    if not 0 <= step.get(key, int) <= largest:
+        raise step.wrong(key, f"a number must be from 0 to {largest}")
+
+
+def _is_number(value: object, largest: int) -> bool:
+    return type(value) is int and 0 <= value <= largest
+
+
+def _read_post_processor(top: JsonObject) -> tuple[str, ...]:
+    root = top.object("post_processor")
+    adding = []
+    for step in flatten(root, "processors") if root else ():
+        kind = step.get("type", str)
+        if kind == "ByteLevel":
+            read_byte_level(step)  # it only moves offsets, which are not modelled
+            continue
+        if kind == "TemplateProcessing":
+            _check_template(step)
+        elif kind in ("BertProcessing", "RobertaProcessing"):
+            for key in ("sep", "cls"):
+                pair = step.get(key, list)
+                if len(pair) != 2 or type(pair[0]) is not str or not _is_number(pair[1], _LARGEST_NUMBER):
+                    raise step.wrong(key, "a token and its id are expected")
+            for key in ("trim_offsets", "add_prefix_space") if kind == "RobertaProcessing" else ():
+                step.get(key, bool, True)
+        else:
+            hint = "tokenizers has ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing"
+            raise step.unmodelled("type", "an unknown post-processor", hint=hint)
+        adding.append(kind)
+    return tuple(adding)
+
+
+def _check_template(step: JsonObject) -> None:
+    for key in ("single", "pair"):
+        for item in step.objects(key):
+            kinds = [kind for kind in ("Sequence", "SpecialToken") if kind in item.fields]
+            inner = item.object(kinds[0]) if len(item.fields) == len(kinds) == 1 else None
+            if inner is None:
+                raise FileFormatError("a sequence or a special token is expected", value=item.fields, where=item.where)
+            name = inner.get("id", str)
+            if kinds == ["Sequence"] and name not in ("A", "B"):
+                raise inner.wrong("id", "a sequence must be A or B")
+            _number(inner, "type_id", _LARGEST_NUMBER)
+    names = [item.fields["Sequence"]["id"] for item in step.objects("single") if "Sequence" in item.fields]
+    if names != ["A"]:
+        # The library leaves out special tokens alone, so that the ids of a text would vanish, be repeated, or fail.
+        raise step.unmodelled("single", "a template for one text must have $A exactly once, and not $B")
+    tokens = step.required("special_tokens", "no special tokens")
+    for name in tokens.fields:
+        token = tokens.object(name)
+        if token is None:
+            raise tokens.wrong(name, "an object is expected")
+        token.get("id", str)
+        ids, names = token.get("ids", list), token.get("tokens", list)
+        if len(ids) != len(names) or not all(_is_number(id, _LARGEST_NUMBER) for id in ids):
+            raise token.wrong("ids", "an id for each token is expected")
+        if not all(type(spelled) is str for spelled in names):
+            raise token.wrong("tokens", "tokens must be strings")
