@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from tokdfa.base.suggestions import SuggestsNames
 
-__all__ = ["DescribedEnum", "Verdict"]
+__all__ = ["DescribedEnum", "Verdict", "cut_short"]
 
 
 class Displayed(SuggestsNames):
@@ -69,3 +69,8 @@ class DescribedEnum(StrEnum):
         self._value_ = value
         self.meaning = meaning
         return self
+
+
+def cut_short(text: str, most: int) -> str:
+    """Return a text for display, cut to at most so many characters, the last an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"

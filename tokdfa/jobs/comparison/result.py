@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.base.errors import AlphabetError
-from tokdfa.base.verdict import Verdict
+from tokdfa.base.verdict import DescribedEnum, Verdict, cut_short
 
 if TYPE_CHECKING:
     from tokdfa.tokenizers.protocol import AnyTokenizer
@@ -17,84 +17,47 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Difference", "Names", "confirmed"]
 
 
-class Part(StrEnum):
+class Part(DescribedEnum):
     """A part of two dictionaries or tokenizers that is compared, or a part of the answer."""
 
-    EVERYTHING = "everything"
-    """All parts at once: both consist of the same parts."""
-
-    DICTIONARY = "dictionary"
-    """The rules of two tokenizers, and the tokens that they give for pieces."""
-
-    IDS = "ids"
-    """The ids of the tokens that both have."""
-
-    PRETOKENIZER = "pretokenizer"
-    """The pieces into which texts are cut."""
-
-    NORMALIZER = "normalizer"
-    """The normalizers, which rewrite a text before it is cut."""
-
-    SPECIALS = "specials"
-    """The special tokens that are found in a text."""
-
-    SYMBOLS = "symbols"
-    """The treatment of symbols before they merge: byte fallback, unknown symbols, prefixes."""
-
-    LONGEST_WORD = "longest_word"
-    """For WordPiece: the length of the longest word that is cut into entries."""
-
-    WORDS = "words"
-    """For WordPiece with unlike normalizers: words of characters that both keep, within the lengths of both."""
-
-    LIVE_ENTRIES = "live_entries"
-    """For WordPiece: the entries that occur in the tokenization of some word."""
-
-    SEMANTICS = "semantics"
-    """Of dictionaries: Algorithm 1, against merging leftmost, strongest rule first."""
-
-    RULES = "rules"
-    """Of dictionaries: the rules in their order."""
-
-    LIVE_TOKENS = "live_tokens"
-    """Of dictionaries: the tokens that occur in the tokenization of some text."""
-
-    ALLOWED_PAIRS = "allowed_pairs"
-    """Of dictionaries: the pairs of common tokens that are neighbours in some tokenization."""
-
-    SEARCH = "search"
-    """Of the answer that two are equivalent: the texts for which it is proven."""
-
-    SHORTEST = "shortest"
-    """Of the answer that two differ: whether shorter texts have been excluded."""
+    EVERYTHING = "everything", "All parts at once: both consist of the same parts."
+    DICTIONARY = "dictionary", "The rules of two tokenizers, and the tokens that they give for pieces."
+    IDS = "ids", "The ids of the tokens that both have."
+    PRETOKENIZER = "pretokenizer", "The pieces into which texts are cut."
+    NORMALIZER = "normalizer", "The normalizers, which rewrite a text before it is cut."
+    SPECIALS = "specials", "The special tokens that are found in a text."
+    SYMBOLS = "symbols", "The treatment of symbols before they merge: byte fallback, unknown symbols, prefixes."
+    LONGEST_WORD = "longest_word", "For WordPiece: the length of the longest word that is cut into entries."
+    WORDS = (
+        "words",
+        "For WordPiece with unlike normalizers: words of characters that both keep, within the lengths of both.",
+    )
+    LIVE_ENTRIES = "live_entries", "For WordPiece: the entries that occur in the tokenization of some word."
+    SEMANTICS = "semantics", "Of dictionaries: Algorithm 1, against merging leftmost, strongest rule first."
+    RULES = "rules", "Of dictionaries: the rules in their order."
+    LIVE_TOKENS = "live_tokens", "Of dictionaries: the tokens that occur in the tokenization of some text."
+    ALLOWED_PAIRS = (
+        "allowed_pairs",
+        "Of dictionaries: the pairs of common tokens that are neighbours in some tokenization.",
+    )
+    SEARCH = "search", "Of the answer that two are equivalent: the texts for which it is proven."
+    SHORTEST = "shortest", "Of the answer that two differ: whether shorter texts have been excluded."
 
 
-class Outcome(StrEnum):
+class Outcome(DescribedEnum):
     """The outcome of comparing a part."""
 
-    SAME = "same"
-    """The two do the same with every text."""
-
-    EQUIVALENT = "equivalent"
-    """They are written differently, and do the same with every text."""
-
-    DIFFERENT = "different"
-    """They are written differently; of dictionaries and pieces: they do different things with some text."""
-
-    UNKNOWN = "unknown"
-    """They are written differently, and it is not known whether they do the same."""
-
-    IGNORED = "ignored"
-    """This part was ignored on request."""
-
-    PROVEN = "proven"
-    """Of `Part.SHORTEST`: no shorter text separates the two."""
-
-    UNPROVEN = "unproven"
-    """Of `Part.SHORTEST`: a shorter text may separate them."""
-
-    COMPLETE = "complete"
-    """Of `Part.SEARCH`: texts of any length."""
+    SAME = "same", "The two do the same with every text."
+    EQUIVALENT = "equivalent", "They are written differently, and do the same with every text."
+    DIFFERENT = (
+        "different",
+        "They are written differently; of dictionaries and pieces: they do different things with some text.",
+    )
+    UNKNOWN = "unknown", "They are written differently, and it is not known whether they do the same."
+    IGNORED = "ignored", "This part was ignored on request."
+    PROVEN = "proven", "Of `Part.SHORTEST`: no shorter text separates the two."
+    UNPROVEN = "unproven", "Of `Part.SHORTEST`: a shorter text may separate them."
+    COMPLETE = "complete", "Of `Part.SEARCH`: texts of any length."
 
     @classmethod
     def of(cls, is_same: bool) -> Outcome:
@@ -225,7 +188,7 @@ class Difference(NamedTuple):
     tokens_b: tuple[Any, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Verdict[Difference]):
     """Whether two dictionaries or tokenizers are equivalent, and how they differ.
 
@@ -271,6 +234,14 @@ class Comparison(Verdict[Difference]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", reason(self))
+
+    def __repr__(self) -> str:
+        said = answer(self)
+        if self.witness is not None:
+            text, *both = (cut_short(repr(value), 60) for value in self.witness)
+            said = f"{text} {said}, {' and '.join(both)}"
+        parts = ", ".join(f"{name} {words}" for name, words in part_rows(self))
+        return f"Comparison({self.holds}: {said}; {cut_short(parts, 80)})"
 
 
 # The names by which ids of one of the two are compared: their spellings, where the ids themselves are ignored.

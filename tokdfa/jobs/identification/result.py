@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tokdfa.base.suggestions import SuggestsNames
-from tokdfa.base.verdict import DescribedEnum
+from tokdfa.base.verdict import DescribedEnum, cut_short
 from tokdfa.stores.store import Place, Problem
 
 _SHOWN = 8
@@ -140,7 +140,7 @@ class Candidate(SuggestsNames):
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Identification(SuggestsNames):
     """Which of some tokenizers made a store; truthy if the first one has no violations and no mistakes.
 
@@ -188,6 +188,13 @@ class Identification(SuggestsNames):
     def __bool__(self) -> bool:
         """Return whether the first candidate has no violations and no mistakes."""
         return self.best.violations == 0 and not self.best.mistakes and self.best.error is None
+
+    def __repr__(self) -> str:
+        best = self.best
+        rate = "" if best.per_million is None else f"{best.per_million:,.0f} violations per million ids"
+        said = "; ".join(filter(None, (rate, best.error, *(mistake.reason for mistake in best.mistakes))))
+        path, name = cut_short(repr(self.path), 60), cut_short(repr(best.name), 60)
+        return f"Identification({bool(self)}: {path}, {self.read:,} ids read; best {name}, {cut_short(said, 120)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON values."""

@@ -3,17 +3,17 @@
 Read in this order:
 
 1. `api`: `splice` and its answer. `languages` are the sets of texts that are possible on either side, and the least
-   ones of them; `encoding` encodes a text as the continuation of another one.
-2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, and the choice of one of two
-   searches; `rewrites`, for spaces and characters without a token; `forms`, for tokenizers that normalize.
-3. `seam`: the automaton of both texts, apart and as one, over the hypotheses of the splitting; `found` are the special
-   tokens in it. `tokens` and `edges`: which tokens lead on, and where tokens can differ at all, for all texts at once;
-   `whole_words`, the same for tokens that only whole pieces become.
-4. `search`: the least two texts that are split otherwise.
+   ones of them; `encoding` encodes a text as the continuation of another one, and templates by the rules of libraries.
+2. `decision`: the parts of a tokenizer that are searched, the special tokens that matter, the choice of one of two
+   searches, and normalized texts.
+3. `seam`: the automaton of both texts, apart and as one, over the split NFA; `found` are the special tokens in it.
+   `tokens` and `edges`: rewritten spaces and characters without a token, which tokens lead on, and where tokens can
+   differ at all, for all texts at once.
+4. `search`: the least two texts that are split otherwise, also by tokens that only whole pieces become.
 
 Built on these: `parts` (texts with slots), `turns` (may the ids of a conversation be kept when a turn is added) and
-`injection` (can the text in a slot make a control id), by the `rules` of each library: `spelling` has the shortest
-texts that spell a special token across a template.
+`injection` (can the text in a slot make a control id); `spelling` has the shortest texts that spell a special token
+across a template.
 
 Used by: the commands `splice`, `turns` and `injection`.
 

@@ -11,12 +11,19 @@ import numpy.typing as npt
 
 from tokdfa.base.errors import AlphabetError, LimitExceededError, PatternError, UnsupportedFeatureError, WrongTypeError
 from tokdfa.base.verdict import Displayed, Verdict
-from tokdfa.jobs.splices.decision import ground_of, least_texts
+from tokdfa.jobs.splices.decision import (
+    ground_of,
+    is_ascii,
+    is_steady_after,
+    is_steady_before,
+    least_texts,
+    normalized_after,
+    normalized_before,
+)
 from tokdfa.jobs.splices.encoding import SpecialsPolicy, checked, decode_after, encode_after, with_specials
-from tokdfa.jobs.splices.forms import is_ascii, is_steady_after, is_steady_before, normalized_after, normalized_before
 from tokdfa.jobs.splices.languages import ANYTHING, Language, intersection, iter_least, language_of, literal, regular
-from tokdfa.jobs.splices.rewrites import Rewrites
 from tokdfa.jobs.splices.search import Texts
+from tokdfa.jobs.splices.tokens import Rewrites
 from tokdfa.regex.syntax import Node
 from tokdfa.regex.unicode.normalization import Form
 from tokdfa.tokenizers.protocol import AnyTokenizer

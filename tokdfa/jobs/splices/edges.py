@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from tokdfa.automata.exploration import Numbering
 from tokdfa.base.arrays import BoolArray, Int32Array, Int64Array
 from tokdfa.jobs.splices.seam import Seam
 from tokdfa.jobs.splices.tokens import Tokens
@@ -55,7 +56,7 @@ EVERY = 1 << 40
 """A length that no token has."""
 
 # The locations reached, each with whether the whole is cut.
-_Places: TypeAlias = tuple[tuple[Location, bool], ...]
+_Locations: TypeAlias = tuple[tuple[Location, bool], ...]
 _UNKNOWN, _NONE = -2, -1
 
 
@@ -153,7 +154,7 @@ class EdgeFinder:
                 found.append(known[0])
         return found
 
-    def _firsts(self, begins: Iterable[tuple[int, int]]) -> list[_Places]:
+    def _firsts(self, begins: Iterable[tuple[int, int]]) -> list[_Locations]:
         firsts: list[list[tuple[Location, bool]]] = [[] for _ in range(256)]
         for number, target in begins:
             if number == self._seam.put:
@@ -164,16 +165,16 @@ class EdgeFinder:
                     firsts[byte].append((target if following == DONE else (target, following), False))
         return [*map(tuple, firsts)]
 
-    def _firsts_within(self, state: int, following: int) -> list[_Places]:
+    def _firsts_within(self, state: int, following: int) -> list[_Locations]:
         """Return the locations after each byte within a symbol; only bytes that continue one lead on."""
         after = self._bytes.followers(following)
-        places: dict[int, _Places] = {NOWHERE: (), DONE: ((state, False),)}
+        places: dict[int, _Locations] = {NOWHERE: (), DONE: ((state, False),)}
         for number in {*after} - {NOWHERE, DONE}:
             places[number] = (((state, number), False),)
-        none: list[_Places] = [()]
+        none: list[_Locations] = [()]
         return none * 0x80 + [places[number] for number in after] + none * 0x40
 
-    def _find(self, use: Use, longest: int, firsts: list[_Places], n_put: int) -> tuple[Edges, int]:
+    def _find(self, use: Use, longest: int, firsts: list[_Locations], n_put: int) -> tuple[Edges, int]:
         walk = self._walks[use in (Use.BEGIN, Use.GO_ON)]
         first = np.full(256, _NONE, dtype=np.int32)
         numbers = {places: walk.number(places) for places in {*firsts}}
@@ -211,7 +212,7 @@ class EdgeFinder:
         if unknown.any():
             for key in np.unique(places[unknown].astype(np.int64) * 256 + byte[unknown]).tolist():
                 row, symbol = divmod(key, 256)
-                found = walk.number(self._after(walk.places[row], symbol, use, False))
+                found = walk.number(self._after(walk.locations(row), symbol, use, False))
                 walk.table[row, symbol] = found
             after = walk.table[places, byte]
         return after
@@ -223,10 +224,10 @@ class EdgeFinder:
         cuts: list[bool] = []
         counts = np.zeros(len(kinds), dtype=np.int64)
         for row, number in enumerate(kinds.tolist()):
-            for place, cut in walk.places[number]:
-                targets.append(self._number(place))
-                cuts.append(cut)
-            counts[row] = len(walk.places[number])
+            for location, is_cut in walk.locations(number):
+                targets.append(self._number(location))
+                cuts.append(is_cut)
+            counts[row] = len(walk.locations(number))
         begins = np.cumsum(counts) - counts
         repeats = counts[inverse]
         every = np.repeat(tokens, repeats)
@@ -246,7 +247,7 @@ class EdgeFinder:
             self.locations.append(location)
         return number
 
-    def _after(self, places: _Places, byte: int, use: Use, is_first: bool) -> _Places:
+    def _after(self, places: _Locations, byte: int, use: Use, is_first: bool) -> _Locations:
         seam = self._seam
         found: dict[tuple[Location, bool], None] = {}
         for place, cut in places:
@@ -271,24 +272,22 @@ class EdgeFinder:
 
 
 class _Walk:
-    """Sets of places, numbered, and the sets that bytes lead from them to."""
+    """Sets of locations, numbered, and the numbers of the sets that bytes lead from them to; -1 for the empty set."""
 
     def __init__(self) -> None:
-        self.places: list[_Places] = []
-        self._numbers: dict[_Places, int] = {}
+        self.sets: Numbering[_Locations] = Numbering(())
         self.table: Int32Array = np.full((64, 256), _UNKNOWN, dtype=np.int32)
 
-    def number(self, places: _Places) -> int:
-        """Return the number of a set; -1 for the empty one."""
-        if not places:
-            return _NONE
-        number = self._numbers.get(places)
-        if number is None:
-            number = self._numbers[places] = len(self.places)
-            self.places.append(places)
-            if number >= len(self.table):
-                self.table = np.concatenate((self.table, np.full_like(self.table, _UNKNOWN)))
+    def number(self, locations: _Locations) -> int:
+        """Return the number of a set."""
+        number = self.sets[locations] - 1
+        if number >= len(self.table):
+            self.table = np.concatenate((self.table, np.full_like(self.table, _UNKNOWN)))
         return number
+
+    def locations(self, number: int) -> _Locations:
+        """Return the set of a number."""
+        return self.sets.states[number + 1]
 
 
 class Parting(NamedTuple):

@@ -17,10 +17,9 @@ from tokdfa.base.errors import FileFormatError, LimitExceededError, UnsupportedF
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Displayed
 from tokdfa.jobs.splices.api import Splice, SplitTexts
-from tokdfa.jobs.splices.encoding import checked
+from tokdfa.jobs.splices.encoding import RuleName, checked, rule_of
 from tokdfa.jobs.splices.injection import Attack, check_injection
 from tokdfa.jobs.splices.parts import Part, Slot
-from tokdfa.jobs.splices.rules import RuleName, rule_of
 from tokdfa.jobs.splices.turns import near_seam, seam_of
 from tokdfa.jobs.templates.rendering import CHAINS, SHAPES, Note, Rendering, Shape, Unkept, rendered, unkept
 from tokdfa.tokenizers.protocol import AnyTokenizer

@@ -11,7 +11,7 @@ import tokenizers
 import tokdfa
 from tests.support.tokenizer_files import SPELLED, added_token, tokenizer_json
 from tokdfa.base.errors import AlphabetError, UnsupportedFeatureError
-from tokdfa.jobs.comparison import models
+from tokdfa.jobs.comparison import models, result
 from tokdfa.jobs.comparison.result import confirmed
 from tokdfa.jobs.comparison.tokenizers import compare_tokenizers
 from tokdfa.jobs.comparison.trials import Tuning
@@ -78,3 +78,13 @@ def test_letters_of_bytes_that_end_words() -> None:
     found = compare_tokenizers(*sides, tuning=QUICK)
     assert found.witness is not None
     assert found.witness.text == "<x>"
+
+
+def test_a_long_difference_is_shown_in_four_lines() -> None:
+    parts = dict.fromkeys(result.Part, result.Outcome.DIFFERENT)
+    ids = tuple(range(10_000))
+    found = result.Comparison(False, result.Difference("a" * 10_000, ids, None), checked=parts)
+    assert str(found) == repr(found)
+    assert len(repr(found)) <= 4 * 80
+    assert "\n" not in repr(found)
+    assert repr(found).startswith("Comparison(False: 'aaa")

@@ -349,3 +349,13 @@ def test_all_makers_and_candidates(tmp_path: Path, data: Path, real: Tokenizers,
         for changed in (ids, ids + 7, ids.astype(">u4"), ids.astype(np.uint32).view(np.uint16)):
             named = {each.name: kinds(each) for each in tokdfa.identify(saved(tmp_path, changed), others).candidates}
             assert not any(named.values()), (name, named)
+
+
+def test_a_long_answer_is_shown_in_four_lines(tmp_path: Path) -> None:
+    tokenizer = tokdfa.default_tokenizer()
+    path = saved(tmp_path, np.tile(tokenizer.encode("a single man in possession of a good fortune"), 20_000))
+    found = tokdfa.identify(path, {"n" * 1000: tokenizer}, most=50_000)
+    assert len(found.stretches) > 10
+    assert str(found) == repr(found)
+    assert len(repr(found)) <= 4 * 80
+    assert repr(found).startswith(f"Identification({bool(found)}: ")

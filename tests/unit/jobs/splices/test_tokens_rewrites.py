@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.rewrites`: what a tokenizer does to spaces and to characters without a token."""
+"""Tests for `tokdfa.jobs.splices.tokens`: what a tokenizer does to spaces and to characters without a token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import tokdfa
 from tests.support.tokenizer_files import tokenizer_json
 from tokdfa.base.errors import UnsupportedFeatureError
-from tokdfa.jobs.splices.rewrites import Prefix, Rewrites, Symbols
+from tokdfa.jobs.splices.tokens import Prefix, Rewrites, Symbols
 from tokdfa.tokenizers.pretokenizers.steps import Splitting
 from tokdfa.tokenizers.tokenizer import Tokenizer
 

@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.rules`: the attacks and proofs of each rule, by the library whose rule it is."""
+"""Tests for `tokdfa.jobs.splices.encoding`: the attacks and proofs of each rule, by the library whose rule it is."""
 
 from __future__ import annotations
 

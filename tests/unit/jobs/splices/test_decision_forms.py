@@ -1,4 +1,4 @@
-"""Tests for `tokdfa.jobs.splices.forms`: which texts normalization leaves as they are beside any others."""
+"""Tests for `tokdfa.jobs.splices.decision`: which texts normalization leaves as they are beside any others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from unicodedata import normalize
 
 import pytest
 
-from tokdfa.jobs.splices.forms import is_ascii, is_steady_after, is_steady_before, normalized_after, normalized_before
+from tokdfa.jobs.splices.decision import (
+    is_ascii,
+    is_steady_after,
+    is_steady_before,
+    normalized_after,
+    normalized_before,
+)
 from tokdfa.jobs.splices.languages import ANYTHING, language_of, literal
 
 SYMBOLS = [
