@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from tests.campaigns.evidence.tally import Tally
+from tests.support.pieces import count_pieces
 from tests.support.seeds import seeds
 from tokdfa.regex.unicode.utf8 import BYTE_OF
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
 from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading, count_corpus_pieces, train
 from tokdfa.training.greedy import train_greedy
-from tokdfa.training.pieces import count_pieces, with_end_of_word
+from tokdfa.training.pieces import with_end_of_word
 
 CORPORA = ["fra_eng_en.txt", "english.txt"]
 PART = 300_000

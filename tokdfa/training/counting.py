@@ -29,9 +29,6 @@ from tokdfa.training.pieces import PieceCounts, PieceTable
 
 Unit: TypeAlias = Literal["file", "line"]
 
-ByteArray = Uint8Array
-Int64Array = Int64Array
-
 PRETOKENIZERS = ("none", "whitespace", *NAMED)
 
 _WINDOW = 1 << 10
@@ -43,14 +40,14 @@ class CorpusSplitter:
     The name is ``none``, for which a unit is one piece; ``whitespace``, which drops spaces; the name of a pattern; or a
     pattern in the dialect of tiktoken. With the unit ``file``, no piece extends beyond a file; with ``line``, none
     beyond a line, which includes its line end: this is how tokenizers reads files. Without a pre-tokenizer the text may
-    be `any_bytes`. So many bytes of a block as `stretch` are split at once; their pieces stay in the caches until they
+    be `any_bytes`. So many bytes of a block as `segment` are split at once; their pieces stay in the caches until they
     are counted.
     """
 
-    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, stretch: int = 1 << 16) -> None:
+    def __init__(self, name: str, unit: Unit = "file", *, any_bytes: bool = False, segment: int = 1 << 16) -> None:
         self.name = name
         self.unit = unit
-        self._stretch = stretch
+        self._segment = segment
         self._any_bytes = any_bytes and name == "none"
         self._pretokenizer: PreTokenizer | None = None
         if name == "whitespace":
@@ -85,14 +82,13 @@ class CorpusSplitter:
                 start += 1
             part = text[start:].decode("utf-8", "ignore")
             end = len(part) - CONTEXT - 1
-            place = self._boundaries.last(part, 0, end) if end > 0 else 0
-            if place:
-                return start + len(part[:place].encode())
+            if cut := self._boundaries.last(part, 0, end) if end > 0 else 0:
+                return start + len(part[:cut].encode())
             if window >= len(text):
                 return 0
             window *= 16
 
-    def cut(self, block: Block) -> Iterator[tuple[ByteArray, Int64Array]]:
+    def cut(self, block: Block) -> Iterator[tuple[Uint8Array, Int64Array]]:
         """Yield the pieces of a block, a segment at a time: the bytes, and the beginning and end of each piece in them.
 
         A TrainingError says which byte is not UTF-8.
@@ -128,8 +124,8 @@ class CorpusSplitter:
             yield self._spans(text + context)
             return
         stream = self._machine.stream()
-        for start in range(0, len(text), self._stretch):
-            yield stream.feed(text[start : start + self._stretch])
+        for start in range(0, len(text), self._segment):
+            yield stream.feed(text[start : start + self._segment])
         yield stream.feed(context)
         yield stream.finish()
 
@@ -208,31 +204,26 @@ class Checkpoint:
             request = json.loads(arrays["request"].tobytes()) if arrays else None
         except (ValueError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
             # A member with a password, or JSON nested too deeply, raises RuntimeError.
-            raise FileFormatError(f"not a checkpoint: {error}", where=str(self.path), hint="delete it") from None
+            raise self._no_checkpoint(error) from None
         if not isinstance(request, dict):
-            raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
-                                  hint="delete it")  # fmt: skip
+            raise self._no_checkpoint("its arrays do not fit together")
         if request != self._request:
             differing = [key for key in self._request if request.get(key) != self._request[key]]
             what = f"this checkpoint is of another training, which differs in {', '.join(differing) or 'the version'}"
             raise TrainingError(what, where=str(self.path), hint="delete it to start again")
         text, ends, counts, place = (arrays[name] for name in ("text", "ends", "counts", "place"))
         if not _are_counts(text, ends, counts) or place.dtype != np.int64 or place.shape != (2,) or (place < 0).any():
-            raise FileFormatError("not a checkpoint: its arrays do not fit together", where=str(self.path),
-                                  hint="delete it")  # fmt: skip
+            raise self._no_checkpoint("its arrays do not fit together")
         return PieceCounts(text, ends, counts), int(place[0]), int(place[1])
+
+    def _no_checkpoint(self, why: object) -> FileFormatError:
+        return FileFormatError(f"not a checkpoint: {why}", where=str(self.path), hint="delete it")
 
     def save(self, pieces: PieceCounts, file: int, offset: int) -> None:
         """Write the checkpoint, replacing the previous one."""
         buffer = io.BytesIO()
-        np.savez(
-            buffer,
-            request=np.frombuffer(json.dumps(self._request).encode(), np.uint8),
-            text=pieces.text,
-            ends=pieces.ends,
-            counts=pieces.counts,
-            place=np.array([file, offset], np.int64),
-        )
+        request, place = np.frombuffer(json.dumps(self._request).encode(), np.uint8), np.array([file, offset], np.int64)
+        np.savez(buffer, request=request, text=pieces.text, ends=pieces.ends, counts=pieces.counts, place=place)
         write_atomically(self.path, buffer.getvalue())
 
     def remove(self) -> None:
@@ -328,24 +319,26 @@ def _counted(
     blocks: Iterator[Block], splitter: CorpusSplitter, table: PieceTable, threads: int
 ) -> Iterator[tuple[Block, PieceCounts | None]]:
     """Yield the blocks in order with their counts; with one thread the counts go directly to the table."""
+
+    def count(block: Block, table: PieceTable) -> PieceTable:
+        for text, spans in splitter.cut(block):
+            table.add(text, spans)
+        return table
+
+    def count_apart(block: Block) -> PieceCounts:
+        return count(block, PieceTable()).counts()
+
     if threads == 1:
         for block in blocks:
-            for text, spans in splitter.cut(block):
-                table.add(text, spans)
+            count(block, table)
             yield block, None
         return
-
-    def count(block: Block) -> PieceCounts:
-        own = PieceTable()
-        for text, spans in splitter.cut(block):
-            own.add(text, spans)
-        return own.counts()
 
     pending: deque[tuple[Block, Future[PieceCounts]]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
             for block in blocks:
-                pending.append((block, pool.submit(count, block)))
+                pending.append((block, pool.submit(count_apart, block)))
                 if len(pending) > threads:
                     first, future = pending.popleft()
                     yield first, future.result()

@@ -90,12 +90,12 @@ def count_pairs(text: list[int], count: CountRule) -> list[Pair]:
     """Return the pairs of neighbours in `text`, from left to right, each as often as it counts."""
     pairs: list[Pair] = []
     last = -2
-    for position, pair in enumerate(pairwise(text)):
-        # Only a pair of equal tokens can overlap itself, and only at the very next position.
-        if count == "non-overlapping" and pair[0] == pair[1] and last == position - 1 and pairs[-1] == pair:
+    for index, pair in enumerate(pairwise(text)):
+        # Only a pair of equal tokens can overlap itself, and only at the very next index.
+        if count == "non-overlapping" and pair[0] == pair[1] and last == index - 1 and pairs[-1] == pair:
             continue
         pairs.append(pair)
-        last = position
+        last = index
     return pairs
 
 

@@ -54,20 +54,8 @@ def write_dictionary(
 
     Raises
     ------
-    TrainingError
-        If the format cannot hold the dictionary, or is unknown.
-    OSError
-        If a file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> d = tokdfa.train_greedy({b"low": 5, b"lower": 2, b"newest": 6}, 3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     (path,) = d.save(Path(folder, "merges.txt"))
-    ...     tokdfa.load(path).dictionary == d
-    True
+    TrainingError, OSError
+        If the format cannot hold the dictionary, or is unknown; if a file cannot be written.
     """
     path = Path(path)
     render = check_output(path, dictionary.alphabet.kind, pretokenizer, suffix)
@@ -82,7 +70,8 @@ def write_dictionary(
     if render is not None:
         write_atomically(path, render(dictionary))
         return [path]
-    contents = {"merges.txt": _merges_txt(dictionary), "vocab.json": _vocab_json(dictionary)}
+    vocabulary = json.dumps(_vocabulary(dictionary), ensure_ascii=False).encode()
+    contents = {"merges.txt": _merges_txt(dictionary), "vocab.json": vocabulary}
     if _tokenizer_json_fault(dictionary.alphabet.kind, pretokenizer, suffix) is None:
         contents["tokenizer.json"] = _tokenizer_json(dictionary, pretokenizer, suffix)
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
@@ -112,7 +101,7 @@ def check_output(
         raise TrainingError("no such folder", value=str(path.parent))
     # Checked before hours of training. A file is replaced in its folder; devices are written to directly.
     target = Path(os.path.realpath(path))
-    folder = next(place for place in ((target, *target.parents) if is_folder else target.parents) if place.exists())
+    folder = next(path for path in ((target, *target.parents) if is_folder else target.parents) if path.exists())
     if (is_folder or target.is_file() or not target.exists()) and not os.access(folder, os.W_OK):
         raise TrainingError("this folder cannot be written to", value=str(folder))
     if is_folder:
@@ -162,10 +151,6 @@ def _merges_txt(dictionary: Dictionary) -> bytes:
 
 def _vocabulary(dictionary: Dictionary) -> dict[str, int]:
     return {_spelling(word): number for number, word in enumerate(_ids(dictionary))}
-
-
-def _vocab_json(dictionary: Dictionary) -> bytes:
-    return json.dumps(_vocabulary(dictionary), ensure_ascii=False).encode()
 
 
 def _tiktoken(dictionary: Dictionary) -> bytes:

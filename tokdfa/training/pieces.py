@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -10,10 +10,7 @@ import numpy as np
 
 from tokdfa.base.arrays import Int64Array, Uint8Array
 from tokdfa.base.errors import TrainingError
-from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
-
-ByteArray = Uint8Array
-Int64Array = Int64Array
+from tokdfa.kernels.train.merging import Pieces
 
 
 class PieceCounts(Mapping[bytes, int]):
@@ -22,7 +19,7 @@ class PieceCounts(Mapping[bytes, int]):
     `text` has the pieces, none empty, one after the other; `ends` where each ends; `counts` how often it occurs.
     """
 
-    def __init__(self, text: ByteArray, ends: Int64Array, counts: Int64Array) -> None:
+    def __init__(self, text: Uint8Array, ends: Int64Array, counts: Int64Array) -> None:
         self.text = text
         self.ends = ends
         self.counts = counts
@@ -60,23 +57,8 @@ class PieceCounts(Mapping[bytes, int]):
         return f"<PieceCounts: {len(self)} pieces of {int(self.counts.sum())}>"
 
 
-class PieceTable:
+class PieceTable(Pieces):
     """Counts pieces as they come, in memory that grows only with the unique ones."""
-
-    def __init__(self) -> None:
-        from tokdfa.kernels.train.merging import Pieces
-
-        self._pieces = Pieces()
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-    def add(self, text: ByteArray, spans: Int64Array, weights: Int64Array | None = None) -> None:
-        """Count pieces of `text`, once each or as often as `weights` says.
-
-        The spans, of shape (pieces, 2), are the beginning and end of each piece; none is empty.
-        """
-        self._pieces.add(text, spans, weights)
 
     def add_counts(self, counts: PieceCounts) -> None:
         """Add counts made elsewhere."""
@@ -84,21 +66,7 @@ class PieceTable:
 
     def counts(self) -> PieceCounts:
         """Return the counts so far."""
-        return PieceCounts(*self._pieces.contents())
-
-
-def count_pieces(texts: Iterable[str], pattern: str | None = "gpt2") -> dict[bytes, int]:
-    """Return the UTF-8 pieces of some texts with their multiplicities, in the order of their first occurrence.
-
-    The pattern is an argument of :func:`tokdfa.tokenizers.pretokenizers.pretokenizer.pretokenizer`; with None every
-    text is one piece.
-    """
-    split = (lambda text: [text] if text else []) if pattern is None else pretokenizer(pattern).split
-    pieces: dict[str, int] = {}
-    for text in texts:
-        for piece in split(text):
-            pieces[piece] = pieces.get(piece, 0) + 1
-    return {piece.encode(): count for piece, count in pieces.items()}
+        return PieceCounts(*self.contents())
 
 
 def with_end_of_word(

@@ -83,15 +83,10 @@ class GreedyRules:
 
 
 def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Word] | None = None) -> TokenAlphabet:
-    """Return the base alphabet over which pieces are trained.
+    """Return the base alphabet over which pieces are trained: the given symbols, then others that occur, sorted.
 
-    The given symbols come first, in order. Without any, the alphabet is all 256 bytes for pieces of bytes, and the
-    sorted symbols that occur for pieces of characters or of longer symbols.
-
-    Raises
-    ------
-    TrainingError
-        If the pieces mix bytes, strings and tuples, or a piece is empty, or occurs less than once.
+    Without given symbols, it is all 256 bytes for pieces of bytes. Pieces that mix bytes, strings and tuples, a piece
+    that is empty, or occurs less than once, are a TrainingError.
     """
     kinds = {type(piece) for piece in pieces}
     if len(kinds) > 1 or not kinds <= {bytes, str, tuple}:
@@ -115,8 +110,8 @@ def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> Int32Array:
         in_order: list[Any] = [word for byte in GPT2_ORDER if (word := bytes([byte])) in known]
     else:
         in_order = sorted(cast("tuple[Any, ...]", words))
-    place: dict[Any, int] = {word: number for number, word in enumerate(in_order)}
-    return np.array([place[word] for word in words], np.int32)
+    rank: dict[Any, int] = {word: number for number, word in enumerate(in_order)}
+    return np.array([rank[word] for word in words], np.int32)
 
 
 Trainer: TypeAlias = Literal["tokenizers", "sentencepiece", "subword-nmt", "rustbpe", "minbpe"]
@@ -145,34 +140,11 @@ _FREE: dict[str, tuple[str, ...]] = {"tokenizers": ("min_frequency",), "subword-
 
 
 def resolve(like: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a trainer: ties, counting, the unit of reading, symbols and limits.
+    """Return a value for each of :data:`DEFAULTS`, from the `given` ones and a trainer to imitate.
 
-    Parameters
-    ----------
-    like : str, optional
-        The trainer to imitate: ``tokenizers`` (BpeTrainer over ByteLevel, fed with the lines of a file),
-        ``sentencepiece`` (type bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines), ``minbpe``
-        (RegexTokenizer). The pre-tokenizer is chosen separately.
-    given : mapping
-        The options of :data:`DEFAULTS` that are chosen explicitly.
-
-    Returns
-    -------
-    dict
-        A value for each of :data:`DEFAULTS`.
-
-    Raises
-    ------
-    TrainingError
-        If the trainer is unknown, or an explicit choice contradicts it.
-
-    Examples
-    --------
-    >>> resolve("minbpe", {})["count"]
-    'overlapping'
-    >>> resolve("minbpe", {"unit": "line"})
-    Traceback (most recent call last):
-    tokdfa.base.errors.TrainingError: minbpe has the unit 'file': 'line' (leave it out, or leave like out)
+    The trainer is ``tokenizers`` (BpeTrainer over ByteLevel, fed with the lines of a file), ``sentencepiece`` (type
+    bpe), ``subword-nmt`` (learn_bpe), ``rustbpe`` (fed with lines) or ``minbpe`` (RegexTokenizer); the pre-tokenizer is
+    chosen separately. A TrainingError says that the trainer is unknown, or that a given option contradicts it.
     """
     if like is None:
         return {**DEFAULTS, **given}

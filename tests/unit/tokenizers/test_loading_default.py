@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import tokdfa
+from tests.support.pieces import count_pieces
 from tokdfa.training.naive import train_naive
-from tokdfa.training.pieces import count_pieces
 
 
 def test_it_is_proper_and_never_makes_a_token_twice() -> None:

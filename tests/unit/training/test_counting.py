@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.pieces import count_pieces
 from tokdfa import TokdfaError
 from tokdfa.base.errors import FileFormatError
 from tokdfa.tokenizers.pretokenizers.pretokenizer import pretokenizer
@@ -23,7 +24,7 @@ from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training import counting as splitting_module
 from tokdfa.training.corpus import BLOCK, Block, Corpus
 from tokdfa.training.counting import Checkpoint, CorpusSplitter, count_corpus
-from tokdfa.training.pieces import PieceCounts, PieceTable, count_pieces
+from tokdfa.training.pieces import PieceCounts, PieceTable
 
 zstandard = pytest.importorskip("zstandard")
 

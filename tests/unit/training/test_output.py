@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tokdfa
+from tests.support.pieces import count_pieces
 from tokdfa import Dictionary, TokdfaError, tokenize_single_pass
 from tokdfa.base import atomic
 from tokdfa.regex.unicode.utf8 import GPT2_ORDER
@@ -19,7 +20,7 @@ from tokdfa.tokenizers.pretokenizers.steps import NAMED
 from tokdfa.training.api import Reading
 from tokdfa.training.greedy import train_greedy
 from tokdfa.training.output import check_output, write_dictionary
-from tokdfa.training.pieces import count_pieces, with_end_of_word
+from tokdfa.training.pieces import with_end_of_word
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte 中文中文\r\n" * 3
 SAMPLE = "the widest größten rivers' 1234 中文 it's\n \n x"

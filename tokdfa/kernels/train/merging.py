@@ -103,7 +103,7 @@ class Pieces:
     def __len__(self) -> int:
         return int(self._pieces.n_pieces)
 
-    def add(self, text: Any, spans: Int64Array, weights: Int64Array | None) -> None:
+    def add(self, text: Any, spans: Int64Array, weights: Int64Array | None = None) -> None:
         """Count pieces of a text: O(bytes). On a MemoryError none is counted. Other threads may fill other tables.
 
         The `spans`, of shape (pieces, 2), are the beginning and end of each piece; none is empty or extends beyond the

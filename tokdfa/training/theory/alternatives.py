@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar, cast
 
 from tokdfa.base.errors import TrainingError
@@ -24,24 +25,12 @@ class Compressed(Generic[T]):
 
 
 def compress(data: T, spare: T | None = None) -> Compressed[T]:
-    """Replace pairs by unused symbols until no pair occurs twice, or no symbol is left.
+    """Replace pairs by unused symbols until no pair occurs twice, or no symbol is left; ties go to the oldest pair.
 
-    Ties go to the oldest pair.
+    The `spare` symbols are introduced in their order. By default they are the bytes that `data` does not use, down from
+    255, or the capital letters that it does not use, backwards from Z. One that occurs in the data, or twice, is a
+    TrainingError.
 
-    Parameters
-    ----------
-    data : bytes or str
-    spare : bytes or str, optional
-        The symbols to introduce, in this order. By default the bytes that `data` does not use, down from 255, or the
-        capital letters that it does not use, backwards from Z.
-
-    Raises
-    ------
-    TrainingError
-        If a spare symbol occurs in the data, or twice.
-
-    Notes
-    -----
     Gage, *A New Algorithm for Data Compression* (1994), on the data as a whole; example 3 of BLOG.
     """
     if spare is None:
@@ -87,7 +76,7 @@ class LongestPieceEncoder:
     """Encodes words by a vocabulary: the longest piece that occurs in a word is cut out, then the same for the rest.
 
     Among pieces of equal length, the earlier one comes first; `unknown` is the token for a segment in which no piece
-    occurs. `cache_size` words are kept with their tokens; the oldest are dropped.
+    occurs. `cache_size` words are kept with their tokens; the least recently used are dropped.
 
     BLOG, example 2. With a vocabulary trained by merging, the result need not be the one that merging would give.
     """
@@ -98,27 +87,16 @@ class LongestPieceEncoder:
             raise TrainingError("a piece of a vocabulary must not be empty")
         self._longest = max(map(len, self._order), default=0)
         self._unknown = unknown
-        self._cache: dict[str, tuple[str, ...]] = {}
-        self._cache_size = cache_size
+        # The tokens of a word.
+        self.encode_word = lru_cache(cache_size)(self._cut)
 
     def encode(self, words: Iterable[str]) -> list[str]:
         """Return the tokens of some words, one after the other."""
         return [token for word in words for token in self.encode_word(word)]
 
-    def encode_word(self, word: str) -> tuple[str, ...]:
-        """Return the tokens of a word."""
-        tokens = self._cache.get(word)
-        if tokens is None:
-            tokens = self._cut(word)
-            if len(self._cache) >= self._cache_size > 0:
-                del self._cache[next(iter(self._cache))]
-            if self._cache_size > 0:
-                self._cache[word] = tokens
-        return tokens
-
     def _cut(self, word: str) -> tuple[str, ...]:
         # Every offset where a piece occurs, in the order of the vocabulary: O(n · longest piece).
-        places = [
+        found = [
             (start - end, self._order[word[start:end]], start)
             for start in range(len(word))
             for end in range(start + 1, min(start + self._longest, len(word)) + 1)
@@ -126,7 +104,7 @@ class LongestPieceEncoder:
         ]
         end_of = [0] * len(word)
         taken = bytearray(len(word))
-        for negative, _, start in sorted(places):
+        for negative, _, start in sorted(found):
             end = start - negative
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)

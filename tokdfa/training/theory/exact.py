@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -27,8 +28,6 @@ _MOST_SYMBOLS = 200
 def boundary_conflict(one: str, other: str) -> bool:
     """Return whether two yields conflict as the paper defines it: one ends with the first symbol of the other.
 
-    Notes
-    -----
     *A Formal Perspective on Byte-Pair Encoding*, Def 5.2.
     """
     return one[-1] == other[0] or other[-1] == one[0]
@@ -68,36 +67,22 @@ def train_exact(
 ) -> ExactResult:
     """Find a sequence of merges of the greatest compression utility, in exponential time.
 
-    Parameters
-    ----------
-    pieces : str or mapping from str to int
-        A text, or pieces with their multiplicities.
-    merges : int
-        The maximum length of the sequence.
-    guard : str
-        Which sequences are skipped. μ may follow ρ
+    The pieces are a text, or strings with their multiplicities. The `guard` says which sequences are skipped. μ may
+    follow ρ
 
-        ``overlap``
-            if they conflict by :func:`overlap_conflict`, or (|Yield μ|, Yield μ) ≥ (|Yield ρ|, Yield ρ): exact;
-        ``boundary``
-            the same with :func:`boundary_conflict`, which misses optima;
-        ``literal``
-            if they do *not* conflict by :func:`boundary_conflict`, and neither |Yield μ| < |Yield ρ| nor
-            Yield μ < Yield ρ, as the paper has it, which misses many;
-        ``none``
-            always: brute force.
-    limit : int
-        The maximum number of symbols to examine; the symbols of the texts count once for each sequence of merges.
+    ``overlap``
+        if they conflict by :func:`overlap_conflict`, or (|Yield μ|, Yield μ) ≥ (|Yield ρ|, Yield ρ): exact;
+    ``boundary``
+        the same with :func:`boundary_conflict`, which misses optima;
+    ``literal``
+        if they do *not* conflict by :func:`boundary_conflict`, and neither |Yield μ| < |Yield ρ| nor Yield μ < Yield ρ,
+        as the paper has it, which misses many;
+    ``none``
+        always: brute force.
 
-    Raises
-    ------
-    LimitExceededError
-        If there are more to examine, or the texts have more than 200 symbols.
-    TrainingError
-        If the guard is unknown.
+    Texts of more than 200 symbols, or more than `limit` symbols to examine, are a LimitExceededError; the symbols of
+    the texts count once for each sequence of merges.
 
-    Notes
-    -----
     *A Formal Perspective on Byte-Pair Encoding*, Algorithm 3, with a corrected guard of Def 5.6. Why ``overlap`` is
     exact: in any sequence, two neighbours that do not conflict can be exchanged, because they commute and neither is a
     submerge of the other. Exchanging them while some second one is the lesser leads, after finitely many inversions, to
@@ -112,24 +97,13 @@ def train_exact(
         raise LimitExceededError(what, value=symbols, hint=hint)
     weights = list(texts.values())
     start: tuple[Forest, ...] = tuple(tuple(text) for text in texts)
-    yields: dict[Merge, str] = {}
-    conflicts: dict[tuple[str, str], bool] = {}
+    spelled = cache(yield_of)
 
-    def spelled(merge: Merge) -> str:
-        known = yields.get(merge)
-        if known is None:
-            known = yields[merge] = yield_of(merge)
-        return known
-
+    @cache
     def follows(mu: str, rho: str) -> bool:
         if guard == "literal":
             return not boundary_conflict(mu, rho) and len(mu) >= len(rho) and mu >= rho
-        if (len(mu), mu) >= (len(rho), rho):
-            return True
-        known = conflicts.get((mu, rho))
-        if known is None:
-            known = conflicts[mu, rho] = CONFLICTS[guard](mu, rho)
-        return known
+        return (len(mu), mu) >= (len(rho), rho) or CONFLICTS[guard](mu, rho)
 
     def count(forests: tuple[Forest, ...]) -> int:
         return sum(weight * len(forest) for weight, forest in zip(weights, forests, strict=True))
@@ -190,31 +164,13 @@ def permutation_safety(
 ) -> Verdict[tuple[Rule, Rule]]:
     """Decide whether `b` has the rules of `a` in another order, but conflicting ones in the same order.
 
-    Then exchanging neighbours that do not conflict turns one into the other.
+    Then exchanging neighbours that do not conflict turns one into the other. By "overlap", rules conflict if their
+    products can overlap in a text, and the property implies equivalence; by "boundary", as in the paper, if one product
+    ends with the first symbol of the other, which does not imply it. See :func:`overlap_conflict` and
+    :func:`boundary_conflict`. It is not necessary for equivalence, which :func:`tokdfa.compare` decides. The witness is
+    a pair of conflicting rules, in their order in `a`, that `b` exchanges; None if the rules are not the same. Both
+    dictionaries must be proper.
 
-    Parameters
-    ----------
-    a, b : Dictionary
-        Two proper dictionaries.
-    conflict : {"overlap", "boundary"}
-        Which rules conflict: rules with products that can overlap in a text, which implies equivalence; or, as in the
-        paper, rules where one product ends with the first symbol of the other, which does not imply it. See
-        :func:`~tokdfa.training.theory.exact.overlap_conflict` and
-        :func:`~tokdfa.training.theory.exact.boundary_conflict`.
-
-    Returns
-    -------
-    Verdict
-        Its witness is a pair of conflicting rules, in their order in `a`, that `b` exchanges; None if the rules are not
-        the same. The property is sufficient for equivalence, not necessary; :func:`tokdfa.compare` decides equivalence.
-
-    Raises
-    ------
-    ImproperDictionaryError
-        If one of the dictionaries is not proper.
-
-    Notes
-    -----
     *A Formal Perspective on Byte-Pair Encoding*, Def 5.2 to Prop 5.5. Only the smallest blocks of rules that contain an
     exchange are examined, in time proportional to the number of factors of their products, not to the number of pairs
     of rules.
@@ -225,16 +181,16 @@ def permutation_safety(
     if a.alphabet.symbols != b.alphabet.symbols or Counter(rules_a) != Counter(rules_b):
         return Verdict(False, None, "the rules are not the same")
     yields = _yields(a)
-    places: dict[Rule, list[int]] = {}
-    for place in range(len(rules_b) - 1, -1, -1):
-        places.setdefault(rules_b[place], []).append(place)
+    indices: dict[Rule, list[int]] = {}
+    for index in range(len(rules_b) - 1, -1, -1):
+        indices.setdefault(rules_b[index], []).append(index)
     # A repeated rule is dead from its second occurrence on; the occurrences correspond in order.
-    place_in_b = [places[rule].pop() for rule in rules_a]
+    index_in_b = [indices[rule].pop() for rule in rules_a]
     longest = 1 if conflict == "boundary" else None
-    for block in _blocks(place_in_b):
-        exchanged = _overlaps(yields, place_in_b, block, longest)
+    for block in _blocks(index_in_b):
+        exchanged = _overlaps(yields, index_in_b, block, longest)
         if exchanged is None and conflict == "overlap":
-            exchanged = _factors(yields, place_in_b, block)
+            exchanged = _factors(yields, index_in_b, block)
         if exchanged is not None:
             break
     else:
@@ -255,38 +211,38 @@ def _yields(dictionary: Dictionary) -> list[str]:
     return ["".join(character[cast(str, symbol)] for symbol in word) for word in products]
 
 
-def _blocks(place_in_b: list[int]) -> Iterator[range]:
+def _blocks(index_in_b: list[int]) -> Iterator[range]:
     """Yield the smallest blocks of rules that `b` has at the same indices, except blocks of one rule."""
     start, last = 0, -1
-    for index, place in enumerate(place_in_b):
-        last = max(last, place)
+    for index, other in enumerate(index_in_b):
+        last = max(last, other)
         if last == index:
             if index > start:
                 yield range(start, index + 1)
             start = index + 1
 
 
-def _overlaps(yields: list[str], place_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
+def _overlaps(yields: list[str], index_in_b: list[int], block: range, longest: int | None) -> tuple[int, int] | None:
     """Return two rules that `b` exchanges where a suffix of one, up to `longest` symbols, is a prefix of the other."""
     # The last index in b of the rules so far, by their suffixes and by their prefixes.
     last_ending: dict[str, int] = {}
     last_beginning: dict[str, int] = {}
     for index in block:
-        text, place = yields[index], place_in_b[index]
+        text, here = yields[index], index_in_b[index]
         lengths = range(1, min(len(text) - 1, longest or len(text)) + 1)
         for last, parts in ((last_ending, [text[:n] for n in lengths]), (last_beginning, [text[-n:] for n in lengths])):
             for part in parts:
-                if (other := last.get(part)) is not None and place_in_b[other] > place:
+                if (other := last.get(part)) is not None and index_in_b[other] > here:
                     return other, index
         for n in lengths:
             for last, part in ((last_ending, text[-n:]), (last_beginning, text[:n])):
                 other = last.get(part)
-                if other is None or place_in_b[other] < place:
+                if other is None or index_in_b[other] < here:
                     last[part] = index
     return None
 
 
-def _factors(yields: list[str], place_in_b: list[int], block: range) -> tuple[int, int] | None:
+def _factors(yields: list[str], index_in_b: list[int], block: range) -> tuple[int, int] | None:
     """Return two rules that `b` exchanges such that the product of one is a factor of the product of the other."""
     rules_of: dict[str, list[int]] = {}
     for index in block:
@@ -294,7 +250,7 @@ def _factors(yields: list[str], place_in_b: list[int], block: range) -> tuple[in
     for index in block:
         for factor in _known_factors(yields[index], rules_of):
             for other in rules_of[factor]:
-                if (other < index) != (place_in_b[other] < place_in_b[index]) and other != index:
+                if (other < index) != (index_in_b[other] < index_in_b[index]) and other != index:
                     return min(other, index), max(other, index)
     return None
 

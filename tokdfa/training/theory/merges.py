@@ -205,19 +205,8 @@ def iter_effective(text: Sequence[Merge], longest: int) -> Iterator[tuple[tuple[
 def total_backward_curvature(text: str, optimal: Sequence[Merge], merges: int, *, exactly: bool = False) -> Curvature:
     """Return σ(optimal), the greatest 1 - (κ(μ optimal) - κ(optimal)) / κ(μ) over all μ with κ(μ) > 0.
 
-    Parameters
-    ----------
-    text : str
-    optimal : sequence of merges
-        An optimal sequence.
-    merges : int
-        The maximum length M of μ.
-    exactly : bool
-        Whether μ must have M merges that all replace something, instead of up to M.
-
-    Notes
-    -----
-    *A Formal Perspective on Byte-Pair Encoding*, Def 3.9, by enumeration: only for very short texts.
+    `optimal` is an optimal sequence, and μ has up to `merges` merges; if `exactly`, it has so many, which all replace
+    something. *A Formal Perspective on Byte-Pair Encoding*, Def 3.9, by enumeration: only for very short texts.
     """
     reached = len(text) - len(apply_merges(text, optimal))
     best = Curvature(Fraction(0), None)
