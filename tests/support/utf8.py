@@ -1,6 +1,9 @@
-"""Whether bytes are a text."""
+"""Bytes of UTF-8: whether they are a text, and the symbols that an incomplete one may become."""
 
 from __future__ import annotations
+
+from tokdfa.base.arrays import Int32Array
+from tokdfa.regex.utf8 import FIRST_LEADS, SymbolTries
 
 
 def is_utf8(data: bytes) -> bool:
@@ -10,3 +13,21 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def symbol_length(lead: int) -> int:
+    """Return the number of bytes of a symbol that begins with the byte `lead`."""
+    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
+def completions(symbols: SymbolTries, cut: bytes) -> Int32Array:
+    """Return the classes of the symbols that begin with `cut`, the bytes of an incomplete symbol, in order."""
+    length = symbol_length(cut[0])
+    tries = symbols.of_length[length]
+    rows = tries.leads[cut[0] - FIRST_LEADS[length]]
+    for level, byte in zip(reversed(tries.levels), cut[1:], strict=False):
+        rows = level[rows, byte & 0x3F]
+    for level in reversed(tries.levels[: length - len(cut)]):
+        rows = level[rows]
+    classes: Int32Array = rows.reshape(-1)
+    return classes

@@ -255,6 +255,16 @@ class TokenAlphabet(SuggestsNames, Sequence[Word]):
         return f"<TokenAlphabet over {self.kind}: {self.n_symbols} symbols, {len(self._words)} tokens>"
 
 
+def one_character_spellings(alphabet: TokenAlphabet) -> list[str]:
+    """Return the tokens as strings with one character a symbol: bytes as Latin-1, longer symbols by their numbers."""
+    if alphabet.kind == "bytes":
+        return [cast(bytes, word).decode("latin-1") for word in alphabet]
+    if alphabet.kind == "characters":
+        return [cast(str, word) for word in alphabet]
+    character = {symbol: chr(number) for number, symbol in enumerate(alphabet.letters)}
+    return ["".join(map(character.__getitem__, cast("tuple[str, ...]", word))) for word in alphabet]
+
+
 def _read_symbols(symbols: str | bytes | Iterable[Word]) -> tuple[Kind, list[Word]]:
     if isinstance(symbols, (str, bytes)):
         return ("bytes" if isinstance(symbols, bytes) else "characters"), list(iter_symbols(symbols))

@@ -82,22 +82,11 @@ class Combination(Displayed, Generic[S, T]):
             if p is not None and q is not None:
                 yield from self._common_moves(p, q)
             return
-        first = iter(()) if p is None else self.first.moves(p)
-        second = iter(()) if q is None else self.second.moves(q)
-        p_move, q_move = next(first, None), next(second, None)
-        while p_move is not None or q_move is not None:
-            if q_move is None or (p_move is not None and p_move[0] < q_move[0]):
-                assert p_move is not None
-                if self._first_alone:
-                    yield p_move[0], (p_move[1], None)
-                p_move = next(first, None)
-            elif p_move is None or q_move[0] < p_move[0]:
-                if self._second_alone:
-                    yield q_move[0], (None, q_move[1])
-                q_move = next(second, None)
-            else:
-                yield p_move[0], (p_move[1], q_move[1])
-                p_move, q_move = next(first, None), next(second, None)
+        first = {} if p is None else dict(self.first.moves(p))
+        second = {} if q is None else dict(self.second.moves(q))
+        for token in sorted(first.keys() | second.keys()):
+            if (self._first_alone or token in second) and (self._second_alone or token in first):
+                yield token, (first.get(token), second.get(token))
 
     def allowed_mask(self, state: Pair[S, T]) -> BoolArray:
         """Return whether `state` has a transition on each token, as a bool array over the token numbers.

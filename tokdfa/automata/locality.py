@@ -18,6 +18,7 @@ from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Verdict
+from tokdfa.kernels.dfa.explicit import group
 
 __all__ = [
     "DegreeOfLocality",
@@ -188,7 +189,7 @@ class _PairGraph:
         sources, targets, tokens = _pair_transitions(dfa, max_pairs)
         codes, numbers = np.unique(np.concatenate((sources, targets)), return_inverse=True)
         self._codes = codes
-        self._source, self._target = np.split(numbers.astype(np.int64, copy=False), 2)
+        self._source, self._target = np.split(numbers.astype(np.int32, copy=False), 2)
         self._token = tokens
         self._depth = self._depths()
 
@@ -205,8 +206,7 @@ class _PairGraph:
         """Return the start of some path of `length` steps, and the tokens on it; such a path must exist."""
         if length == 0:
             return (0, 1), ()
-        order = np.argsort(self._target, kind="stable")
-        into = np.searchsorted(self._target[order], np.arange(len(self._codes) + 1))
+        into, order = group(self._target, len(self._codes))
         pair = int(np.argmax((self._depth < 0) | (self._depth >= length)))
         tokens: list[int] = []
         for remaining in range(length - 1, -1, -1):
@@ -221,8 +221,7 @@ class _PairGraph:
     def _depths(self) -> Int64Array:
         """Return the length of the longest path into each pair, -1 if paths of every length lead into it."""
         n = len(self._codes)
-        order = np.argsort(self._source, kind="stable")
-        out = np.searchsorted(self._source[order], np.arange(n + 1))
+        out, order = group(self._source, n)
         waiting = np.bincount(self._target, minlength=n)
         depth = np.full(n, -1, dtype=np.int64)
         # Peel off pairs without incoming paths, layer by layer; pairs on cycles or reachable from them stay.
@@ -244,15 +243,15 @@ def _pair_transitions(dfa: TokenDFA, max_pairs: int) -> tuple[Int64Array, Int64A
     columns: list[tuple[Int64Array, Int64Array, Int32Array]] = [_NO_TRANSITIONS]
     left = max_pairs
     by_token = np.argsort(dfa.tokens, kind="stable")
-    for group in np.split(by_token, np.flatnonzero(np.diff(dfa.tokens[by_token])) + 1):
-        ends, counts = np.unique(dfa.targets[group], return_counts=True)
+    for same in np.split(by_token, np.flatnonzero(np.diff(dfa.tokens[by_token])) + 1):
+        ends, counts = np.unique(dfa.targets[same], return_counts=True)
         if len(ends) <= 1:
             continue
-        left -= (len(group) ** 2 - int((counts**2).sum())) // 2
+        left -= (len(same) ** 2 - int((counts**2).sum())) // 2
         if left < 0:
             what = f"the graph of pairs of states has more than {max_pairs} transitions"
             raise LimitExceededError(what, hint="raise max_pairs")
-        first, second = (group[half] for half in np.triu_indices(len(group), 1))
+        first, second = (same[half] for half in np.triu_indices(len(same), 1))
         first_end, second_end = dfa.targets[first], dfa.targets[second]
         different = first_end != second_end
         columns.append(

@@ -6,9 +6,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
-from tokdfa.automata.alphabet import Word
+from tokdfa.automata.alphabet import Word, one_character_spellings
 from tokdfa.automata.dictionary import Dictionary
 from tokdfa.base.errors import DictionaryError
 from tokdfa.base.suggestions import SuggestsNames, wrong_argument
@@ -123,7 +123,7 @@ class _Search:
             array.tolist() for array in (folding.birth, folding.head, folding.tail, folding.state)
         )
         self._left = [-1, *dictionary.left[folding.rule[1:]].tolist()]
-        self._spelled = _one_character_a_symbol(dictionary)
+        self._spelled = one_character_spellings(dictionary.alphabet)
         self._live = [token for token, birth in enumerate(self._birth) if birth >= 0]
         self._number = {self._spelled[token]: token for token in self._live}
         self._sorted = sorted((self._spelled[token], token) for token in self._live)
@@ -295,20 +295,10 @@ class _Search:
             mine, step = not mine, following
 
 
-def _one_character_a_symbol(dictionary: Dictionary) -> list[str]:
-    words = dictionary.alphabet
-    if words.kind == "bytes":
-        return [cast(bytes, word).decode("latin-1") for word in words]
-    if words.kind == "characters":
-        return [cast(str, word) for word in words]
-    character = {cast("tuple[str, ...]", symbol)[0]: chr(number) for number, symbol in enumerate(words.symbols)}
-    return ["".join(character[symbol] for symbol in cast("tuple[str, ...]", word)) for word in words]
-
-
 def _as_word(dictionary: Dictionary, spelled: str) -> Word:
     words = dictionary.alphabet
     if words.kind == "bytes":
         return spelled.encode("latin-1")
     if words.kind == "characters":
         return spelled
-    return tuple(cast("tuple[str, ...]", words.symbols[ord(character)])[0] for character in spelled)
+    return tuple(map(words.letters.__getitem__, map(ord, spelled)))

@@ -216,12 +216,14 @@ class _Compiler:
             return self.split(*options) if options else (self.program.add(Fork(())),) * len(following)
         if isinstance(node, syntax.Repeat):
             if node.mode == "possessive" and isinstance(node.body, syntax.Symbols):
-                return self.compile(_without_possession(node), following)
+                only = committed(node)  # it stops where no such symbol follows
+                assert only is not None
+                return self.compile(only, following)
             return self.commit(node, following) if node.mode == "possessive" else self.repeat(node, following)
         if isinstance(node, syntax.Atomic):
             return self.commit(node, following) if has_choice(node.body) else self.compile(node.body, following)
-        known = {place: self.ask(node, place) for place in dict.fromkeys(following)}
-        return tuple(known[place] for place in following)
+        known = {way: self.ask(node, way) for way in dict.fromkeys(following)}
+        return tuple(known[way] for way in following)
 
     def commit(self, node: syntax.Atomic | syntax.Repeat, following: Entries) -> Entries:
         """Add an atomic group or a possessive repetition."""
@@ -280,20 +282,17 @@ class _Compiler:
         """Add an assertion about neighbours as tests, and yield where each way to pass it begins."""
         assert self.predicates is not None
         for before, behind in sorted(look.when):
-            place = following
-            if look.behind or look.behind_edge:
-                place = self.program.add(
-                    Test(self.predicates.neighbour(look.behind, look.behind_edge, False), behind, place)
-                )
-            elif behind:
-                continue
-            if look.before or look.before_edge:
-                place = self.program.add(
-                    Test(self.predicates.neighbour(look.before, look.before_edge, True), before, place)
-                )
-            elif before:
-                continue
-            yield place
+            way = following
+            for symbols, edge, holds, is_before in (
+                (look.behind, look.behind_edge, behind, False),
+                (look.before, look.before_edge, before, True),
+            ):
+                if symbols or edge:
+                    way = self.program.add(Test(self.predicates.neighbour(symbols, edge, is_before), holds, way))
+                elif holds:
+                    break
+            else:
+                yield way
 
     def split(self, *preferred: Entries) -> Entries:
         """Add the instructions that continue at one of several places; the first is preferred."""
@@ -337,10 +336,3 @@ def _assertion(anchor: syntax.Anchor) -> LookAround:
         pairs = {(True, False), (False, True)} if anchor.place == "word boundary" else {(True, True), (False, False)}
         return LookAround(anchor.word, False, anchor.word, False, frozenset(pairs))
     return _ASSERTIONS[anchor.place]
-
-
-def _without_possession(node: syntax.Repeat) -> syntax.Node:
-    """Return a possessive repetition of one symbol, expressed by look-ahead: it stops where no such symbol follows."""
-    only = committed(node)
-    assert only is not None
-    return only

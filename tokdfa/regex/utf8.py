@@ -14,7 +14,6 @@ from tokdfa.base.arrays import BoolArray, Int32Array, distinct
 from tokdfa.regex.budget import Budget
 from tokdfa.regex.class_dfa import ClassDFA
 from tokdfa.regex.unicode import LAST
-from tokdfa.regex.unicode.utf8 import symbol_length
 
 EDGE = 256
 BOUNDARY = 257
@@ -112,18 +111,6 @@ class SymbolTries(NamedTuple):
         bounds = np.append(0, np.flatnonzero(np.diff(class_of_code_point)) + 1).astype(np.int32)
         class_of_interval = class_of_code_point[bounds].astype(np.int32)
         return cls.of_partition(bounds, class_of_interval, int(class_of_interval.max()) + 1)
-
-    def completions(self, cut: bytes) -> Int32Array:
-        """Return the classes of the symbols that begin with `cut`, the bytes of an incomplete symbol, in order."""
-        length = symbol_length(cut[0])
-        tries = self.of_length[length]
-        rows = tries.leads[cut[0] - FIRST_LEADS[length]]
-        for level, byte in zip(reversed(tries.levels), cut[1:], strict=False):
-            rows = level[rows, byte & 0x3F]
-        for level in reversed(tries.levels[: length - len(cut)]):
-            rows = level[rows]
-        classes: Int32Array = rows.reshape(-1)
-        return classes
 
 
 def _tries(bounds: Int32Array, class_of_interval: Int32Array, no_symbol: int) -> dict[int, Tries]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,10 @@ from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.arrays import Int32Array, Int64Array
 from tokdfa.base.errors import LimitExceededError, TrainingError
 from tokdfa.base.suggestions import wrong_argument
+from tokdfa.kernels.train import merging
 from tokdfa.tokenizers.formats.checked_dictionary import ByteTokens, CheckedDictionary
 from tokdfa.training.pieces import PieceCounts
-from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
-
-if TYPE_CHECKING:
-    from tokdfa.kernels.train.merging import Text, Training
+from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, code_points, symbol_ranks
 
 __all__ = ["GreedyTrace", "trace_greedy", "train_greedy", "vocabulary_sizes"]
 
@@ -111,10 +109,8 @@ def _trained(
     rules: GreedyRules,
     alphabet: str | bytes | Sequence[Word] | None,
     progress: Callable[[int], object] | None,
-) -> tuple[TokenAlphabet, Training]:
+) -> tuple[TokenAlphabet, merging.Training]:
     """Return the base alphabet, and the training when it has ended."""
-    from tokdfa.kernels.train import merging
-
     if merges < 0:
         raise TrainingError("the number of merges must not be negative", value=merges)
     # Pieces counted as bytes need no second look.
@@ -160,13 +156,11 @@ def _lengths_and_weights(pieces: Mapping[Any, int]) -> tuple[Int64Array, Int64Ar
     return np.fromiter(map(len, pieces), np.int64, n_pieces), np.fromiter(pieces.values(), np.int64, n_pieces)
 
 
-def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> Text:
+def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) -> merging.Text:
     """Return the text in the form that the kernel reads."""
-    from tokdfa.kernels.train.merging import LONGEST_TEXT, Text
-
     lengths, weights = _lengths_and_weights(pieces)
     total = int(lengths.sum()) + len(pieces) + 1
-    if total > LONGEST_TEXT:
+    if total > merging.LONGEST_TEXT:
         raise LimitExceededError("the unique pieces are too long to train on", value=total, hint="2³¹ symbols fit")
     # Not np.dot: its threads would keep spinning.
     if (lengths * weights.astype(np.float64)).sum() >= _MOST_OCCURRENCES:
@@ -180,12 +174,12 @@ def _lay_out(pieces: Mapping[Any, int], symbols: TokenAlphabet, tie: TieRule) ->
     weight = np.repeat(np.append(weights, 0), np.append(lengths + 1, 1))
     units, unit_at = np.empty(0, np.int32), np.empty(0, np.int64)
     if tie in ("sentencepiece", "subword-nmt"):
-        spelled = [_spelling(word) for word in symbols.symbols]
+        spelled = [code_points(word) for word in symbols.symbols]
         widths = np.zeros(total + 1, np.int64)
         widths[1:][inside] = np.fromiter(map(len, spelled), np.int64, len(spelled))[text[inside]]
         unit_at = np.cumsum(widths)
         units = np.fromiter(chain.from_iterable(spelled[number] for number in text[inside].tolist()), np.int32)
-    return Text(text, weight, units, unit_at)
+    return merging.Text(text, weight, units, unit_at)
 
 
 def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:
@@ -199,15 +193,10 @@ def _numbers(pieces: Mapping[Any, int], symbols: TokenAlphabet) -> Int32Array:
         units = pieces.text if isinstance(pieces, PieceCounts) else np.frombuffer(joined, np.uint8)
     else:
         units = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-    spelled = np.array([_spelling(word)[0] for word in symbols.symbols], np.int64)
+    spelled = np.array([code_points(word)[0] for word in symbols.symbols], np.int64)
     table = np.zeros(int(spelled.max(initial=0)) + 1, np.int32)
     table[spelled] = np.arange(len(symbols), dtype=np.int32)
     return table[units]
-
-
-def _spelling(word: Word) -> list[int]:
-    text = "".join(word) if isinstance(word, tuple) else word
-    return list(text) if isinstance(text, bytes) else list(map(ord, text))
 
 
 def _dictionary(symbols: TokenAlphabet, left: Int32Array, right: Int32Array) -> Dictionary:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from tokdfa.automata.alphabet import TokenAlphabet, Word
 from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.errors import TrainingError
-from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, symbol_ranks
+from tokdfa.training.rules import CountRule, GreedyRules, TieRule, base_alphabet, code_points, symbol_ranks
 
 Pair: TypeAlias = tuple[int, int]
 T = TypeVar("T")
@@ -132,13 +132,8 @@ def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callabl
             _text(words[pair[0]]) + _text(words[pair[1]]),
             len(words[pair[0]]),
         )
-    return lambda pair, seen, entered: [tuple(-unit for unit in [*_units(words[token]), -1]) for token in pair]
+    return lambda pair, seen, entered: [tuple(-unit for unit in [*code_points(words[token]), -1]) for token in pair]
 
 
 def _text(word: Word) -> Any:
     return "".join(word) if isinstance(word, tuple) else word
-
-
-def _units(word: Word) -> list[int]:
-    text = _text(word)
-    return list(text) if isinstance(text, bytes) else list(map(ord, text))

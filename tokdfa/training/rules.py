@@ -102,6 +102,12 @@ def base_alphabet(pieces: Mapping[Any, int], alphabet: str | bytes | Sequence[Wo
     return TokenAlphabet((*given, *sorted(found.difference(given))))
 
 
+def code_points(word: Word) -> list[int]:
+    """Return a word as numbers: its bytes, or the code points of its symbols."""
+    text = "".join(word) if isinstance(word, tuple) else word
+    return list(text) if isinstance(text, bytes) else list(map(ord, text))
+
+
 def symbol_ranks(symbols: TokenAlphabet, tie: TieRule) -> Int32Array:
     """Return the rank of each symbol, as ``huggingface`` or ``rustbpe`` numbers them."""
     words = symbols.symbols

@@ -55,8 +55,6 @@ typedef struct {
 
 int64_t tokdfa_fold(tokdfa_fold_job *job);
 int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_t u, int64_t v, int64_t time);
-void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v, const int32_t *times,
-                              int64_t n, int32_t *states);
 void tokdfa_arrange(const tokdfa_arrangement *job);
 void tokdfa_depths(const int32_t *parent, int64_t n_states, int32_t *depth);
 

@@ -45,13 +45,6 @@ TOKDFA_API int64_t tokdfa_forbidding_state(const tokdfa_folding *folding, int64_
     return forbidding_state(folding, u, v, time);
 }
 
-TOKDFA_API void tokdfa_forbidding_states(const tokdfa_folding *folding, const int32_t *u, const int32_t *v,
-                                         const int32_t *times, int64_t n, int32_t *states) {
-    for (int64_t i = 0; i < n; i++) {
-        states[i] = (int32_t)tokdfa_forbidding_state(folding, u[i], v[i], times[i]);
-    }
-}
-
 /* Order the tokens such that the tokens that one rule forbids form an interval. */
 TOKDFA_API void tokdfa_arrange(const tokdfa_arrangement *job) {
     const int32_t *head = job->head, *product = job->product;

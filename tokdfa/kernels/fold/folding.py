@@ -30,15 +30,6 @@ def forbidding_state(folding: Struct, u: int, v: int, time: int) -> int:
     return int(lib.tokdfa_forbidding_state(folding.pointer, u, v, time))
 
 
-def forbidding_states(folding: Struct, u: Int32Array, v: Int32Array, times: Int32Array) -> Int32Array:
-    """Return the result of :func:`forbidding_state` for each pair of tokens and its time, arrays of equal length."""
-    if not len(u) == len(v) == len(times):
-        raise ValueError("a pair has two tokens and a limit")
-    states: Int32Array = np.empty(len(u), dtype=np.int32)
-    call(lib.tokdfa_forbidding_states, folding.pointer, u, v, times, len(u), out=(states,))
-    return states
-
-
 def fold(
     left: Int32Array, right: Int32Array, product: Int32Array, n_symbols: int, n_tokens: int
 ) -> tuple[npt.NDArray[Any], ...]:

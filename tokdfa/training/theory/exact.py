@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from tokdfa.automata.alphabet import Word, concatenate
+from tokdfa.automata.alphabet import Word, concatenate, one_character_spellings
 from tokdfa.automata.dictionary import Dictionary, Rule
 from tokdfa.base.errors import LimitExceededError, TrainingError
 from tokdfa.base.verdict import Verdict
@@ -180,7 +180,8 @@ def permutation_safety(
     rules_a, rules_b = list(a), list(b)
     if a.alphabet.symbols != b.alphabet.symbols or Counter(rules_a) != Counter(rules_b):
         return Verdict(False, None, "the rules are not the same")
-    yields = _yields(a)
+    spelled = one_character_spellings(a.alphabet)
+    yields = [spelled[number] for number in a.product.tolist()]
     indices: dict[Rule, list[int]] = {}
     for index in range(len(rules_b) - 1, -1, -1):
         indices.setdefault(rules_b[index], []).append(index)
@@ -197,18 +198,6 @@ def permutation_safety(
         return Verdict(True, None, "conflicting rules are in the same order")
     first, second = (rules_a[index] for index in exchanged)
     return Verdict(False, (first, second), f"{first} and {second} conflict and are exchanged")
-
-
-def _yields(dictionary: Dictionary) -> list[str]:
-    """Return the products of the rules as strings with one character per symbol."""
-    words = dictionary.alphabet
-    products = [words[number] for number in dictionary.product.tolist()]
-    if words.kind == "bytes":
-        return [cast(bytes, word).decode("latin-1") for word in products]
-    if words.kind == "characters":
-        return [cast(str, word) for word in products]
-    character = {symbol[0]: chr(number) for number, symbol in enumerate(words.symbols)}
-    return ["".join(character[cast(str, symbol)] for symbol in word) for word in products]
 
 
 def _blocks(index_in_b: list[int]) -> Iterator[range]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.support.dictionaries import proper_dictionaries
 from tokdfa import Dictionary
 from tokdfa.automata.compact import CompactTokenDFA
-from tokdfa.kernels.fold.folding import LEFT_DEAD, RIGHT_DEAD, depths, forbidding_state, forbidding_states
+from tokdfa.kernels.fold.folding import LEFT_DEAD, RIGHT_DEAD, depths, forbidding_state
 
 
 def fold_plainly(rules: Dictionary) -> tuple[list[set[str]], dict[str, int], list[int]]:
@@ -88,7 +88,6 @@ def test_arrange_puts_the_last_born_first(rules: Dictionary) -> None:
 @given(proper_dictionaries(max_rules=16))
 def test_forbidding_state_is_the_one_on_the_way_up_that_lost_the_token(rules: Dictionary) -> None:
     automaton = CompactTokenDFA(rules)
-    asked, expected = [], []
     for state in range(1, automaton.states_built):
         left = int(rules.left[automaton.rule[state]])
         for token in np.flatnonzero(automaton.birth >= 0).tolist():
@@ -99,10 +98,6 @@ def test_forbidding_state_is_the_one_on_the_way_up_that_lost_the_token(rules: Di
                     culprit = above
                 above = int(automaton.parent[above])
             assert culprit == forbidding_state(rules.history, left, token, state)
-            asked.append((left, token, state))
-            expected.append(culprit)
-    columns = np.array(asked, dtype=np.int32).reshape(-1, 3).T
-    assert forbidding_states(rules.history, *map(np.ascontiguousarray, columns)).tolist() == expected
 
 
 def test_depths_count_the_parents() -> None:

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.support.utf8 import completions as completions_of
 from tokdfa.kernels.walk.parts import Completions
 from tokdfa.regex.utf8 import SymbolTries
 
@@ -43,7 +44,7 @@ def test_runs_are_the_completions(seed: int) -> None:
     standing: dict[bytes, bytes] = {}
     n_empty = 0
     for cut in CUTS:
-        expected = tries.completions(cut)
+        expected = completions_of(tries, cut)
         found = expanded(completions.runs(cut), tries.no_symbol)
         assert found == expected.tolist(), cut
         n_empty += set(found) == {tries.no_symbol}
