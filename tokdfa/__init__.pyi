@@ -5,10 +5,10 @@ from tokdfa.automata.bpe import tokenize_leftmost as tokenize_leftmost
 from tokdfa.automata.bpe import tokenize_rounds as tokenize_rounds
 from tokdfa.automata.bpe import tokenize_single_pass as tokenize_single_pass
 from tokdfa.automata.compact import CompactTokenDFA as CompactTokenDFA
-from tokdfa.automata.context import context_invariance as context_invariance
 from tokdfa.automata.dictionary import Dictionary as Dictionary
 from tokdfa.automata.dictionary import Rule as Rule
 from tokdfa.automata.fold import apply_merge as apply_merge
+from tokdfa.automata.fold import context_invariance as context_invariance
 from tokdfa.automata.fold import iter_token_dfas as iter_token_dfas
 from tokdfa.automata.fold import token_dfa as token_dfa
 from tokdfa.automata.language import Language as Language

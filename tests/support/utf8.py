@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tokdfa.base.arrays import Int32Array
+from tokdfa.regex.unicode.utf8 import symbol_length
 from tokdfa.regex.utf8 import FIRST_LEADS, SymbolTries
 
 
@@ -13,11 +14,6 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def symbol_length(lead: int) -> int:
-    """Return the number of bytes of a symbol that begins with the byte `lead`."""
-    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def completions(symbols: SymbolTries, cut: bytes) -> Int32Array:

@@ -5,10 +5,11 @@ printed: slow, obvious, the oracle.
 
 Read `protocol` first: a token automaton has four members, and every decision procedure here uses only these. Then read
 
-- `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA;
+- `token_dfa` and `fold`: explicit token DFAs, and Algorithm 2, which folds one rule into such a DFA if it is
+  context-invariant;
 - `compact`: the token DFA of all texts for real dictionaries, in memory proportional to the rules; `pairs` tests
   streams against it;
-- `context`, `locality`: context-invariance, degrees of locality, and verification by sliding windows;
+- `locality`: degrees of locality, and verification by sliding windows;
 - `look_ahead`: the greatest number of last tokens that a continuation of a text changes;
 - `semantics`: whether the one-pass and the leftmost semantics of a dictionary are one function;
 - `regex`, `lift`: languages of texts, and their tokenizations;

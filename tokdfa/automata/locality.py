@@ -22,7 +22,6 @@ from tokdfa.kernels.dfa.explicit import group
 
 __all__ = [
     "DegreeOfLocality",
-    "WindowVerifier",
     "dloc",
     "k_locality",
     "local_from",
@@ -270,76 +269,40 @@ _NO_TRANSITIONS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.
 CACHED_WINDOWS = 1 << 16
 
 
-class WindowVerifier:
-    """Decides by windows of k+1 tokens whether a k-local token DFA accepts a stream.
+def verify_by_windows(dfa: TokenDFA, k: int, tokens: Iterable[Word | int]) -> Verdict[int]:
+    """Decide by windows of k+1 tokens whether a k-local token DFA accepts a stream of tokens, spelled or numbered.
 
     It stores the last k tokens and no state. The stream is accepted if its first k tokens have a run from the initial
     state, every window of k+1 tokens has a run from some state, and the last k tokens lead to a final state. The
-    windows alone would not suffice, because they say nothing about the beginning and the end of a stream. A DFA that is
-    not k-local is an AutomatonError.
+    windows alone would not suffice, because they say nothing about the beginning and the end of a stream. The witness
+    is the index of the first token that is not allowed where it is, after which no token is read, or the number of
+    tokens if the stream may not end there. A DFA that is not k-local is an AutomatonError.
 
     *Constructing a BPE Tokenization DFA*, Obs 2, which leaves both ends of the stream open.
     """
+    local = k_locality(dfa, k)
+    if not local:
+        raise AutomatonError(f"the automaton is not {k}-local: {local.reason}")
+    recent: deque[int] = deque(maxlen=k)
+    n_tokens = 0
 
-    def __init__(self, dfa: TokenDFA, k: int) -> None:
-        local = k_locality(dfa, k)
-        if not local:
-            raise AutomatonError(f"the automaton is not {k}-local: {local.reason}")
-        self._dfa = dfa
-        self._k = k
-        self._recent: deque[int] = deque(maxlen=k)
-        self._n_tokens = 0
-        self._failure: Verdict[int] | None = None
+    @lru_cache(CACHED_WINDOWS)
+    def state_after(window: tuple[int, ...]) -> int | None:
+        return next(iter(states_after(dfa, window)), None)
 
-        @lru_cache(CACHED_WINDOWS)
-        def state_after(window: tuple[int, ...]) -> int | None:
-            return next(iter(states_after(dfa, window)), None)
+    def current_state() -> int | None:
+        return dfa.run(recent) if n_tokens < k else state_after(tuple(recent))
 
-        self._state_after = state_after
-
-    def feed(self, tokens: Iterable[Word | int]) -> Verdict[int]:
-        """Read the next tokens, spelled or numbered; decide whether every token so far is allowed where it is.
-
-        The witness is the index in the stream of the first one that is not; later tokens are not examined.
-        """
-        for token in self._dfa.alphabet.numbers(tokens):
-            if self._failure is not None:
-                break
-            state = self._state()
-            if state is None or self._dfa.step(state, token) is None:
-                before = "≀".join(show(self._dfa.alphabet[recent]) for recent in self._recent) or "nothing"
-                reason = f"token {self._n_tokens}, {show(self._dfa.alphabet[token])}, is not allowed after {before}"
-                self._failure = Verdict(False, self._n_tokens, reason)
-            else:
-                self._recent.append(token)
-                self._n_tokens += 1
-        if self._failure is not None:
-            return self._failure
-        return Verdict(True, None, f"{self._n_tokens} tokens without an impossible window")
-
-    def finish(self) -> Verdict[int]:
-        """End the stream; decide whether it is accepted.
-
-        The witness is as for :meth:`feed`, or the number of tokens if the stream may not end there.
-        """
-        if self._failure is not None:
-            return self._failure
-        state = self._state()
-        if state is None or not self._dfa.is_final(state):
-            return Verdict(False, self._n_tokens, f"the stream may not end after {self._n_tokens} tokens")
-        return Verdict(True, None, f"the beginning, all windows of {self._k + 1} tokens and the end have runs")
-
-    def _state(self) -> int | None:
-        """Return the state to which the stored tokens lead, if any."""
-        if self._n_tokens < self._k:
-            return self._dfa.run(self._recent)
-        return self._state_after(tuple(self._recent))
-
-
-def verify_by_windows(dfa: TokenDFA, k: int, tokens: Iterable[Word | int]) -> Verdict[int]:
-    """Decide whether a k-local token DFA accepts a whole stream; see :class:`WindowVerifier`."""
-    verifier = WindowVerifier(dfa, k)
     for token in tokens:
-        if not verifier.feed((token,)):
-            break
-    return verifier.finish()
+        (number,) = dfa.alphabet.numbers((token,))
+        state = current_state()
+        if state is None or dfa.step(state, number) is None:
+            before = "≀".join(map(show, dfa.alphabet.spell(recent))) or "nothing"
+            reason = f"token {n_tokens}, {show(dfa.alphabet[number])}, is not allowed after {before}"
+            return Verdict(False, n_tokens, reason)
+        recent.append(number)
+        n_tokens += 1
+    state = current_state()
+    if state is None or not dfa.is_final(state):
+        return Verdict(False, n_tokens, f"the stream may not end after {n_tokens} tokens")
+    return Verdict(True, None, f"the beginning, all windows of {k + 1} tokens and the end have runs")

@@ -8,9 +8,8 @@ ROOT = Path(__file__).parents[3]
 
 # Tests that are about a module and quick. What they do not catch meets the whole suite.
 SUBJECTS: dict[str, list[str]] = {
-    "tokdfa/automata/fold.py": ["tests/unit/automata/test_fold.py", "tests/paper/test_dfa_*.py"],
+    "tokdfa/automata/fold.py": ["tests/unit/automata/test_fold*.py", "tests/paper/test_dfa_*.py"],
     "tokdfa/automata/compact.py": ["tests/unit/automata/test_compact.py", "tests/paper/test_dfa_definitions.py"],
-    "tokdfa/automata/context.py": ["tests/unit/automata/test_context.py", "tests/paper/test_dfa_*.py"],
     "tokdfa/automata/locality.py": ["tests/unit/automata/test_locality.py", "tests/paper/test_dfa_complexity.py"],
     "tokdfa/automata/transducers/*.py": ["tests/unit/automata/transducers", "tests/paper/test_dfa_transducers.py"],
     "tokdfa/training/*.py": ["tests/unit/training", "tests/paper/test_[bfs]*_*.py"],

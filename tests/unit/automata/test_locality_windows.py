@@ -10,7 +10,7 @@ from tests.support.automata import iter_tokenizations, string_dfas, token_dfas
 from tests.support.dictionaries import proper_dictionaries
 from tokdfa import Dictionary
 from tokdfa.automata.fold import token_dfa
-from tokdfa.automata.locality import WindowVerifier, local_from, verify_by_windows
+from tokdfa.automata.locality import local_from, verify_by_windows
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import AlphabetError, AutomatonError
 
@@ -54,26 +54,23 @@ def test_windows_alone_would_accept_what_only_begins() -> None:
     assert verdict.reason == "token 0, b, is not allowed after nothing"
 
 
-def test_a_stream_comes_in_chunks_of_any_size() -> None:
+def test_a_stream_is_read_up_to_the_first_token_that_is_not_allowed() -> None:
     dfa = token_dfa(Dictionary.from_pairs([("a", "a"), ("b", "a")], "ab"))
-    verifier = WindowVerifier(dfa, 1)
-    assert verifier.feed(["aa", "ba"])
-    assert verifier.feed([])
-    assert verifier.feed(["ba"])
-    assert verifier.finish()
-    verdict = verifier.feed(["b", "a", "a"])
+    assert verify_by_windows(dfa, 1, iter(["aa", "ba", "ba"]))
+    stream = iter(["aa", "ba", "ba", "b", "a", "a"])
+    verdict = verify_by_windows(dfa, 1, stream)
     assert not verdict
     assert verdict.witness == 4
     assert verdict.reason == "token 4, a, is not allowed after b"
-    assert verifier.feed(["b"]) == verifier.finish() == verdict
+    assert list(stream) == ["a"]
 
 
 def test_only_local_automata_have_windows() -> None:
     even = TokenDFA.from_edges([(0, "a", 1), (1, "a", 0)], finals=[0])
     with pytest.raises(AutomatonError, match="not 2-local: two runs read the same 2 tokens"):
-        WindowVerifier(even, 2)
+        verify_by_windows(even, 2, [])
 
 
 def test_foreign_tokens_are_refused() -> None:
     with pytest.raises(AlphabetError):
-        WindowVerifier(TokenDFA.universal("a"), 0).feed(["b"])
+        verify_by_windows(TokenDFA.universal("a"), 0, ["b"])

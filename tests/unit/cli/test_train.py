@@ -13,8 +13,8 @@ import pytest
 
 import tokdfa
 from tests.support import commands
+from tests.support.pieces import count_pieces
 from tokdfa.training.naive import train_naive
-from tokdfa.training.pieces import count_pieces
 
 TEXT = "The widest river is wider than the widest street, isn't it?\n\n  12345 größer, größte\n" * 3
 

@@ -45,6 +45,11 @@ def cut_apart(data: bytes) -> CutText | None:
     return CutText(data[:n_head], text, decoder.getstate()[0])
 
 
+def symbol_length(lead: int) -> int:
+    """Return the number of bytes of a symbol that begins with the byte `lead`."""
+    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+
+
 def begins_symbol(data: bytes | Uint8Array) -> BoolArray:
     """Return, for each byte, whether it begins a symbol rather than continuing one."""
     begins: BoolArray = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80

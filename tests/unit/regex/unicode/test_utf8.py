@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.utf8 import symbol_length
-from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8, begins_symbol, byte_offsets, cut_apart
+from tokdfa.regex.unicode.utf8 import BYTES_OF_UTF8, begins_symbol, byte_offsets, cut_apart, symbol_length
 
 texts = st.text("aé\u07ff\u0800日\uffff\U00010000\U0010ffff", max_size=6)
 

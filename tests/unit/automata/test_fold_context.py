@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from tests.support.automata import all_runs, token_dfas
-from tokdfa.automata.context import context_invariance
+from tokdfa.automata.fold import context_invariance
 from tokdfa.automata.token_dfa import TokenDFA
 from tokdfa.base.errors import LimitExceededError
 
