@@ -71,10 +71,7 @@ def language(
     """
     if issubclass(type(pattern), (Dictionary, TokenAlphabet)):
         raise wrong_argument(pattern, "a pattern", "tokdfa.language(pattern, symbols)", swapped=True)
-    return _language(pattern, _base_alphabet(symbols), table, Budget(max_states, max_seconds))
-
-
-def _language(pattern: str, alphabet: TokenAlphabet, table: str, budget: Budget) -> TokenDFA:
+    alphabet, budget = _base_alphabet(symbols), Budget(max_states, max_seconds)
     program = compile_program(parse(pattern, table, budget), budget)
     explicit = _explicit(determinize(program, budget=budget), alphabet, budget)
     budget.check_time()

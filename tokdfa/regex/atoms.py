@@ -100,11 +100,8 @@ def _unicode(name: str, table: str) -> unicode.Ranges:
 
 
 def _in_bracket(symbols: unicode.Ranges, table: str, is_word: bool) -> unicode.Ranges:
-    return (
-        unicode.difference(symbols, _NO_WORD_IN_BRACKETS)
-        if is_word and unicode.library_of(table) == "tokenizers"
-        else symbols
-    )
+    is_of_oniguruma = is_word and unicode.library_of(table) == "tokenizers"
+    return unicode.difference(symbols, _NO_WORD_IN_BRACKETS) if is_of_oniguruma else symbols
 
 
 MAX_NESTING = 100

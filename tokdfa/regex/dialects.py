@@ -125,8 +125,8 @@ class _Reader(AtomReader):
 
     def run(self) -> Operators:
         """Read the pattern."""
-        if self.table == "llama.cpp":
-            self.check_std_regex()
+        if self.table == "llama.cpp" and "\\p{" in self.pattern and not self.pattern.isascii():
+            self.refuse("llama.cpp refuses a pattern with a category and a character outside ASCII", 0)
         while self.at < len(self.pattern):
             self.budget.check_time()
             at, symbol = self.at, self.pattern[self.at]
@@ -164,11 +164,6 @@ class _Reader(AtomReader):
             self.refuse("the group is not closed", self.places[self.outer[-1][0]])
         repeats = [at for *_, at in sorted(self.repeats)]
         return Operators("".join(self.pieces), list(self.numbers), self.places, self.looks, repeats)
-
-    def check_std_regex(self) -> None:
-        """Refuse constructs that llama.cpp or std::regex refuses, or that they read but tokdfa does not support."""
-        if "\\p{" in self.pattern and not self.pattern.isascii():
-            self.refuse("llama.cpp refuses a pattern with a category and a character outside ASCII", 0)
 
     # Output
 
@@ -363,13 +358,8 @@ class _Reader(AtomReader):
             symbols, fold_first = found
             folded = unicode.case_variants(symbols, self.classes)
             if self.flags.ignore_case and folded != symbols and self.table != "tokenizers":
-                symbols = (
-                    folded
-                    if fold_first
-                    else unicode.complement(
-                        unicode.case_variants(unicode.complement(symbols, self.universe), self.classes), self.universe
-                    )
-                )
+                others = unicode.case_variants(unicode.complement(symbols, self.universe), self.classes)
+                symbols = folded if fold_first else unicode.complement(others, self.universe)
             self.add(symbols, at)
         else:
             self.literal(self.code_point(at), at)

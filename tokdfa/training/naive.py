@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
@@ -72,10 +73,11 @@ def train_naive(
                 counts[pair] = counts.get(pair, 0) + weight
                 entered.setdefault(pair, len(entered))
         seen = {pair: order for order, pair in enumerate(counts)}
+        longest = math.inf if rules.max_token_length is None else rules.max_token_length
         candidates = [
-            pair
-            for pair, frequency in counts.items()
-            if frequency >= rules.min_frequency and _fits(len(words[pair[0]]) + len(words[pair[1]]), rules)
+            (u, v)
+            for (u, v), frequency in counts.items()
+            if frequency >= rules.min_frequency and len(words[u]) + len(words[v]) <= longest
         ]
         if not candidates:
             break
@@ -111,10 +113,6 @@ def apply_rule(text: Sequence[T], pair: tuple[T, T], product: T) -> list[T]:
             merged.append(text[position])
             position += 1
     return merged
-
-
-def _fits(length: int, rules: GreedyRules) -> bool:
-    return rules.max_token_length is None or length <= rules.max_token_length
 
 
 def _tie_key(tie: TieRule, symbols: TokenAlphabet, words: list[Word]) -> Callable[[Pair, int, int], Any]:

@@ -51,7 +51,7 @@ SMALL = 7
 def count(
     *sources: str | Path, name: str = "gpt2", unit: str = "file", block: int = BLOCK, threads: int = 1
 ) -> PieceCounts:
-    splitter = CorpusSplitter(name, unit, stretch=min(block // 2, 1 << 16))  # type: ignore[arg-type]
+    splitter = CorpusSplitter(name, unit, segment=min(block // 2, 1 << 16))  # type: ignore[arg-type]
     return count_corpus(Corpus.find(sources, block=block), splitter, threads=threads)
 
 
@@ -64,7 +64,7 @@ def laid_out(pieces: list[bytes]) -> tuple[Any, Any]:
 
 @cache
 def splitter_named(name: str, stretch: int) -> CorpusSplitter:
-    return CorpusSplitter(name, stretch=stretch)
+    return CorpusSplitter(name, segment=stretch)
 
 
 def plainly(texts: list[str], name: str) -> list[tuple[bytes, int]]:
