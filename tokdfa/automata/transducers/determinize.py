@@ -9,6 +9,7 @@ import numpy as np
 from tokdfa.automata.alphabet import Word, quoted
 from tokdfa.automata.exploration import Numbering, shortest_way, trace
 from tokdfa.automata.protocol import check_budget
+from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.automata.transducers.square import (
     DEFAULT_MAX_PAIRS,
     Delay,
@@ -18,7 +19,7 @@ from tokdfa.automata.transducers.square import (
     extend_delay,
     functionality,
 )
-from tokdfa.automata.transducers.transducer import Arc, Output, Transducer, common_prefix, show_output
+from tokdfa.automata.transducers.transducer import Transducer
 from tokdfa.base.errors import AutomatonError, LimitExceededError
 from tokdfa.base.suggestions import wrong_argument
 from tokdfa.base.verdict import Verdict

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tokdfa.automata.alphabet import Word, concatenate, quoted
 from tokdfa.automata.exploration import Numbering, trace
 from tokdfa.automata.protocol import TokenAutomaton, check_budget, run
-from tokdfa.automata.transducers.transducer import Arc, Output, Transducer, common_prefix, show_output
+from tokdfa.automata.transducers.arcs import Arc, Output, common_prefix, show_output
 from tokdfa.base.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tokdfa.automata.transducers.transducer import Transducer
 
 Pair: TypeAlias = tuple[int, int]
 # A word, and two of its outputs.
